@@ -1,0 +1,21 @@
+"""metric-assistant: ask about a training log, get an answer whose every number is traced.
+
+Errors raised by the package derive from :class:`assistant.model.errors.AssistantError`:
+
+``AssistantError``
+    ``InputError``           what the user gave can be mended (exit status 2)
+        ``EmptyInput``       nothing but white space
+        ``BinaryInput``      bytes that hold no text
+        ``SourceNotFound``   no such file
+        ``SourceIsFolder``   a folder in which no log was recognised
+        ``UnknownMetric``    no definition by that name
+    ``GroundingError``       development only: a finished text holds a number no fact supports
+    ``KnowledgeError``       a card, phrase or rule file breaks its schema (file and field are named)
+"""
+
+from importlib import metadata
+
+try:
+    __version__ = metadata.version("metric-assistant")
+except metadata.PackageNotFoundError:  # a bare checkout on sys.path
+    __version__ = "0.0.0"

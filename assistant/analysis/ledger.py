@@ -1,0 +1,203 @@
+"""The ledger: every value that an answer may use, each once, with an id."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from assistant.analysis.noise import change_noise
+from assistant.analysis.trend import trend_of
+from assistant.model import Fact, Number, Run
+
+
+class Ledger:
+    """Facts about one or several runs; asking twice for the same fact gives the same id.
+
+    Ids are ``E1``, ``E2`` … in the order in which facts were first asked for.
+    """
+
+    def __init__(self, runs: Sequence[Run]) -> None:
+        self.runs = {run.id: run for run in runs}
+        self.run = runs[0] if runs else None
+        self._facts: dict[str, Fact] = {}
+        self._by_key: dict[tuple[Any, ...], Fact] = {}
+
+    @property
+    def facts(self) -> tuple[Fact, ...]:
+        """All facts so far, in order."""
+        return tuple(self._facts.values())
+
+    def get(self, fact_id: str) -> Fact | None:
+        """A fact by id."""
+        return self._facts.get(fact_id)
+
+    def add(self, key: tuple[Any, ...], **fields: Any) -> Fact:
+        """A fact under a key; the first one stays, later calls with the same key return it."""
+        known = self._by_key.get(key)
+        if known is not None:
+            return known
+        fact = Fact(id=f"E{len(self._facts) + 1}", **fields)
+        self._facts[fact.id] = fact
+        self._by_key[key] = fact
+        return fact
+
+    # -- cells ---------------------------------------------------------------------------------
+    def value(self, metric: str, step: int, run: Run | None = None) -> Fact | None:
+        """The cell as a fact; ``None`` when the log has no such cell."""
+        run = self._run(run)
+        cell = run.cell(metric, step)
+        if cell is None:
+            return None
+        return self.add(
+            ("value", run.id, metric, step),
+            kind="value", run=run.id, metric=metric, step=step, value=cell.value, line=cell.line,
+        )  # fmt: skip
+
+    def missing(self, metric: str, step: int, run: Run | None = None) -> Fact:
+        """The absence of a cell as a fact, with the parser's reason where it has one."""
+        run = self._run(run)
+        gap = run.missing_at(metric, step)
+        reason = "not in the log at this step"
+        limit = None
+        line = None
+        if gap is not None:
+            limit, line = gap.limit, gap.line
+            reason = f"line cut at {limit} characters" if limit else _REASONS[gap.reason]
+        return self.add(
+            ("missing", run.id, metric, step),
+            kind="missing", run=run.id, metric=metric, step=step, reason=reason, line=line, limit=limit,
+        )  # fmt: skip
+
+    # -- computations ----------------------------------------------------------------------------
+    def change(self, metric: str, first: int, second: int, run: Run | None = None) -> Fact | None:
+        """The change of a metric between two steps, with its noise; ``None`` if a cell is missing."""
+        run = self._run(run)
+        a, b = run.value(metric, first), run.value(metric, second)
+        if a is None or b is None or not (math.isfinite(a) and math.isfinite(b)):
+            return None
+        key = ("change", run.id, metric, first, second)
+        if key in self._by_key:
+            return self._by_key[key]
+        inputs = [self.value(metric, step, run) for step in (first, second)]
+        noise, basis = change_noise(run, metric, first, second, prompts=self._prompts(run))
+        delta = b - a
+        significant = None if noise is None else abs(delta) > 1.96 * noise
+        return self.add(
+            key,
+            kind="change", run=run.id, metric=metric, from_step=first, to_step=second,
+            from_value=a, to_value=b, delta=delta, ratio=(b / a if a else None), noise=noise,
+            noise_basis=basis, significant=significant,
+            inputs=tuple(f.id for f in inputs if f is not None),
+        )  # fmt: skip
+
+    def _prompts(self, run: Run) -> int | None:
+        """Prompts per step, derived once (the number of independent draws in a batch)."""
+        from assistant.analysis.identities import derive
+
+        for step in run.distinct_steps:
+            fact = derive(self, "prompts_per_step", step, run)
+            if fact is not None and isinstance(fact.value, int):
+                return fact.value
+        return None
+
+    def trend(self, metric: str, steps: Iterable[int] | None = None, run: Run | None = None) -> Fact | None:
+        """The trend over some steps (all by default); ``None`` if no value is there."""
+        run = self._run(run)
+        all_steps, values = run.series(metric)
+        wanted = None if steps is None else set(steps)
+        points = [
+            (s, v)
+            for s, v in zip(all_steps, values, strict=True)
+            if (wanted is None or s in wanted) and math.isfinite(v)
+        ]
+        if not points:
+            return None
+        result = trend_of([s for s, _ in points], [v for _, v in points])
+        return self.add(
+            ("trend", run.id, metric, tuple(s for s, _ in points)),
+            kind="trend", run=run.id, metric=metric, first_step=points[0][0], last_step=points[-1][0],
+            from_value=points[0][1], to_value=points[-1][1], direction=result.direction,
+            slope_per_step=result.slope, p_value=result.p_value, n=len(points),
+        )  # fmt: skip
+
+    def derived(
+        self, name: str, value: Number | str | bool, *, formula: str, inputs: Iterable[Fact | None],
+        unit: str | None = None, step: int | None = None, run: Run | None = None,
+    ) -> Fact:  # fmt: skip
+        """A named quantity computed from other facts."""
+        run = self._run(run)
+        return self.add(
+            ("derived", run.id, name, step),
+            kind="derived", run=run.id, name=name, step=step, value=value, unit=unit, formula=formula,
+            inputs=tuple(f.id for f in inputs if f is not None),
+        )  # fmt: skip
+
+    def share(self, name: str, of: str, step: int, value: float, inputs: Iterable[Fact | None]) -> Fact:
+        """A part of a whole, as a fraction."""
+        run = self._run(None)
+        return self.add(
+            ("share", run.id, name, of, step),
+            kind="share", run=run.id, name=name, step=step, value=value, of=of,
+            inputs=tuple(f.id for f in inputs if f is not None),
+        )  # fmt: skip
+
+    def count(self, name: str, value: int, **fields: Any) -> Fact:
+        """A count over the run (rows, metrics, missing cells …)."""
+        run = self._run(None)
+        return self.add(
+            ("count", run.id, name, *sorted(fields.items())),
+            kind="derived", run=run.id, name=name, value=value, formula=f"count of {name}", inputs=(), **fields,
+        )  # fmt: skip
+
+    def constant(self, name: str, value: Number, card: str, unit: str | None = None) -> Fact:
+        """A number that a definition states (bootstrap draws, a documented threshold), with its card."""
+        return self.add(
+            ("constant", card, name),
+            kind="derived", name=name, value=value, card=card, unit=unit, formula=f"stated by {card}", inputs=(),
+        )  # fmt: skip
+
+    def _run(self, run: Run | None) -> Run:
+        chosen = run or self.run
+        if chosen is None:
+            raise LookupError("this ledger has no run")
+        return chosen
+
+    # -- finishing -------------------------------------------------------------------------------
+    def used(self, ids: Iterable[str]) -> tuple[tuple[Fact, ...], dict[str, str]]:
+        """The facts named by ``ids`` and all their inputs, renumbered ``E1`` … in that order.
+
+        Returns:
+            The facts, and the map from old id to new.
+        """
+        order: list[str] = []
+
+        def visit(fact_id: str) -> None:
+            if fact_id in order or fact_id not in self._facts:
+                return
+            order.append(fact_id)
+
+        for fact_id in ids:
+            visit(fact_id)
+        position = 0
+        while position < len(order):
+            for parent in self._facts[order[position]].inputs or ():
+                visit(parent)
+            position += 1
+        names = {old: f"E{i}" for i, old in enumerate(order, 1)}
+        facts = []
+        for old in order:
+            fact = self._facts[old]
+            inputs = None if fact.inputs is None else tuple(names[i] for i in fact.inputs)
+            facts.append(replace(fact, id=names[old], inputs=inputs))
+        return tuple(facts), names
+
+
+_REASONS = {
+    "line_cut": "line cut",
+    "half_value": "line cut in the middle of the value",
+    "half_wrapper": "line cut in the middle of the value",
+    "half_key": "line cut in the middle of the key",
+    "not_a_number": "no number stands there",
+}

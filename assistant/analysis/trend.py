@@ -1,0 +1,65 @@
+"""Robust trend of a series: Theil–Sen slope and the Mann–Kendall test."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from statistics import median
+
+from assistant.model import Number
+from assistant.model.fact import Direction
+
+MIN_POINTS = 5
+MAX_POINTS = 400
+FLAT_SHARE = 1e-6
+
+
+@dataclass(frozen=True, slots=True)
+class Trend:
+    """Direction, slope in units per step, two-sided p-value, and number of points."""
+
+    direction: Direction
+    slope: float | None
+    p_value: float | None
+    n: int
+
+
+def trend_of(steps: Sequence[int], values: Sequence[Number]) -> Trend:
+    """Trend of finite values over ascending steps.
+
+    ``inconclusive`` below five points: Mann–Kendall cannot reach p < 0.05 there for most orders and two
+    or three points say nothing against batch noise. ``flat`` when the values do not differ.
+    ``rising``/``falling`` when p < 0.05, else ``fluctuating``. Series of more than 400 points are thinned
+    evenly before the pairwise work (the slope's error is then far below the noise).
+
+    Source: Mann 1945; Kendall 1975 (normal approximation with tie correction); Sen 1968.
+    """
+    n = len(values)
+    if n and max(values) - min(values) <= FLAT_SHARE * max(abs(v) for v in values):
+        return Trend("flat" if n >= MIN_POINTS else "inconclusive", 0.0, None, n)
+    if n < MIN_POINTS:
+        slope = (values[-1] - values[0]) / (steps[-1] - steps[0]) if n > 1 else None
+        return Trend("inconclusive", slope, None, n)
+    if n > MAX_POINTS:
+        picks = [round(i * (n - 1) / (MAX_POINTS - 1)) for i in range(MAX_POINTS)]
+        steps, values = [steps[i] for i in picks], [values[i] for i in picks]
+    slope = median((vb - va) / (sb - sa) for (sa, va), (sb, vb) in combinations(zip(steps, values, strict=True), 2))  # fmt: skip
+    p_value = mann_kendall(values)
+    if p_value < 0.05 and slope != 0:
+        return Trend("rising" if slope > 0 else "falling", slope, p_value, n)
+    return Trend("fluctuating", slope, p_value, n)
+
+
+def mann_kendall(values: Sequence[Number]) -> float:
+    """Two-sided p-value of the Mann–Kendall test against no trend (normal approximation, tie-corrected)."""
+    n = len(values)
+    score = sum((b > a) - (b < a) for a, b in combinations(values, 2))
+    ties = sum(t * (t - 1) * (2 * t + 5) for t in Counter(values).values())
+    variance = (n * (n - 1) * (2 * n + 5) - ties) / 18
+    if variance <= 0 or score == 0:
+        return 1.0
+    z = (abs(score) - 1) / math.sqrt(variance)
+    return math.erfc(z / math.sqrt(2))

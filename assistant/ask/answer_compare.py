@@ -1,0 +1,223 @@
+"""Compare two steps: validation with validation, training with training, never one with the other."""
+
+from __future__ import annotations
+
+import math
+
+from assistant.analysis.validation import validation_sets
+from assistant.ask import answer_validation
+from assistant.ask.context import Context, is_validation, key
+from assistant.ask.parts import change_remarks, change_table, headlines
+from assistant.model import Fact, Verdict
+from assistant.write.document import unmark
+
+
+def compare(context: Context) -> Verdict:
+    """Verdict on two steps; the pair is what the question names, completed from the log."""
+    pair = _pair(context)
+    if pair is None:
+        only = context.run.distinct_steps[0]
+        text = context.say("compare.one_step", a=only)
+        context.doc.paragraph(f"**{text}**")
+        return Verdict("not_comparable", unmark(text))
+    first, second = pair
+    named = _named(context, first, second)
+    if named:
+        return _metrics(context, named, first, second)
+    both_validated = {first, second} <= set(context.validation_steps)
+    both_trained = {first, second} <= set(context.train_steps)
+    if both_validated:
+        return _validations(context, first, second, also_training=both_trained)
+    if both_trained:
+        return _training(context, first, second)
+    return _not_comparable(context, first, second)
+
+
+def _pair(context: Context) -> tuple[int, int] | None:
+    steps = list(context.run.distinct_steps)
+    named = [s for s in context.query.all_steps if s in steps]
+    if len(named) >= 2:
+        low, high = sorted(named[:2])
+        return low, high
+    if len(steps) < 2:
+        return None
+    if named:
+        other = steps[-1] if named[0] != steps[-1] else steps[0]
+        low, high = sorted((named[0], other))
+        return low, high
+    slot = context.query.steps
+    if slot.kind == "last_n" and slot.values and 2 <= slot.values[0] <= len(steps):
+        return steps[-slot.values[0]], steps[-1]
+    if len(context.validation_steps) > 1:
+        return context.validation_steps[0], context.validation_steps[-1]
+    if len(context.train_steps) > 1 and context.query.mentions:
+        return context.train_steps[0], context.train_steps[-1]
+    return steps[0], steps[-1]
+
+
+def _named(context: Context, first: int, second: int) -> list[str]:
+    """Keys that the question names and both steps hold."""
+    keys: list[str] = []
+    for mention in context.query.mentions:
+        if mention.key is not None:
+            keys.append(mention.key)
+        elif mention.card is not None:
+            keys.extend(metric for metric in context.run.metrics if context.card(metric) is mention.card)
+    held = [m for m in dict.fromkeys(keys) if context.run.value(m, first) is not None and context.run.value(m, second) is not None]  # fmt: skip
+    means = [m for m in held if m.endswith("/mean") or not m.endswith(("/max", "/min"))]
+    return means or held
+
+
+def _not_comparable(context: Context, first: int, second: int) -> Verdict:
+    doc, say = context.doc, context.say
+    validated = first if first in context.validation_steps else second
+    trained = second if validated == first else first
+    tables = validation_sets(context.run, validated) if validated in context.validation_steps else []
+    if not tables or trained not in context.train_steps:
+        text = say("compare.nothing_shared", a=first, b=second)
+        doc.paragraph(f"**{text}**")
+        return Verdict("not_comparable", unmark(text))
+    table = tables[0]
+    summary = say("compare.not_comparable", val=validated, train=trained, source=table.source)
+    doc.paragraph(f"**{summary}**")
+    metric = table.key("mean") or next(iter(table.keys.values()))
+    accuracy = context.value(metric, validated)
+    reward = context.value("critic/rewards/mean", trained) or context.value("critic/score/mean", trained)
+    assert accuracy is not None
+    context.metrics.append(metric)
+    lines = []
+    if reward is not None:
+        context.metrics.append(str(reward.metric))
+        lines.append(say("compare.not_comparable_body", acc=metric, a=accuracy, b=reward))
+    turns = context.value("val-aux/num_turns/mean", validated), context.value("num_turns/mean", trained)
+    if turns[0] is not None and turns[1] is not None:
+        lines.append(say("compare.turns", a=turns[0], b=turns[1]))
+    lines.append(say("compare.can", acc=metric, val=validated, a=accuracy, train=trained))
+    least = answer_validation.least_change(context, table, validated)
+    if least is not None:
+        lines.append(say("compare.wait", acc=metric, least=answer_validation.points(context, least)))
+    else:
+        lines.append(say("compare.wait_plain", acc=metric))
+    doc.bullets(lines)
+    for name in (metric, str(reward.metric) if reward else ""):
+        context.cite(context.card(name) if name else None)
+    others = [s for s in context.train_steps if s != trained]
+    if others:
+        a, b = sorted((others[-1], trained))
+        doc.heading("section.changes", step=a)
+        change_table(context, headlines(context, b)[:6], a, b)
+        doc.bullets(change_remarks(context, a, b)[:1])
+    return Verdict("not_comparable", unmark(summary))
+
+
+def _training(context: Context, first: int, second: int) -> Verdict:
+    doc = context.doc
+    slot = len(doc.blocks)
+    doc.blocks.append("")
+    changes = change_table(context, headlines(context, second), first, second)
+    reward = next((c for c in changes if str(c.metric).startswith(("critic/score", "critic/rewards", "reward", "mean_reward"))), None)  # fmt: skip
+    decisive = reward or next((c for c in changes if context.card(str(c.metric)) is not None), None)
+    if decisive is None:
+        text = context.say("compare.nothing_shared", a=first, b=second)
+        doc.blocks[slot] = f"**{text}**"
+        return Verdict("not_comparable", unmark(text))
+    code, summary = judge(context, decisive)
+    doc.blocks[slot] = f"**{summary}**"
+    doc.bullets(change_remarks(context, first, second))
+    if len(changes) > 1:
+        looks = context.ledger.count("metrics_compared", len(changes), step=second)
+        doc.paragraph(context.say("compare.multiple_looks", n=looks))
+    context.metrics.extend(str(c.metric) for c in changes[:6])
+    context.cite(context.card(str(decisive.metric)))
+    return Verdict(code, unmark(summary), "medium")
+
+
+def _validations(context: Context, first: int, second: int, *, also_training: bool) -> Verdict:
+    doc, say = context.doc, context.say
+    tables = {(t.source, t.variable): t for t in validation_sets(context.run, second)}
+    shared = [t for t in validation_sets(context.run, first) if (t.source, t.variable) in tables]
+    changes: list[Fact] = []
+    for table in shared:
+        metric = table.key("mean")
+        if metric is None:
+            continue
+        change = context.ledger.change(metric, first, second)
+        if change is not None:
+            changes.append(_with_error(context, change, table.source, table.variable, first, second))
+    if not changes:
+        for metric in context.run.at(second):
+            if is_validation(metric) and (change := context.ledger.change(metric, first, second)) is not None:
+                changes.append(change)
+    if not changes:
+        return _training(context, first, second) if also_training else _not_comparable(context, first, second)
+    code, summary = judge(context, changes[0])
+    doc.paragraph(f"**{summary}**")
+    rows = []
+    for change in changes[:12]:
+        rows.append([key(str(change.metric)), doc.show(change, "from"), doc.show(change, "to"), doc.show(change, "delta")])
+    doc.table([say("head.metric"), f"step {doc.step(first)}", f"step {doc.step(second)}", say("head.change")], rows)
+    context.metrics.extend(str(c.metric) for c in changes[:4])
+    context.cite(context.card(str(changes[0].metric)))
+    return Verdict(code, unmark(summary), "medium")
+
+
+def _with_error(context: Context, change: Fact, source: str, variable: str, first: int, second: int) -> Fact:
+    """The change with its re-sampling error in place of batch noise (validation problems do not change)."""
+    errors = []
+    for step in (first, second):
+        for table in validation_sets(context.run, step):
+            if (table.source, table.variable) == (source, variable):
+                errors.append(answer_validation.standard_error(context, table, step))
+    known = [e for e in errors if e is not None and isinstance(e.value, float)]
+    noise = math.sqrt(sum(float(e.value) ** 2 for e in known if isinstance(e.value, float))) if len(known) == 2 else None
+    return context.ledger.add(
+        ("change-validation", change.metric, first, second), kind="change", run=change.run, metric=change.metric,
+        from_step=first, to_step=second, from_value=change.from_value, to_value=change.to_value, delta=change.delta,
+        ratio=change.ratio, noise=noise, noise_basis=None if noise is None else "resampling",
+        significant=None if noise is None else abs(change.delta or 0) > 1.96 * noise,
+        inputs=(*(change.inputs or ()), *(e.id for e in known)),
+    )  # fmt: skip
+
+
+def _metrics(context: Context, metrics: list[str], first: int, second: int) -> Verdict:
+    doc = context.doc
+    slot = len(doc.blocks)
+    doc.blocks.append("")
+    changes = change_table(context, metrics[:12], first, second)
+    context.metrics.extend(metrics[:12])
+    if not changes:
+        text = context.say("compare.nothing_shared", a=first, b=second)
+        doc.blocks[slot] = f"**{text}**"
+        return Verdict("not_comparable", unmark(text))
+    verdicts = [judge(context, change) for change in changes]
+    doc.blocks[slot] = f"**{verdicts[0][1]}**"
+    remarks = [r for r in change_remarks(context, first, second) if any(key(m) in unmark(r) for m in metrics)]
+    doc.bullets(remarks)
+    for metric in metrics[:3]:
+        context.cite(context.card(metric))
+    codes = {code for code, _ in verdicts}
+    code = verdicts[0][0] if len(codes) == 1 else "mixed" if {"improved", "regressed"} <= codes else verdicts[0][0]
+    return Verdict(code, unmark(verdicts[0][1]), "medium")
+
+
+def judge(context: Context, change: Fact) -> tuple[str, str]:
+    """Verdict code and sentence (with marks) for one change, by the direction on its card."""
+    say, metric = context.say, str(change.metric)
+    steps = {"a": change.from_step, "b": change.to_step}
+    if change.delta == 0:
+        return "unchanged", say("compare.unchanged", metric=metric, c=change, **steps)
+    direction = _direction(context, metric)
+    if direction not in {"higher_better", "lower_better"}:
+        return "inconclusive", say("compare.neutral", metric=metric, c=change, **steps)
+    if change.significant is None:
+        return "inconclusive", say("compare.noise_unknown", metric=metric, c=change, **steps)
+    if not change.significant:
+        return "inconclusive", say("compare.within_noise", metric=metric, c=change, **steps)
+    better = ((change.delta or 0) > 0) == (direction == "higher_better")
+    code = "improved" if better else "regressed"
+    return code, say(f"compare.{code}", metric=metric, c=change, **steps)
+
+
+def _direction(context: Context, metric: str) -> str:
+    card = context.card(metric)
+    return card.direction if card else "context"

@@ -1,0 +1,216 @@
+"""Explain and health: one step, or the whole run."""
+
+from __future__ import annotations
+
+from assistant.analysis.checks import Check, check_run, check_step
+from assistant.ask import answer_validation
+from assistant.ask.context import Context, key
+from assistant.ask.detail import every_metric
+from assistant.ask.parts import (
+    change_remarks,
+    change_table,
+    headlines,
+    missing_lines,
+    setup_lines,
+    time_part,
+)
+from assistant.model import Fact, Verdict
+from assistant.write.document import unmark
+
+ENOUGH_STEPS = 5
+
+
+def explain_step(context: Context, step: int) -> Verdict:
+    """One step: what kind of run, the main numbers, changes since the step before, what stands out."""
+    if step not in context.train_steps:
+        return answer_validation.validation(context, step)
+    doc, say, detailed = context.doc, context.say, context.query.depth == "detailed"
+    checks = check_step(context.ledger, step)
+    earlier = [s for s in context.train_steps if s < step]
+    previous = earlier[-1] if earlier else None
+    slot = len(doc.blocks)
+    doc.blocks.append("")
+    sentences = _findings(context, checks)
+    lines = setup_lines(context, step)
+    if lines:
+        doc.heading("section.setup")
+        doc.bullets(lines)
+    changes: list[Fact] = []
+    if previous is not None:
+        doc.heading("section.changes", step=previous)
+        changes = change_table(context, headlines(context, step), previous, step)
+        remarks = change_remarks(context, previous, step)
+        if remarks:
+            doc.bullets(remarks)
+    if detailed:
+        every_metric(context, step, validation=False)
+        if not time_part(context, step):
+            pass
+    else:
+        if previous is None:
+            _main_table(context, step)
+        _reward_line(context, step)
+        time_part(context, step)
+    if step in context.validation_steps:
+        answer_validation.body(context, step)
+    _gaps(context, [step])
+    _next(context, bool(checks), step)
+    verdict = _step_verdict(context, step, checks, sentences, previous, changes)
+    doc.blocks[slot] = f"**{_summary_markup(context, step, checks, sentences, previous, changes)}**"
+    context.metrics.extend(m for m in headlines(context, step)[:6])
+    return verdict
+
+
+def _summary_markup(
+    context: Context, step: int, checks: list[Check], sentences: list[str], previous: int | None, changes: list[Fact]
+) -> str:
+    say = context.say
+    if checks:
+        count = context.ledger.count("findings", len(checks), step=step)
+        return say("explain.step_flagged", step=step, count=count, first=sentences[0])
+    if previous is not None:
+        beyond = [change for change in changes if change.significant]
+        if beyond:
+            separator = "、" if context.language == "zh" else ", "
+            names = separator.join(f"`{c.metric}` {context.doc.show(c, 'delta')}" for c in beyond[:4])
+            said = say("explain.said_some", names=names)
+        else:
+            said = say("explain.said_none")
+        return say("explain.step_changes", a=previous, b=step, said=said)
+    if len(context.train_steps) >= ENOUGH_STEPS:
+        return say("explain.step_healthy", step=step)
+    return say("explain.step_clean", step=step, known=say("explain.known_one"))
+
+
+def _step_verdict(
+    context: Context, step: int, checks: list[Check], sentences: list[str], previous: int | None, changes: list[Fact]
+) -> Verdict:
+    summary = unmark(_summary_markup(context, step, checks, sentences, previous, changes))
+    worst = _worst(checks)
+    if worst in {"critical", "warning"}:
+        return Verdict(worst, summary, "high" if worst == "critical" else "medium")
+    code = "healthy" if len(context.train_steps) >= ENOUGH_STEPS else "insufficient_data"
+    return Verdict(code, summary, "medium")
+
+
+def _worst(checks: list[Check]) -> str:
+    severities = {check.severity for check in checks}
+    return next((s for s in ("critical", "warning", "info") if s in severities), "ok")
+
+
+def _findings(context: Context, checks: list[Check]) -> list[str]:
+    sentences = [context.finding(check) for check in checks]
+    if sentences:
+        context.doc.heading("section.findings")
+        context.doc.bullets(sentences)
+    return sentences
+
+
+def _main_table(context: Context, step: int) -> None:
+    doc, say = context.doc, context.say
+    rows = []
+    for metric in headlines(context, step):
+        fact = context.value(metric, step)
+        card = context.card(metric)
+        if fact is not None:
+            short = doc.quote(card.id, card.title(context.language), card.source, card.short(context.language)) if card else say("remark.no_card")  # fmt: skip
+            rows.append([key(metric), doc.show(fact), short])
+    doc.heading("section.signals")
+    doc.table([say("head.metric"), say("head.value"), say("head.meaning")], rows)
+
+
+def _reward_line(context: Context, step: int) -> None:
+    stem = "critic/score/" if context.run.value("critic/score/mean", step) is not None else "critic/rewards/"
+    facts = [context.value(stem + part, step) for part in ("mean", "min", "max")]
+    if all(fact is not None for fact in facts):
+        mean, low, high = facts
+        context.doc.paragraph(context.say("explain.reward_line", reward=mean, low=low, high=high))
+
+
+def _gaps(context: Context, steps: list[int]) -> None:
+    lines = missing_lines(context, steps)
+    if lines:
+        context.doc.heading("section.missing")
+        context.doc.bullets(lines)
+
+
+def _next(context: Context, flagged: bool, step: int) -> None:
+    doc, say = context.doc, context.say
+    doc.heading("section.next")
+    lines = []
+    baseline = answer_validation.main_accuracy(context)
+    if baseline is not None:
+        lines.append(say("explain.next_val", metric=baseline.metric or "", value=baseline))
+    elif any("/" in metric for metric in context.run.metrics):
+        lines.append(say("explain.next_val_none"))
+    if len(context.train_steps) < ENOUGH_STEPS:
+        lines.append(say("explain.next_trend"))
+    if not flagged:
+        lines.append(say("explain.no_change_needed"))
+    doc.bullets(lines)
+
+
+def explain_run(context: Context) -> Verdict:
+    """The whole run: setup, validation first, trends of the main metrics, time, what stands out."""
+    train = context.train_steps
+    if not train:
+        steps = context.validation_steps
+        return answer_validation.validation(context, steps[-1])
+    if len(context.run.distinct_steps) == 1 and not (context.query.depth == "detailed" and not train):
+        return explain_step(context, train[-1])
+    doc, say, last = context.doc, context.say, train[-1]
+    checks = check_run(context.ledger, train) + check_step(context.ledger, last)
+    slot = len(doc.blocks)
+    doc.blocks.append("")
+    sentences = _findings(context, checks)
+    lines = setup_lines(context, last)
+    if lines:
+        doc.heading("section.setup")
+        doc.bullets(lines)
+    for step in context.validation_steps[-2:]:
+        answer_validation.body(context, step, brief=True)
+    metrics = [m for m in headlines(context, last) if len(context.run.series(m)[0]) > 1]
+    if len(train) >= ENOUGH_STEPS:
+        doc.heading("section.signals")
+        doc.bullets([line for metric in metrics[:12] if (line := trend_line(context, metric, train))])
+    elif len(train) > 1:
+        doc.heading("section.changes", step=train[0])
+        change_table(context, metrics, train[0], last)
+        doc.bullets(change_remarks(context, train[0], last))
+    else:
+        _main_table(context, last)
+    if context.query.depth == "detailed":
+        every_metric(context, last, validation=False)
+    time_part(context, last)
+    _gaps(context, list(context.run.distinct_steps))
+    _next(context, bool(checks), last)
+    counts = {
+        "train": context.ledger.count("training_steps", len(train)),
+        "val": context.ledger.count("validations", len(context.validation_steps)),
+    }
+    if checks:
+        number = context.ledger.count("findings", len(checks))
+        summary = say("explain.run_flagged", count=number, first=sentences[0], **counts)
+    elif len(train) < ENOUGH_STEPS:
+        summary = say("explain.run_clean_few", **counts)
+    else:
+        summary = say("explain.run_clean", **counts)
+    doc.blocks[slot] = f"**{summary}**"
+    context.chart(say("section.signals"), metrics[:6])
+    context.metrics.extend(metrics[:6])
+    worst = _worst(checks)
+    if worst in {"critical", "warning"}:
+        return Verdict(worst, unmark(summary), "high" if worst == "critical" else "medium")
+    return Verdict("healthy" if len(train) >= ENOUGH_STEPS else "insufficient_data", unmark(summary), "medium")
+
+
+def trend_line(context: Context, metric: str, steps: list[int]) -> str:
+    """One line on a metric's trend over some steps; empty if it has no values there."""
+    trend = context.ledger.trend(metric, steps)
+    if trend is None or trend.first_step is None or trend.last_step is None or trend.p_value is None:
+        return ""
+    first, last = context.value(metric, trend.first_step), context.value(metric, trend.last_step)
+    assert first is not None
+    assert last is not None
+    phrase = {"rising": "explain.trend_up", "falling": "explain.trend_down"}.get(trend.direction or "", "explain.trend_none")  # fmt: skip
+    return context.say(phrase, title=context.title(metric), metric=metric, trend=trend, first=first, last=last)

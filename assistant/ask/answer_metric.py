@@ -1,0 +1,321 @@
+"""Answers about single metrics: definition, value, trend."""
+
+from __future__ import annotations
+
+import math
+
+from assistant.analysis.trend import MIN_POINTS
+from assistant.ask.context import Context, key
+from assistant.knowledge import Card
+from assistant.model import Fact, Verdict
+from assistant.model.answer import Op
+from assistant.write.document import unmark
+
+
+def named_keys(context: Context) -> list[str]:
+    """The log's keys that a question names; a family named by its card gives all its keys in the log."""
+    keys: list[str] = []
+    for mention in context.query.mentions:
+        if mention.key is not None:
+            keys.append(mention.key)
+        elif mention.card is not None and context.runs:
+            keys.extend(metric for metric in context.run.metrics if context.card(metric) is mention.card)
+    return list(dict.fromkeys(keys))
+
+
+def central(keys: list[str]) -> list[str]:
+    """Of a family (mean, max, min …), the members that a question in plain words means: the means."""
+    means = [k for k in keys if k.endswith("/mean")]
+    return means if means and len(means) < len(keys) else keys
+
+
+def unknown(context: Context, name: str) -> Verdict:
+    """The answer about a metric that nobody knows: the nearest names, no guess."""
+    near = context.resolver.nearest(name, 3, context.run.metrics if context.runs else ())
+    separator = "、" if context.language == "zh" else ", "
+    text = context.say("define.unknown", name=name, near=separator.join(map(key, near)))
+    context.doc.paragraph(f"**{text}**")
+    return Verdict("unknown_metric", unmark(text))
+
+
+# -- define -------------------------------------------------------------------------------------
+def define(context: Context) -> Verdict:
+    """Definition of each metric named, with its values in the log."""
+    cards: list[tuple[Card, str]] = []
+    for mention in context.query.mentions:
+        if mention.card is not None and all(mention.card is not card for card, _ in cards):
+            cards.append((mention.card, mention.key or mention.text))
+    if not cards:
+        nameless = next((m.text for m in context.query.mentions), None)
+        if nameless is not None:
+            return unknown(context, nameless)
+        near = ["actor/entropy", "actor/ppo_kl", "critic/rewards/mean"]
+        text = context.say("define.which", near="、".join(map(key, near)) if context.language == "zh" else ", ".join(map(key, near)))  # fmt: skip
+        context.doc.paragraph(f"**{text}**")
+        return Verdict("unknown_metric", unmark(text))
+    first_summary = ""
+    for card, _ in cards[:3]:
+        summary = define_card(context, card)
+        first_summary = first_summary or summary
+    return Verdict("answered", unmark(first_summary))
+
+
+def define_card(context: Context, card: Card) -> str:
+    """One card: what it is, how to read it, what it does not mean, the log's values, formula, source."""
+    doc, say, language = context.doc, context.say, context.language
+    held = [m for m in context.run.metrics if context.card(m) is card] if context.runs else []
+    shown = held[0] if len(held) == 1 else card.keys[0]
+    title, source = card.title(language), card.source
+    short = doc.quote(card.id, title, source, card.short(language).rstrip("。."))
+    summary = say("define.summary", key=shown, short=short)
+    doc.paragraph(f"**{summary}**")
+    framework = context.run.framework if context.runs else None
+    if framework is not None and card.framework not in {framework, "concept"}:
+        doc.paragraph(say("define.foreign", framework=card.framework, own=framework))
+    doc.paragraph(context.quote(card, "is"))
+    if context.query.depth != "brief":
+        doc.heading("section.means")
+        doc.paragraph(context.quote(card, "read"))
+    _here(context, central(held), card)
+    if card.section(language, "not"):
+        doc.heading("section.not")
+        doc.paragraph(context.quote(card, "not"))
+    if context.query.depth != "brief" and card.section(language, "next"):
+        doc.heading("section.next")
+        doc.paragraph(context.quote(card, "next"))
+    lines = []
+    if card.category != "concept":
+        quoted = doc.quote(card.id, title, source, card.meta["formula"])
+        lines.append(say("define.formula", formula=quoted, unit=doc.quote(card.id, title, source, card.unit)))
+        present = doc.quote(card.id, title, source, card.meta["present_when"][language].rstrip("。."))
+        lines.append(say("define.present", text=present))
+    others = _also(context, card)
+    if others:
+        lines.append(say("define.also", items=others))
+    lines.append(say("define.source", source=doc.quote(card.id, title, source, source), ref=context.cite(card)))
+    doc.bullets(lines)
+    context.metrics.extend(central(held) or [card.keys[0]])
+    return summary
+
+
+def _also(context: Context, card: Card) -> str:
+    parts = []
+    for other in card.meta.get("also", ()):
+        names = ", ".join(key(name) for name in other["keys"])
+        text = f"{other['framework']} {names}"
+        if "differs" in other:
+            difference = other["differs"][context.language].rstrip("。.")
+            text += f"（{difference}）" if context.language == "zh" else f" ({difference})"
+        parts.append(context.doc.quote(card.id, card.title(context.language), card.source, text))
+    return ("；" if context.language == "zh" else "; ").join(parts)
+
+
+def _here(context: Context, keys: list[str], card: Card) -> None:
+    if not keys:
+        return
+    wanted = context.query.steps.values if context.query.steps.kind in {"single", "pair"} else ()
+    items = []
+    for metric in keys[:3]:
+        steps, _ = context.run.series(metric)
+        chosen = [s for s in steps if s in wanted] if wanted else (steps if len(steps) <= 4 else [steps[0], steps[-1]])
+        facts = [f for s in chosen if (f := context.value(metric, s)) is not None]
+        if facts:
+            name = f"{key(metric)} " if len(keys) > 1 else ""
+            joined = ("、" if context.language == "zh" else ", ").join(
+                context.say("define.here_item", v=fact) for fact in facts
+            )
+            items.append(name + joined)
+    if not items:
+        return
+    lines = [context.say("define.here", values=("；" if context.language == "zh" else "; ").join(items))]
+    if card.direction in {"target_range", "context", "neutral"} and not card.meta.get("healthy"):
+        lines.append(context.say("define.no_norm"))
+    context.doc.paragraph(*lines)
+
+
+# -- lookup -------------------------------------------------------------------------------------
+def lookup(context: Context) -> Verdict:
+    """Values of the metrics named, at the steps named, under the operation named."""
+    keys = named_keys(context)
+    if not keys:
+        lost = next((m.text for m in context.query.mentions), None)
+        if lost is None:
+            return define(context)
+        known = next((m.card for m in context.query.mentions if m.card is not None), None)
+        if known is None:
+            return unknown(context, lost)
+        near = context.resolver.nearest(lost, 3, context.run.metrics)
+        separator = "、" if context.language == "zh" else ", "
+        text = context.say("lookup.other_metric", metric=known.keys[0], near=separator.join(map(key, near)))
+        context.doc.paragraph(f"**{text}**")
+        return Verdict("no_data", unmark(text))
+    if context.query.op in {"max", "min"} or (context.query.op is None and len(keys) > 1):
+        keys = _variant(keys, context.query.op)
+    context.metrics.extend(keys)
+    texts: list[str] = []
+    found = False
+    slot = len(context.doc.blocks)
+    context.doc.blocks.append("")
+    for metric in keys[:8]:
+        text, ok = _one(context, metric)
+        texts.append(text)
+        found = found or ok
+    if len(texts) == 1:
+        context.doc.blocks[slot] = f"**{texts[0]}**"
+    else:
+        context.doc.blocks[slot] = "\n".join(f"- {text}" for text in texts)
+    for metric in keys[:3]:
+        card = context.card(metric)
+        if card is not None:
+            short = context.doc.quote(card.id, card.title(context.language), card.source, card.short(context.language))
+            context.doc.paragraph(f"{key(metric)}{'：' if context.language == 'zh' else ': '}{short} {context.cite(card)}")
+    return Verdict("answered" if found else "no_data", unmark(texts[0]))
+
+
+def _variant(keys: list[str], op: Op | None) -> list[str]:
+    """With "the largest response length" the ``/max`` key is meant; without such a word, the means."""
+    suffix = {"max": "/max", "min": "/min"}.get(op or "", "")
+    exact = [k for k in keys if suffix and k.endswith(suffix)]
+    return exact or central(keys)
+
+
+def wanted_steps(context: Context, metric: str) -> list[int]:
+    """Steps at which a metric is asked for, of those that hold it (all where none is named)."""
+    steps, _ = context.run.series(metric)
+    slot = context.query.steps
+    if slot.kind in {"single", "pair"}:
+        return list(slot.values)
+    if slot.kind == "range":
+        return [s for s in steps if slot.values[0] <= s <= slot.values[1]]
+    if slot.kind == "last_n":
+        return steps[-slot.values[0] :]
+    if slot.kind == "last":
+        return steps[-1:]
+    if slot.kind == "first":
+        return steps[:1]
+    return steps
+
+
+def _one(context: Context, metric: str) -> tuple[str, bool]:
+    say, steps = context.say, wanted_steps(context, metric)
+    held = [f for s in steps if (f := context.value(metric, s)) is not None]
+    if context.query.op is not None and len(held) > 1 and not metric.endswith(f"/{context.query.op}"):
+        return _operation(context, metric, held), True
+    if len(held) == 1 and len(steps) == 1:
+        return say("lookup.one", metric=metric, v=held[0]), True
+    if not held:
+        return _absent(context, metric, steps), False
+    number = context.ledger.count("values", len(held), metric=metric)
+    shown = held if len(held) <= 24 else held[-24:]
+    rows = [[context.doc.step(f.step or 0), context.doc.show(f), context.doc.show(f, "line")] for f in shown]
+    context.doc.table([say("head.step"), key(metric), "line" if context.language == "en" else "行"], rows)
+    context.chart(context.title(metric), [metric])
+    gaps = [_absent(context, metric, [s]) for s in steps if context.value(metric, s) is None]
+    return " ".join([say("lookup.many", metric=metric, n=number), *gaps]), True
+
+
+def _absent(context: Context, metric: str, steps: list[int]) -> str:
+    step = steps[0] if steps else context.run.distinct_steps[-1]
+    gap = context.ledger.missing(metric, step)
+    reason = context.run.missing_at(metric, step)
+    if reason is not None:
+        return context.say("lookup.missing_cut" if gap.limit else "lookup.missing_half", metric=metric, gap=gap)
+    steps_held, _ = context.run.series(metric)
+    return context.say("lookup.not_there", metric=metric, gap=gap, steps=steps_text(context, steps_held))
+
+
+def steps_text(context: Context, steps: list[int]) -> str:
+    """Steps as a list, or as a range when there are many."""
+    if len(steps) <= 8:
+        return context.doc.show(steps)
+    count = context.ledger.count("steps", len(steps))
+    return context.say("steps.range", first=steps[0], last=steps[-1], n=count)
+
+
+def _operation(context: Context, metric: str, held: list[Fact]) -> str:
+    say, op = context.say, context.query.op
+    numbers = [(float(f.value), f) for f in held if isinstance(f.value, (int, float)) and not math.isnan(f.value)]
+    if not numbers:
+        return say("lookup.many", metric=metric, n=context.ledger.count("values", len(held), metric=metric))
+    count = context.ledger.count("values", len(numbers), metric=metric)
+    if op in {"max", "argmax"}:
+        return say("lookup.max", metric=metric, v=max(numbers, key=lambda pair: pair[0])[1], n=count)
+    if op in {"min", "argmin"}:
+        return say("lookup.min", metric=metric, v=min(numbers, key=lambda pair: pair[0])[1], n=count)
+    if op == "mean":
+        mean = context.ledger.derived(
+            f"mean({metric})", math.fsum(v for v, _ in numbers) / len(numbers), formula=f"mean of {metric}",
+            inputs=[f for _, f in numbers],
+        )  # fmt: skip
+        kind = context.kind_of(metric)
+        return say("lookup.mean", metric=metric, n=count, v=context.doc.show(mean, None, kind))
+    if context.query.threshold is None:
+        return say("lookup.many", metric=metric, n=count)
+    side, limit = context.query.threshold
+    over = [f for v, f in numbers if (v > limit if side == "above" else v < limit)]
+    given = context.ledger.constant("threshold", limit, "the question")
+    words = {"side": say(f"lookup.{side}"), "limit": context.doc.show(given)}
+    if op == "count":
+        total = context.ledger.count(f"steps {side} {limit:g}", len(over), metric=metric)
+        return say("lookup.count", metric=metric, v=total, n=count, **words)
+    if over:
+        return say("lookup.first", metric=metric, v=over[0], **words)
+    return say("lookup.never", metric=metric, n=count, **words)
+
+
+# -- trend --------------------------------------------------------------------------------------
+def trend(context: Context) -> Verdict:
+    """Trend of the metrics named, or of the main ones; the verdict is the first one's direction."""
+    from assistant.ask.parts import headlines
+
+    keys = central(named_keys(context))
+    if not keys and any(m.card is None for m in context.query.mentions):
+        return unknown(context, next(m.text for m in context.query.mentions if m.card is None))
+    if not keys and context.query.mentions:
+        return lookup(context)
+    if not keys:
+        last = context.train_steps[-1] if context.train_steps else context.run.distinct_steps[-1]
+        keys = headlines(context, last)[:8]
+    context.metrics.extend(keys[:8])
+    texts, code = [], "inconclusive"
+    for position, metric in enumerate(keys[:8]):
+        steps = wanted_steps(context, metric)
+        fact = context.ledger.trend(metric, steps)
+        if fact is None or fact.first_step is None or fact.last_step is None:
+            texts.append(_absent(context, metric, steps))
+            continue
+        first, last = context.value(metric, fact.first_step), context.value(metric, fact.last_step)
+        text = context.say(f"trend.{fact.direction}", metric=metric, t=fact, first=first, last=last)
+        texts.append(text)
+        if position == 0:
+            code = fact.direction or "inconclusive"
+    if len(texts) == 1:
+        context.doc.paragraph(f"**{texts[0]}**")
+        _trend_detail(context, keys[0], code)
+    else:
+        context.doc.bullets(texts)
+    context.chart(context.title(keys[0]), keys[:4])
+    summary = unmark(texts[0])
+    return Verdict(code, summary, "low" if code == "inconclusive" else "medium")
+
+
+def _trend_detail(context: Context, metric: str, code: str) -> None:
+    doc, say = context.doc, context.say
+    steps = [s for s in wanted_steps(context, metric) if context.run.value(metric, s) is not None]
+    shown = steps if len(steps) <= 12 else [steps[round(i * (len(steps) - 1) / 11)] for i in range(12)]
+    rows = []
+    for step in shown:
+        fact = context.value(metric, step)
+        if fact is not None:
+            rows.append([doc.step(step), doc.show(fact)])
+    if len(rows) > 1:
+        doc.table([say("head.step"), key(metric)], rows)
+    if code == "inconclusive":
+        least = context.ledger.constant("least_points", MIN_POINTS, "trend")
+        doc.paragraph(say("trend.few_note", least=least))
+    card = context.card(metric)
+    if card is not None:
+        if card.direction not in {"higher_better", "lower_better"} and code in {"rising", "falling"}:
+            doc.paragraph(say("trend.direction_note"))
+        short = doc.quote(card.id, card.title(context.language), card.source, card.short(context.language))
+        doc.paragraph(f"{key(metric)}{'：' if context.language == 'zh' else ': '}{short} {context.cite(card)}")

@@ -1,0 +1,226 @@
+"""What the log implies (GPUs, batch, group size), where time goes, advice, and what is out of scope."""
+
+from __future__ import annotations
+
+from assistant.analysis import derive, time_shares
+from assistant.analysis.checks import check_run, check_step
+from assistant.analysis.identities import largest_advantage
+from assistant.ask.answer_metric import trend
+from assistant.ask.context import Context, key
+from assistant.ask.parts import as_rate, note, time_part, top_advantage
+from assistant.model import Fact, Verdict
+from assistant.write.document import unmark
+
+#: Delta degrees of freedom of the group standard deviation (torch.std; core_algos.py#compute_grpo_outcome_advantage).
+DDOF = 1
+_NEEDS = {
+    "gpus": "`perf/total_num_tokens`, `perf/throughput`, `perf/time_per_step`",
+    "batch": "`perf/total_num_tokens`, `prompt_length/mean`, `response_length/mean`",
+    "group": "`critic/advantages/*`, `critic/returns/*`",
+    "advantage": "`critic/advantages/*`, `critic/returns/*`",
+    "critic": "`critic/advantages/*`, `critic/returns/*`, `critic/values/*`",
+    "kl_reward": "`critic/score/*`, `critic/rewards/*`",
+    "ranks": "`perf/total_num_tokens`, `global_seqlen/mean`",
+    "throughput": "`perf/throughput`, `perf/total_num_tokens`, `perf/time_per_step`",
+}
+
+
+# -- derive -------------------------------------------------------------------------------------
+def derived(context: Context) -> Verdict:
+    """The quantities that a question asks for, each with its arithmetic."""
+    topics = list(context.query.topics) or ["gpus", "batch", "critic", "kl_reward"]
+    if "advantage" in topics and "critic" in topics and len(topics) == 2:
+        topics.remove("critic")
+    if "advantage" in topics and "group" not in topics and "batch" not in topics:
+        topics.append("group")
+    step = _step(context)
+    items, lines, missing = [], list[str](), list[str]()
+    for topic in topics:
+        short, long = _topic(context, topic, step)
+        if long:
+            items.extend(short)
+            lines.extend(long)
+        else:
+            what = context.say(f"derive.what_{topic}")
+            missing.append(context.say("derive.cannot", what=what, needs=_NEEDS[topic]))
+    separator = "，" if context.language == "zh" else ", "
+    if not lines:
+        context.doc.bullets(missing)
+        return Verdict("no_data", unmark(missing[0]))
+    summary = context.say("derive.summary_lead", items=separator.join(dict.fromkeys(items)))
+    context.doc.paragraph(f"**{summary}**")
+    context.doc.bullets([*dict.fromkeys(lines), *missing])
+    context.doc.paragraph(context.say("derive.step_note", step=step), _consistent(context, topics))
+    for metric in ("perf/throughput", "critic/advantages/max"):
+        used = any(key(metric) in unmark(line) or "critic/" in line for line in lines)
+        if used and context.run.value(metric, step) is not None:
+            context.cite(context.card(metric))
+    return Verdict("answered", unmark(summary))
+
+
+def _step(context: Context) -> int:
+    slot, steps = context.query.steps, context.train_steps or list(context.run.distinct_steps)
+    if slot.kind == "single" and slot.values[0] in context.run.distinct_steps:
+        return slot.values[0]
+    for step in steps:  # the first step that holds a whole row
+        if derive(context.ledger, "n_gpus", step) is not None:
+            return step
+    return steps[0]
+
+
+def _consistent(context: Context, topics: list[str]) -> str:
+    names = {"gpus": "n_gpus", "batch": "trajectories_per_step"}
+    for topic in topics:
+        if topic in names:
+            facts = [derive(context.ledger, names[topic], step) for step in context.train_steps]
+            values = {fact.value for fact in facts if fact is not None}
+            if len(values) == 1 and sum(fact is not None for fact in facts) > 1:
+                return context.say("derive.stable")
+    return ""
+
+
+def _topic(context: Context, topic: str, step: int) -> tuple[list[str], list[str]]:
+    maker = {
+        "gpus": _gpus, "batch": _batch, "group": _group, "advantage": _advantage, "critic": _critic,
+        "kl_reward": _kl_reward, "ranks": _ranks, "throughput": _throughput,
+    }[topic]  # fmt: skip
+    return maker(context, step)
+
+
+def _cells(context: Context, step: int, *metrics: str) -> list[Fact] | None:
+    facts = [context.value(metric, step) for metric in metrics]
+    return None if any(fact is None for fact in facts) else [fact for fact in facts if fact is not None]
+
+
+def _gpus(context: Context, step: int) -> tuple[list[str], list[str]]:
+    fact = derive(context.ledger, "n_gpus", step)
+    cells = _cells(context, step, "perf/total_num_tokens", "perf/throughput", "perf/time_per_step")
+    if fact is None or cells is None:
+        return [], []
+    tokens, rate, seconds = cells
+    context.metrics.extend(str(cell.metric) for cell in cells)
+    line = context.say("derive.gpus", v=fact, tokens=tokens, rate=rate, time=seconds)
+    return [context.say("derive.item_gpus", v=fact)], [line]
+
+
+def _batch(context: Context, step: int) -> tuple[list[str], list[str]]:
+    fact = derive(context.ledger, "trajectories_per_step", step)
+    cells = _cells(context, step, "perf/total_num_tokens", "prompt_length/mean", "response_length/mean")
+    if fact is None or cells is None:
+        return [], []
+    tokens, prompt, response = cells
+    items = [context.say("derive.item_batch", v=fact)]
+    lines = [context.say("derive.batch", v=fact, tokens=tokens, prompt=prompt, response=response)]
+    prompts, group = (derive(context.ledger, name, step) for name in ("prompts_per_step", "group_size"))
+    if prompts is not None and group is not None:
+        items += [context.say("derive.item_prompts", v=prompts), context.say("derive.item_group", v=group)]
+        lines.append(context.say("derive.prompts", prompts=prompts, group=group, batch=fact))
+        top = top_advantage(context, group)
+        if top is not None and "advantage" not in context.query.topics:
+            lines.append(context.say("derive.group", group=group, top=top))
+    return items, lines
+
+
+def _group(context: Context, step: int) -> tuple[list[str], list[str]]:
+    group = derive(context.ledger, "group_size", step)
+    top = None if group is None else top_advantage(context, group)
+    if group is None or top is None:
+        return [], []
+    line = context.say("derive.group", group=group, top=top)
+    item = context.say("derive.item_group", v=group)
+    return [item], [line]
+
+
+def _advantage(context: Context, step: int) -> tuple[list[str], list[str]]:
+    group = derive(context.ledger, "group_size", step)
+    top = None if group is None else top_advantage(context, group)
+    if group is None or top is None or not isinstance(group.value, int):
+        return [], []
+    bound = context.ledger.derived(
+        "largest_advantage", largest_advantage(group.value), step=step, inputs=[group], formula="(n − 1)/√n"
+    )
+    context.metrics.append(str(top.metric))
+    ddof = context.ledger.constant("ddof", DDOF, "verl/critic/advantages")
+    line = context.say("derive.advantage", top=top, group=group, bound=bound, ddof=ddof)
+    return [context.say("derive.item_advantage", v=top, group=group)], [line]
+
+
+def _critic(context: Context, step: int) -> tuple[list[str], list[str]]:
+    fact = derive(context.ledger, "critic_present", step)
+    if fact is None:
+        return [], []
+    name = "critic" if fact.value else "no_critic"
+    return [context.say(f"derive.item_{name}")], [note(context, fact, context.say(f"derive.{name}"))]
+
+
+def _kl_reward(context: Context, step: int) -> tuple[list[str], list[str]]:
+    fact = derive(context.ledger, "kl_in_reward", step)
+    if fact is None:
+        return [], []
+    name = "kl_yes" if fact.value else "kl_no"
+    return [context.say(f"derive.item_{name}")], [note(context, fact, context.say(f"derive.{name}"))]
+
+
+def _ranks(context: Context, step: int) -> tuple[list[str], list[str]]:
+    fact = derive(context.ledger, "data_parallel_ranks", step)
+    if fact is None:
+        return [], []
+    return [context.say("derive.item_ranks", v=fact)], [context.say("derive.ranks", v=fact)]
+
+
+def _throughput(context: Context, step: int) -> tuple[list[str], list[str]]:
+    fact, gpus = derive(context.ledger, "cluster_throughput", step), derive(context.ledger, "n_gpus", step)
+    rate = context.value("perf/throughput", step)
+    if fact is None or gpus is None or rate is None:
+        return [], []
+    line = context.say("derive.throughput", v=fact, rate=as_rate(context, rate), gpus=gpus)
+    return [context.say("derive.item_throughput", v=fact)], [line]
+
+
+# -- bottleneck ---------------------------------------------------------------------------------
+def bottleneck(context: Context) -> Verdict:
+    """Where a step's time goes."""
+    slot = context.query.steps
+    steps = context.train_steps or list(context.run.distinct_steps)
+    step = slot.values[0] if slot.kind == "single" else steps[0] if slot.kind == "first" else steps[-1]
+    shares, _ = time_shares(context.ledger, step)
+    total = context.value("timing_s/step", step)
+    if not shares or total is None:
+        text = context.say("bottleneck.none")
+        context.doc.paragraph(f"**{text}**")
+        return Verdict("no_data", unmark(text))
+    summary = context.say("bottleneck.summary", share=shares[0], stage=key(str(shares[0].name)), total=total)
+    context.doc.paragraph(f"**{summary}**")
+    time_part(context, step)
+    context.metrics.extend([str(shares[0].name), "timing_s/step"])
+    context.cite(context.card(str(shares[0].name)))
+    return Verdict("answered", unmark(summary))
+
+
+# -- advice, forecast, out of scope ---------------------------------------------------------------
+def advice(context: Context) -> Verdict:
+    """Advice only where a rule fires; conditional, and never on one step's movement."""
+    last = context.train_steps[-1] if context.train_steps else context.run.distinct_steps[-1]
+    checks = check_run(context.ledger, context.train_steps) + check_step(context.ledger, last)
+    sentences = [context.finding(check) for check in checks]
+    summary = context.say("advice.some", first=sentences[0]) if sentences else context.say("advice.none")
+    context.doc.paragraph(f"**{summary}**")
+    context.doc.bullets(sentences[1:])
+    context.doc.paragraph(context.say("advice.condition"))
+    worst = next((s for s in ("critical", "warning") if any(c.severity == s for c in checks)), None)
+    enough = len(context.train_steps) >= 5
+    return Verdict(worst or ("healthy" if enough else "insufficient_data"), unmark(summary), "medium")
+
+
+def forecast(context: Context) -> Verdict:
+    """The trend that a forecast would need; nothing is extrapolated yet, and the answer says so."""
+    context.doc.paragraph(context.say("forecast.refused"))
+    verdict = trend(context)
+    return Verdict(verdict.code, verdict.summary, "low")
+
+
+def out_of_scope(context: Context) -> Verdict:
+    """Declined in a line, with what can be done."""
+    text = context.say("scope.out")
+    context.doc.paragraph(text)
+    return Verdict("out_of_scope", unmark(text))

@@ -1,0 +1,157 @@
+"""What every answer needs at hand: runs, ledger, cards, language, and the document under construction."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+from typing import Any
+
+from assistant import resources
+from assistant.analysis import Ledger, validation_steps
+from assistant.analysis.checks import Check
+from assistant.ask.understand import Query
+from assistant.knowledge import Card, Resolver
+from assistant.model import Chart, Fact, Finding, Run, Series
+from assistant.write import Document
+
+_VALIDATION = ("val-core/", "val-aux/", "val/")
+_BOOKKEEPING = ("training/", "timing_s/testing", "timing_s/save_checkpoint")
+
+
+@lru_cache(maxsize=1)
+def benchmark_sizes() -> dict[str, int]:
+    """Number of problems of benchmarks known by name (``knowledge/benchmarks.yaml``)."""
+    import yaml
+
+    text = (resources.data_folder("knowledge") / "benchmarks.yaml").read_text(encoding="utf-8")
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    return {name: int(entry["problems"]) for name, entry in yaml.load(text, Loader=loader).items()}
+
+
+def is_validation(metric: str) -> bool:
+    """Whether a key belongs to a validation (``val/loss`` of SFT included)."""
+    return metric.startswith(_VALIDATION)
+
+
+@dataclass
+class Context:
+    """State of one answer."""
+
+    query: Query
+    runs: tuple[Run, ...]
+    resolver: Resolver
+    ledger: Ledger
+    doc: Document = field(init=False)
+    findings: list[Finding] = field(default_factory=list)
+    charts: list[Chart] = field(default_factory=list)
+    suggestions: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+    metrics: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.doc = Document(self.query.language, self.kind_of)
+
+    # -- the run ---------------------------------------------------------------------------------
+    @property
+    def run(self) -> Run:
+        """The run that the question is about."""
+        return self.runs[0]
+
+    @property
+    def language(self) -> str:
+        """Language of the answer."""
+        return self.query.language
+
+    @cached_property
+    def validation_steps(self) -> list[int]:
+        """Steps with a validation."""
+        return validation_steps(self.run)
+
+    @cached_property
+    def train_steps(self) -> list[int]:
+        """Steps with a training update: any metric that is not validation or bookkeeping."""
+        found: set[int] = set()
+        for metric in self.run.metrics:
+            if not is_validation(metric) and not metric.startswith(_BOOKKEEPING):
+                found.update(cell.step for cell in self.run.cells(metric))
+        return sorted(found)
+
+    # -- cards -----------------------------------------------------------------------------------
+    def card(self, metric: str) -> Card | None:
+        """The card of one of the log's keys, if it is known for the log's framework."""
+        resolution = self.resolver.key(metric, self.run.framework if self.runs else None)
+        if resolution is None and self.runs:
+            named = self.resolver.name(metric, self.run.framework)
+            resolution = named[0] if named and not named[0].foreign else None
+        return None if resolution is None else resolution.card
+
+    def kind_of(self, metric: str) -> str:
+        """How a metric's numbers are shown."""
+        if is_validation(metric) and metric != "val/loss":
+            return "fraction" if "/acc/" in metric else "number"
+        card = self.card(metric)
+        if metric.endswith(("slowest/prompt_length", "slowest/response_length")):
+            return "tokens"
+        if metric.endswith(("num_preempted", "topk_ratio")):
+            return "number"
+        if card is not None and card.kind != "number":
+            return card.kind
+        if metric.startswith("timing_s/"):
+            return "seconds"
+        return "number"
+
+    def title(self, metric: str) -> str:
+        """Plain name of a metric: its card's title, else the key."""
+        card = self.card(metric)
+        return card.title(self.language) if card else metric
+
+    def cite(self, card: Card | None) -> str:
+        """A reference such as ``[K1]`` to a card, empty for ``None``."""
+        return "" if card is None else self.doc.cite(card.id, card.title(self.language), card.source)
+
+    def quote(self, card: Card, section: str) -> str:
+        """A card's section, verbatim and cited."""
+        text = card.section(self.language, section)
+        if not text:
+            return ""
+        title, source = card.title(self.language), card.source
+        parts = [self.doc.quote(card.id, title, source, part) for part in text.split("\n\n")]
+        return "\n\n".join(parts) + f" {self.cite(card)}"
+
+    # -- short cuts ------------------------------------------------------------------------------
+    def say(self, key: str, **values: Any) -> str:
+        """A phrase (see :meth:`Document.say`)."""
+        return self.doc.say(key, **values)
+
+    def value(self, metric: str, step: int) -> Fact | None:
+        """A cell as a fact."""
+        return self.ledger.value(metric, step, self.run)
+
+    def finding(self, check: Check) -> str:
+        """Registers a rule's result as a finding; returns its sentence (with marks)."""
+        from assistant.write.document import unmark
+
+        sentence = self.say(f"finding.{check.rule}", **dict(check.facts))
+        self.findings.append(
+            Finding(
+                id=f"F{len(self.findings) + 1}", rule=check.rule, severity=check.severity, metrics=check.metrics,
+                steps=check.steps, statement=unmark(sentence), evidence=tuple(f.id for _, f in check.facts),
+            )
+        )  # fmt: skip
+        return sentence
+
+    def chart(self, title: str, metrics: Iterable[str]) -> None:
+        """Attaches a line chart of some metrics; those with fewer than two points are left out."""
+        series = []
+        for metric in metrics:
+            steps, values = self.run.series(metric)
+            if len(steps) > 1:
+                series.append(Series(self.run.id, metric, tuple(steps), tuple(values)))
+        if series:
+            self.charts.append(Chart(title, "line", tuple(series)))
+
+
+def key(metric: str) -> str:
+    """A metric key as it stands in text."""
+    return f"`{metric}`"

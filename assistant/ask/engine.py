@@ -1,0 +1,237 @@
+"""The offline answerer: question + runs → checked answer. No model, no network."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from assistant.analysis import Ledger
+from assistant.ask import answer_compare, answer_explain, answer_metric, answer_other, answer_validation
+from assistant.ask.context import Context
+from assistant.ask.understand import Query, State, language_of, understand
+from assistant.ground import check
+from assistant.ground.check import Checked, withhold
+from assistant.knowledge import Resolver
+from assistant.model import Answer, Fact, GroundingError, Mention, Run, Usage, Verdict
+from assistant.write.document import marked_ids, render
+
+#: Intents that can be answered without any log.
+_WITHOUT_LOG = {"define", "out_of_scope"}
+
+
+def strict_grounding() -> bool:
+    """Whether an untraceable sentence is an error (development, tests) rather than withheld (production)."""
+    return os.environ.get("ASSISTANT_STRICT_GROUNDING", "") not in {"", "0"}
+
+
+class Answerer:
+    """Answers questions about runs; holds only what is the same for every question."""
+
+    def __init__(self, resolver: Resolver) -> None:
+        self.resolver = resolver
+
+    def ask(
+        self, question: str, runs: Sequence[Run], *, language: str = "auto", default_language: str = "en",
+        state: State | None = None,
+    ) -> tuple[Answer, State]:  # fmt: skip
+        """One question.
+
+        Args:
+            question: as typed; empty for "explain everything that matters".
+            runs: parsed runs; may be empty.
+            language: ``zh``, ``en`` or ``auto`` (the question's).
+            default_language: where the question has none.
+            state: what the conversation carried so far.
+
+        Returns:
+            The answer, checked, and the state for a follow-up.
+
+        Raises:
+            GroundingError: in development only, when a sentence of ours cannot be traced.
+        """
+        started = time.perf_counter()
+        if language == "auto":
+            fallback = state.language if state is not None and state.language else default_language
+            language = language_of(question, fallback)
+        query = understand(question, self.resolver, runs, language=language, state=state)
+        context = Context(query, tuple(runs), self.resolver, Ledger(runs))
+        if len(runs) > 1:
+            context.warnings.append(context.say("note.other_runs", n=str(len(runs)), name=runs[0].name))
+        verdict, problem = self._answer(context)
+        answer = finish(context, verdict, problem, time.perf_counter() - started)
+        carried = State(
+            query.intent, query.mentions, query.steps, language, query.depth
+        )
+        return answer, carried
+
+    def _answer(self, context: Context) -> tuple[Verdict, str | None]:
+        query = context.query
+        if query.intent == "out_of_scope" and context.runs:
+            return answer_other.out_of_scope(context), None
+        if not context.runs and not (query.intent in _WITHOUT_LOG and (query.mentions or query.intent == "out_of_scope")):
+            text = context.say("empty.no_metrics")
+            context.doc.paragraph(f"**{text}**")
+            return Verdict("no_metrics", text), text
+        if not context.runs:
+            verdict = answer_metric.define(context) if query.mentions else answer_other.out_of_scope(context)
+            return verdict, verdict.summary if verdict.code == "unknown_metric" else None
+        absent = self._absent_step(context)
+        if absent is not None:
+            return absent, absent.summary
+        verdict = _DISPATCH[query.intent](context)
+        if verdict.code == "unknown_metric":
+            return verdict, verdict.summary
+        return verdict, None
+
+    @staticmethod
+    def _absent_step(context: Context) -> Verdict | None:
+        """A step that the question names and the log does not hold: said, with the steps there are."""
+        query, steps = context.query, set(context.run.distinct_steps)
+        if query.steps.kind not in {"single", "pair"} or query.intent == "define":
+            return None
+        missing = [s for s in query.steps.values if s not in steps]
+        if not missing:
+            return None
+        held = answer_metric.steps_text(context, sorted(steps))
+        text = context.say("lookup.no_step", step=str(missing[0]), steps=held)
+        context.doc.paragraph(f"**{text}**")
+        context.metrics.extend(answer_metric.central(answer_metric.named_keys(context)))
+        for step in missing:
+            for metric in context.metrics[:1] or [None]:
+                context.ledger.add(
+                    ("no-step", step), kind="missing", run=context.run.id, metric=metric, step=step,
+                    reason="the log holds no such step",
+                )  # fmt: skip
+        code = {
+            "compare": "not_comparable", "trend": "inconclusive", "forecast": "inconclusive",
+            "health": "insufficient_data", "explain": "insufficient_data", "advice": "insufficient_data",
+        }.get(query.intent, "no_data")  # fmt: skip
+        from assistant.write.document import unmark
+
+        return Verdict(code, unmark(text))
+
+
+def _explain(context: Context) -> Verdict:
+    """One step, several, or the run, as the question's steps say."""
+    slot, run = context.query.steps, context.run
+    if slot.kind == "single":
+        return answer_explain.explain_step(context, slot.values[0])
+    if slot.kind == "last":
+        return answer_explain.explain_step(context, run.distinct_steps[-1])
+    if slot.kind == "first":
+        return answer_explain.explain_step(context, run.distinct_steps[0])
+    keys = answer_metric.named_keys(context)
+    if slot.kind == "pair":
+        return answer_compare.compare(context)
+    if keys and context.query.mentions and len(keys) <= 8 and context.query.intent == "explain":
+        return _explain_metrics(context)
+    return answer_explain.explain_run(context)
+
+
+def _explain_metrics(context: Context) -> Verdict:
+    """"Explain the entropy": its trend where there is one, else its definition with its values."""
+    verdict = answer_metric.define(context)
+    code = "insufficient_data" if verdict.code == "answered" else verdict.code
+    return replace(verdict, code=code)
+
+
+def _validation(context: Context) -> Verdict:
+    slot = context.query.steps
+    if slot.kind == "single":
+        return answer_validation.validation(context, slot.values[0])
+    return answer_validation.validation(context)
+
+
+_DISPATCH: dict[str, Callable[[Context], Verdict]] = {
+    "explain": _explain,
+    "health": _explain,
+    "define": answer_metric.define,
+    "lookup": answer_metric.lookup,
+    "trend": answer_metric.trend,
+    "forecast": answer_other.forecast,
+    "compare": answer_compare.compare,
+    "derive": answer_other.derived,
+    "bottleneck": answer_other.bottleneck,
+    "validation": _validation,
+    "advice": answer_other.advice,
+    "out_of_scope": answer_other.out_of_scope,
+}
+
+
+def finish(context: Context, verdict: Verdict, problem: str | None, seconds: float) -> Answer:
+    """Renders the document, renumbers the facts used, and checks the finished text against them."""
+    doc = context.doc
+    doc.blocks = [block for block in doc.blocks if block]
+    markup = doc.markup()
+    if doc.citations:
+        sources = ("来源：" if context.language == "zh" else "Sources: ") + "; ".join(
+            f"[{c.id}] {c.card}" for c in doc.citations.values()
+        )
+        markup += "\n\n" + sources
+    wanted = [i for i in marked_ids(markup) if i.startswith("E")]
+    wanted += [fact_id for finding in context.findings for fact_id in finding.evidence]
+    if verdict.code in {"no_data", "not_comparable", "insufficient_data", "inconclusive"} or problem:
+        wanted += [fact.id for fact in context.ledger.facts if fact.kind == "missing"]
+    facts, names = context.ledger.used(wanted)
+    rendered = render(markup, names)
+    findings = tuple(replace(f, evidence=tuple(names[i] for i in f.evidence)) for f in context.findings)
+    mentions = tuple(m for m in rendered.mentions if m.end > m.start)
+    checked = _check(context, rendered.text, mentions, facts)
+    text, mentions, warnings = rendered.text, mentions, list(context.warnings)
+    if checked.failures:
+        if strict_grounding():
+            detail = "; ".join(f"{why}: {rendered.text[a:b].strip()[:120]}" for a, b, why in checked.failures[:5])
+            raise GroundingError(zh=f"回答中有无法追溯的内容：{detail}", en=f"untraceable text in an answer: {detail}")
+        text, mentions = _withheld(rendered.text, mentions, checked)
+        warnings.append(context.say("note.withheld", n=str(len(checked.grounding.unsupported))))
+    return Answer(
+        question=context.query.text, language=context.language, engine="offline", intent=context.query.intent,
+        slots=context.query.slots(context.metrics), verdict=verdict, answer=text, findings=findings, facts=facts,
+        citations=tuple(doc.citations.values()), charts=tuple(context.charts),
+        runs=tuple(run.summary_json(context.language) for run in context.runs), mentions=mentions,
+        grounding=checked.grounding, usage=Usage(seconds=round(seconds, 4)), warnings=tuple(warnings),
+        suggestions=tuple(context.suggestions), problem=problem,
+    )  # fmt: skip
+
+
+def _check(context: Context, text: str, mentions: Sequence[Mention], facts: Sequence[Fact]) -> Checked:
+    cards = {c.id: context.resolver.library.get(c.card) for c in context.doc.citations.values()}
+    quotes = {cid: card_text(card, context.language) for cid, card in cards.items() if card is not None}
+    names = {metric for run in context.runs for metric in run.metrics}
+    names |= {k for card in context.resolver.library for k in (*card.keys, card.id)}
+    names |= {f"{stat}@{n}" for stat in ("mean", "best", "worst", "maj", "std", "pass") for n in range(1, 1025)}
+    names |= {f"best@n/{s}" for s in ("mean", "std")}
+    steps = {step for run in context.runs for step in run.steps}
+    return check(text, mentions, facts, steps=steps, quotes=quotes, names=names)
+
+
+def card_text(card, language: str) -> str:  # type: ignore[no-untyped-def]
+    """Everything of a card that an answer may quote in a language, joined."""
+    parts = [card.short(language), card.unit, card.meta["formula"], card.source, card.meta["present_when"][language]]
+    parts += list(card.body[language].values())
+    for other in card.meta.get("also", ()):
+        names = ", ".join(f"`{name}`" for name in other["keys"])
+        text = f"{other['framework']} {names}"
+        if "differs" in other:
+            difference = other["differs"][language].rstrip("。.")
+            text += f"（{difference}）" if language == "zh" else f" ({difference})"
+        parts.append(text)
+    return "\n\n".join(parts)
+
+
+def _withheld(text: str, mentions: Sequence[Mention], checked: Checked) -> tuple[str, tuple[Mention, ...]]:
+    """The text without failing sentences; mentions are kept where their text still stands once."""
+    shorter = withhold(text, checked.failures)
+    kept, position = [], 0
+    for mention in mentions:
+        piece = text[mention.start : mention.end]
+        found = shorter.find(piece, position)
+        if found >= 0:
+            kept.append(Mention(found, found + len(piece), mention.fact))
+            position = found + len(piece)
+    return shorter, tuple(kept)
+
+
+__all__ = ["Answerer", "Query", "State", "strict_grounding"]

@@ -1,0 +1,213 @@
+"""Parts that several answers share: the setup that a log implies, time, changes with their noise, gaps."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from assistant.analysis import derive, derive_all, time_shares
+from assistant.ask.context import Context, key
+from assistant.model import Fact
+
+#: Metrics that carry a run, in the order in which they are shown.
+HEADLINES = (
+    "critic/score/mean", "critic/rewards/mean", "reward", "mean_reward", "actor/entropy", "actor/ppo_kl",
+    "actor/kl_loss", "actor/pg_loss", "actor/pg_clipfrac", "actor/grad_norm", "actor/lr", "critic/advantages/mean",
+    "critic/vf_loss", "critic/vf_explained_var", "loss", "train/loss", "policy_loss", "kl", "entropy", "grad_norm",
+    "response_length/mean", "response_length/clip_ratio", "num_turns/mean", "timing_s/step", "perf/throughput",
+)  # fmt: skip
+
+
+def headlines(context: Context, step: int) -> list[str]:
+    """The main metrics that a step holds; rewards are left out where they equal the scores."""
+    held = [m for m in HEADLINES if context.run.value(m, step) is not None]
+    if "critic/score/mean" in held and "critic/rewards/mean" in held:
+        kl = derive(context.ledger, "kl_in_reward", step)
+        if kl is not None and kl.value is False:
+            held.remove("critic/rewards/mean")
+    if not held:
+        held = [m for m in context.run.at(step)][:12]
+    return held
+
+
+def setup_lines(context: Context, step: int) -> list[str]:
+    """What kind of run it is, as far as this step implies it."""
+    facts = derive_all(context.ledger, step)
+    say, lines = context.say, list[str]()
+    if "n_gpus" in facts:
+        lines.append(say("setup.gpus", gpus=facts["n_gpus"]))
+    if "prompts_per_step" in facts:
+        size = facts["group_size"]
+        top = _top_advantage(context, size)
+        lines.append(
+            say(
+                "setup.batch", batch=facts["trajectories_per_step"], prompts=facts["prompts_per_step"], group=size,
+                top=top if top is not None else size,
+            )
+        )  # fmt: skip
+    elif "trajectories_per_step" in facts:
+        lines.append(say("setup.batch_only", batch=facts["trajectories_per_step"]))
+    if "critic_present" in facts:
+        critic = facts["critic_present"]
+        lines.append(note(context, critic, say("setup.critic" if critic.value else "setup.no_critic")))
+    if "kl_in_reward" in facts:
+        kl = facts["kl_in_reward"]
+        lines.append(note(context, kl, say("setup.kl_reward" if kl.value else "setup.no_kl_reward")))
+    rate = context.value("perf/throughput", step)
+    if "cluster_throughput" in facts and rate is not None:
+        lines.append(say("setup.throughput", per_gpu=as_rate(context, rate), cluster=facts["cluster_throughput"]))
+    if "imbalance_before" in facts and "imbalance_after" in facts:
+        after = facts["imbalance_after"]
+        if isinstance(after.value, float) and after.value <= 0.05:
+            lines.append(say("setup.balance", after=after, before=facts["imbalance_before"]))
+    if "response_token_share" in facts:
+        lines.append(say("setup.response_share", share=facts["response_token_share"]))
+    return lines
+
+
+def as_rate(context: Context, fact: Fact) -> str:
+    """A throughput with its unit."""
+    return context.doc.show(fact, None, "rate")
+
+
+def note(context: Context, fact: Fact, text: str) -> str:
+    """Text that states a fact without a number: the fact is kept in the answer by an empty mark."""
+    from assistant.write.document import mark
+
+    return mark(fact.id, "") + text
+
+
+def _top_advantage(context: Context, group: Fact) -> Fact | None:
+    for fact_id in group.inputs or ():
+        fact = context.ledger.get(fact_id)
+        if fact is not None and fact.metric is not None:
+            return fact
+    return None
+
+
+def top_advantage(context: Context, group: Fact) -> Fact | None:
+    """The cell from which a group size was derived."""
+    return _top_advantage(context, group)
+
+
+def time_part(context: Context, step: int) -> bool:
+    """Heading, table of stages, remainder and tail; ``False`` (nothing written) if the log has no times."""
+    shares, rest = time_shares(context.ledger, step)
+    total = context.value("timing_s/step", step)
+    if not shares or total is None:
+        return False
+    doc, say = context.doc, context.say
+    doc.heading("section.time")
+    doc.paragraph(say("time.lead", total=total))
+    rows = []
+    for share in shares:
+        cell = context.value(str(share.name), step)
+        if cell is not None and isinstance(share.value, float) and share.value >= 0.001:
+            rows.append([key(str(share.name)), doc.show(cell), doc.show(share)])
+    doc.table([say("head.stage"), say("head.time"), say("head.share")], rows)
+    lines = []
+    if rest is not None:
+        lines.append(say("time.rest", rest=rest))
+    stem = "timing_s/agent_loop/generate_sequences/"
+    use = derive(context.ledger, "tail_utilisation", step)
+    longest, mean = context.value(stem + "max", step), context.value(stem + "mean", step)
+    if use is not None and longest is not None and mean is not None:
+        lines.append(say("time.tail", longest=longest, mean=mean, use=use))
+    doc.paragraph(*lines)
+    return True
+
+
+def change_table(context: Context, metrics: Sequence[str], first: int, second: int) -> list[Fact]:
+    """Table of metrics at two steps with change and noise, and the note that says what the noise is.
+
+    Returns:
+        The change facts shown.
+    """
+    doc, say = context.doc, context.say
+    rows, changes = [], list[Fact]()
+    for metric in metrics:
+        change = context.ledger.change(metric, first, second)
+        if change is None:
+            continue
+        changes.append(change)
+        relative = doc.show(change, "rel")
+        moved = doc.show(change, "delta") + ("" if "—" in relative else f" ({relative})")
+        rows.append(
+            [key(metric), doc.show(change, "from"), doc.show(change, "to"), moved, noise_text(context, change),
+             verdict_text(context, change)]
+        )  # fmt: skip
+    doc.table(
+        [say("head.metric"), f"step {doc.step(first)}", f"step {doc.step(second)}", say("head.change"),
+         say("head.noise"), say("head.reading")],
+        rows,
+    )  # fmt: skip
+    if changes:
+        bases = {change.noise_basis for change in changes}
+        prompts = derive(context.ledger, "prompts_per_step", second)
+        if "residual" in bases:
+            doc.paragraph(say("noise.note_residual"))
+        elif prompts is not None:
+            doc.paragraph(say("noise.note_bound", prompts=prompts))
+        else:
+            doc.paragraph(say("noise.note_bound_unknown"))
+    return changes
+
+
+def noise_text(context: Context, change: Fact) -> str:
+    """A change's noise for a table cell; upper bounds carry ≤."""
+    if change.noise is None:
+        return context.say("noise.none")
+    shown = context.doc.show(change, "noise")
+    bound = change.noise_basis in {"bound", "fraction_bound"}
+    return context.say("noise.at_most", noise=shown) if bound else shown
+
+
+def verdict_text(context: Context, change: Fact) -> str:
+    """Whether a change exceeds its noise, for a table cell."""
+    if change.significant is None:
+        return context.say("noise.unknown")
+    return context.say("noise.yes" if change.significant else "noise.no")
+
+
+def change_remarks(context: Context, first: int, second: int) -> list[str]:
+    """Sentences on changes that careless readers get wrong: loss sign, tiny KL, reward within noise."""
+    ledger, say, lines = context.ledger, context.say, list[str]()
+    reward = ledger.change("critic/score/mean", first, second) or ledger.change("critic/rewards/mean", first, second)
+    if reward is not None:
+        if reward.significant:
+            lines.append(say("change.reward_signal", r=reward))
+        elif reward.noise is not None:
+            lines.append(say("change.reward_noise", r=reward))
+        else:
+            lines.append(say("change.reward_unknown", r=reward))
+    loss, advantage = ledger.change("actor/pg_loss", first, second), ledger.change("critic/advantages/mean", first, second)
+    if loss is not None and advantage is not None:
+        flipped = (loss.from_value or 0) * (loss.to_value or 0) < 0
+        lines.append(
+            say("change.pg_loss_sign", pg=loss, adv=advantage)
+            if flipped
+            else say("change.pg_loss_same", adv=advantage)
+        )
+    kl = ledger.change("actor/ppo_kl", first, second)
+    if kl is not None and max(abs(kl.from_value or 0), abs(kl.to_value or 0)) < 0.01:
+        lines.append(say("change.kl", kl=kl))
+    return lines
+
+
+def missing_lines(context: Context, steps: Sequence[int]) -> list[str]:
+    """One line a cut row: where, why, and how many metrics are not there."""
+    lines = []
+    for step in steps:
+        gaps = [gap for gap in context.run.missing if gap.step == step]
+        names = Counter(gap.metric for gap in gaps if gap.metric)
+        if not gaps:
+            continue
+        gap = next((g for g in gaps if g.limit), gaps[0])
+        fact = context.ledger.add(
+            ("missing-row", step), kind="missing", run=context.run.id, step=step, line=gap.line, limit=gap.limit,
+            reason=f"line cut at {gap.limit} characters" if gap.limit else "line cut", name="metrics after the cut",
+        )  # fmt: skip
+        count = context.ledger.count("missing_metrics", len(names), step=step)
+        phrase = "missing.cut" if gap.limit else "missing.cut_unknown"
+        lines.append(context.say(phrase, missing=fact, count=count))
+    return lines

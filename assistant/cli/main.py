@@ -1,0 +1,261 @@
+"""``metric-assistant``: explain, parse, metric, serve.
+
+Exit status: 0 done, 2 input or usage the user can mend (one line on standard error), 3 a needed service is
+unreachable.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, TextIO
+
+from assistant.model import AssistantError, EmptyInput, InputError
+
+OK, BAD_INPUT = 0, 2
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Runs one command; returns its exit status."""
+    parser = build_parser()
+    arguments = parser.parse_args(argv)
+    question = " ".join(getattr(arguments, "question", None) or [])
+    try:
+        status: int = arguments.run(arguments)
+    except InputError as error:
+        print(error.message(_language(question, arguments)), file=sys.stderr)
+        return BAD_INPUT
+    except AssistantError as error:
+        print(error.message(_language(question, arguments)), file=sys.stderr)
+        return 1
+    except BrokenPipeError:
+        sys.stderr.close()
+        return OK
+    except KeyboardInterrupt:
+        return 130
+    return status
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """The command line's grammar."""
+    from assistant import __version__
+
+    parser = argparse.ArgumentParser(
+        prog="metric-assistant",
+        description="Paste a training log, ask in Chinese or English, get an answer whose every number is traced. "
+        "粘贴训练日志，用中文或英文提问，回答里的每个数字都能追溯到日志。",
+    )
+    parser.add_argument("--version", action="version", version=f"metric-assistant {__version__}")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+
+    explain = commands.add_parser("explain", help="answer a question about a log / 回答关于日志的问题")
+    explain.add_argument("source", nargs="*", metavar="SOURCE", help="a log file, or - for standard input")
+    explain.add_argument(
+        "-q", "--question", action="append", default=None,
+        help="the question; give it again for a follow-up (none: explain what matters)",
+    )  # fmt: skip
+    explain.add_argument("--lang", choices=["auto", "zh", "en"], default="auto")
+    explain.add_argument("--engine", choices=["auto", "offline", "llm"], default="auto")
+    explain.add_argument("--format", choices=["md", "json"], default="md")
+    explain.set_defaults(run=explain_command)
+
+    parse = commands.add_parser("parse", help="the log as a table / 把日志变成表格")
+    parse.add_argument("source", metavar="SOURCE", help="a log file, or - for standard input")
+    parse.add_argument("--to", choices=["json", "csv", "parquet"], default="json")
+    parse.add_argument("-o", "--output", metavar="FILE", help="write there instead of standard output")
+    parse.add_argument("--lang", choices=["auto", "zh", "en"], default="auto")
+    parse.set_defaults(run=parse_command)
+
+    metric = commands.add_parser("metric", help="the definition of a metric / 指标的定义")
+    metric.add_argument("name", metavar="NAME", nargs="+", help="key, short name or plain words / 键名、简称或中文说法")
+    metric.add_argument("--lang", choices=["auto", "zh", "en"], default="auto")
+    metric.add_argument("--format", choices=["md", "json"], default="md")
+    metric.set_defaults(run=metric_command)
+
+    serve = commands.add_parser("serve", help="the chat page and the REST API / 网页与 REST API")
+    serve.add_argument("--host", default="127.0.0.1")
+    serve.add_argument("--port", type=int, default=8000)
+    serve.set_defaults(run=serve_command)
+    return parser
+
+
+def _language(question: str, arguments: argparse.Namespace) -> Any:
+    """Language of an error message, found without loading the cards."""
+    from assistant.settings import settings
+
+    wish = getattr(arguments, "lang", "auto")
+    if wish in {"zh", "en"}:
+        return wish
+    if any("\u3400" <= char <= "\u9fff" for char in question):
+        return "zh"
+    return "en" if question.strip() else settings().lang
+
+
+def _sources(names: Sequence[str], question: str, arguments: argparse.Namespace) -> list[Any]:
+    from assistant.service import Source, read_source
+
+    if not names:
+        if sys.stdin is None or sys.stdin.isatty():
+            return []
+        names = ["-"]
+    sources = []
+    for name in names:
+        label, content = read_source(name)
+        if not content.strip() and label == "stdin" and not arguments.source and question:
+            return []
+        sources.append(Source(label, content))
+    return sources
+
+
+def explain_command(arguments: argparse.Namespace) -> int:
+    """``explain``: one answer a question; follow-ups share the conversation's state."""
+    from assistant.service import service
+
+    questions: list[str] = arguments.question or [""]
+    sources = _sources(arguments.source, questions[0], arguments)
+    if not sources and not any(questions):
+        raise EmptyInput(
+            zh="没有输入。请给出日志文件，或把日志传到标准输入：metric-assistant explain train.log -q 问题",
+            en="There is no input. Name a log file or pipe one in: metric-assistant explain train.log -q QUESTION",
+        )
+    engine = service()
+    material = engine.read(sources)
+    state, answers = None, []
+    for question in questions:
+        explained = engine.explain(
+            material, question, language=arguments.lang, engine=arguments.engine, state=state
+        )
+        state = explained.state
+        answers.append(explained.answer)
+    if arguments.format == "json":
+        objects = [answer.to_json() for answer in answers]
+        _write_json(objects[0] if len(objects) == 1 else objects, sys.stdout)
+    else:
+        for answer in answers:
+            if sys.stdout.isatty():
+                from assistant.cli.terminal import print_answer
+
+                print_answer(answer)
+            else:
+                print(markdown(answer))
+    problems = [answer.problem for answer in answers if answer.problem]
+    for problem in problems:
+        print(problem.replace("`", ""), file=sys.stderr)
+    return BAD_INPUT if problems else OK
+
+
+def markdown(answer: Any) -> str:
+    """An answer as Markdown with its warnings and what the check found."""
+    text: str = answer.answer
+    for warning in answer.warnings:
+        text += f"\n\n> {warning}"
+    if answer.grounding.numbers:
+        g = answer.grounding
+        text += (
+            f"\n\n*{g.supported} / {g.numbers} 个数字可追溯*" if answer.language == "zh"
+            else f"\n\n*{g.supported} of {g.numbers} numbers traced*"
+        )  # fmt: skip
+    return text
+
+
+def parse_command(arguments: argparse.Namespace) -> int:
+    """``parse``: JSON as in the contract, or a table."""
+    from assistant.service import service
+
+    sources = _sources([arguments.source], "", arguments)
+    material = service().read(sources)
+    language = _language("", arguments)
+    if not material.runs:
+        raise InputError(
+            zh=f"{arguments.source} 里没有任何指标。请确认这是训练日志。",
+            en=f"{arguments.source} holds no metric. Check that it is a training log.",
+        )
+    if arguments.to == "json":
+        document = {"runs": [run.to_json(language) for run in material.runs]}
+        if arguments.output:
+            with Path(arguments.output).open("w", encoding="utf-8") as handle:
+                _write_json(document, handle)
+        else:
+            _write_json(document, sys.stdout)
+        return OK
+    import pandas as pd
+
+    frames = []
+    for run in material.runs:
+        frame = run.to_pandas()
+        frame.insert(0, "line", run.row_lines)
+        if len(material.runs) > 1:
+            frame.insert(0, "run", run.id)
+        frames.append(frame)
+    table = pd.concat(frames).reset_index(names=material.runs[0].step_axis)
+    if arguments.to == "csv":
+        table.to_csv(arguments.output or sys.stdout, index=False)
+        return OK
+    if not arguments.output:
+        raise InputError(
+            zh="Parquet 是二进制格式，请用 -o FILE 指定输出文件。",
+            en="Parquet is binary: name a file with -o FILE.",
+        )
+    try:
+        table.to_parquet(arguments.output, index=False)
+    except ImportError:
+        raise InputError(
+            zh='写 Parquet 需要 pyarrow：pip install "metric-assistant[parquet]"',
+            en='Parquet needs pyarrow: pip install "metric-assistant[parquet]"',
+        ) from None
+    return OK
+
+
+def metric_command(arguments: argparse.Namespace) -> int:
+    """``metric``: definitions of a name, best first."""
+    from assistant.service import service
+
+    name = " ".join(arguments.name)
+    arguments.question = [name]
+    engine = service()
+    language = engine.language(name, arguments.lang) if any("\u3400" <= c <= "\u9fff" for c in name) else _language("", arguments)  # fmt: skip
+    cards = engine.metric(name)
+    if arguments.format == "json":
+        document = engine.metric_json(cards[0])
+        document["others"] = [card.id for card in cards[1:]]
+        _write_json(document, sys.stdout)
+        return OK
+    from assistant.cli.terminal import card_markdown, print_markdown
+
+    text = card_markdown(cards, language)
+    if sys.stdout.isatty():
+        print_markdown(text)
+    else:
+        print(text)
+    return OK
+
+
+def serve_command(arguments: argparse.Namespace) -> int:
+    """``serve``: the HTTP server, on loopback only."""
+    import ipaddress
+
+    try:
+        local = arguments.host == "localhost" or ipaddress.ip_address(arguments.host).is_loopback
+    except ValueError:
+        local = False
+    if not local:
+        raise InputError(
+            zh=f"不能在 {arguments.host} 上监听：没有访问密钥，只允许本机（127.0.0.1）。",
+            en=f"Will not listen on {arguments.host}: there are no access keys, so only loopback (127.0.0.1) is allowed.",
+        )
+    from assistant.api.server import run_server
+
+    return run_server(arguments.host, arguments.port)
+
+
+def _write_json(document: Any, stream: TextIO) -> None:
+    import orjson
+
+    stream.write(orjson.dumps(document, option=orjson.OPT_INDENT_2).decode())
+    stream.write("\n")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,292 @@
+"""From any wording to a card: exact key → template → short name → plain words; never a guess.
+
+The order within each stage prefers the framework of the log at hand, and a match in another framework is
+marked so, because the same short name means different things in different frameworks.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+from assistant.knowledge.cards import Card, Library
+
+How = Literal["exact", "template", "alias", "search"]
+
+_FULL_WIDTH = str.maketrans({chr(0xFF01 + i): chr(0x21 + i) for i in range(94)} | {"\u3000": " "})
+
+
+@dataclass(frozen=True, slots=True)
+class Resolution:
+    """A card and how it was found; ``bindings`` are the template's fields (``{"n": "30"}``)."""
+
+    card: Card
+    how: How
+    score: float
+    bindings: tuple[tuple[str, str], ...] = ()
+    foreign: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Mentioned:
+    """A metric that a question names: characters ``start:end`` of it, and what they resolve to.
+
+    ``key`` is set where one key of the log is meant, else the whole family of ``card`` is.
+    """
+
+    start: int
+    end: int
+    text: str
+    card: Card | None
+    key: str | None = None
+
+
+class Resolver:
+    """Look-ups over a library; build once, then each look-up costs microseconds."""
+
+    def __init__(self, library: Library) -> None:
+        self.library = library
+
+    # -- tables, built on first use ------------------------------------------------------------
+    @cached_property
+    def _exact(self) -> dict[str, list[Card]]:
+        table: dict[str, list[Card]] = {}
+        for card in self.library:
+            for key in (*card.keys, card.id):
+                if "{" not in key:
+                    table.setdefault(key.lower(), []).append(card)
+        return table
+
+    @cached_property
+    def _templates(self) -> list[tuple[re.Pattern[str], Card]]:
+        result = []
+        for card in self.library:
+            for key in card.keys:
+                if "{" in key:
+                    result.append((_template_pattern(key), card))
+        return result
+
+    @cached_property
+    def _names(self) -> dict[str, list[Card]]:
+        table: dict[str, list[Card]] = {}
+        for card in self.library:
+            names = {*card.names, *(key.rsplit("/", 1)[-1] for key in card.keys if "{" not in key)}
+            generic = {"mean", "max", "min", "std", "total", "execute", "onload", "offload", "rss", "vms"}
+            for name in names | {card.id.split("/", 1)[1]}:
+                if name.lower() not in generic:
+                    table.setdefault(_fold(name), []).append(card)
+        return table
+
+    @cached_property
+    def _words(self) -> dict[str, list[Card]]:
+        table: dict[str, list[Card]] = {}
+        for card in self.library:
+            for word in (*card.words("zh"), *card.words("en")):
+                table.setdefault(_fold(word), []).append(card)
+        return table
+
+    @cached_property
+    def _key_cache(self) -> dict[tuple[str, str | None], Resolution | None]:
+        return {}
+
+    # -- look-ups ------------------------------------------------------------------------------
+    def key(self, key: str, framework: str | None = None) -> Resolution | None:
+        """The card of a metric key as a log spells it: exact, then template; ``None`` if unknown."""
+        cache_key = (key, framework)
+        if cache_key not in self._key_cache:
+            self._key_cache[cache_key] = self._key(key, framework)
+        return self._key_cache[cache_key]
+
+    def _key(self, key: str, framework: str | None) -> Resolution | None:
+        card = _prefer(self._exact.get(key.lower(), []), framework)
+        if card is not None:
+            return Resolution(card, "exact", 1.0, foreign=_foreign(card, framework))
+        found: list[tuple[Card, re.Match[str]]] = []
+        for pattern, candidate in self._templates:
+            match = pattern.fullmatch(key)
+            if match is not None:
+                found.append((candidate, match))
+        card = _prefer([candidate for candidate, _ in found], framework)
+        if card is None:
+            return None
+        bindings = next(match for candidate, match in found if candidate is card).groupdict()
+        return Resolution(card, "template", 1.0, tuple(bindings.items()), _foreign(card, framework))
+
+    def name(self, text: str, framework: str | None = None) -> list[Resolution]:
+        """All cards that a user's spelling names, best first; empty when none does."""
+        text = text.translate(_FULL_WIDTH).strip().strip("`'\"")
+        direct = self.key(text, framework)
+        if direct is not None:
+            return [direct]
+        folded = _fold(text)
+        result = []
+        for table in (self._names, self._words):
+            for card in _ordered(table.get(folded, []), framework):
+                if all(card is not r.card for r in result):
+                    result.append(Resolution(card, "alias", 0.9, foreign=_foreign(card, framework)))
+            if result:
+                return result
+        return result
+
+    def nearest(self, text: str, k: int = 3, keys: Iterable[str] = ()) -> list[str]:
+        """The ``k`` known spellings most like a text (the log's own keys first), for an error message."""
+        own = list(keys)
+        pool = {**{_fold(key): key for c in self.library for key in c.keys}, **{_fold(k): k for k in own}}
+        folded = _fold(text)
+        tail = folded.rsplit("/", 1)[-1]
+        scored = sorted(
+            pool,
+            key=lambda name: -max(
+                difflib.SequenceMatcher(None, folded, name).ratio(),
+                0.9 * difflib.SequenceMatcher(None, tail, name.rsplit("/", 1)[-1]).ratio(),
+            ),
+        )
+        return [pool[name] for name in scored[:k]]
+
+    # -- metrics named in a question -----------------------------------------------------------
+    def mentions(
+        self, question: str, keys: Iterable[str] = (), framework: str | None = None
+    ) -> list[Mentioned]:
+        """Every metric that a question names, left to right, longest match first, not overlapping.
+
+        ``keys`` are the log's own keys: a full key, or an unambiguous tail of one, wins over card names.
+        """
+        text = question.translate(_FULL_WIDTH)
+        lower = text.lower()
+        found: list[Mentioned] = []
+        taken = [False] * len(text)
+
+        def take(start: int, end: int, card: Card | None, key: str | None) -> None:
+            if not any(taken[start:end]):
+                taken[start:end] = [True] * (end - start)
+                found.append(Mentioned(start, end, question[start:end], card, key))
+
+        own = {key.lower(): key for key in keys}
+        for match in _KEY_LIKE.finditer(text):
+            token = match.group().rstrip("./-:")
+            if token.lower() in own:
+                key = own[token.lower()]
+                resolution = self.key(key, framework)
+                take(match.start(), match.start() + len(token), resolution and resolution.card, key)
+            elif "/" in token or "@" in token:
+                tails = [k for k in own if k.endswith("/" + token.lower())]
+                resolved = self.key(token, framework)
+                if len(tails) == 1:
+                    own_key = own[tails[0]]
+                    resolved = self.key(own_key, framework)
+                    take(match.start(), match.start() + len(token), resolved and resolved.card, own_key)
+                elif resolved is not None:
+                    take(match.start(), match.start() + len(token), resolved.card, None)
+                elif "/" in token and _LOOKS_LIKE_KEY.fullmatch(token):
+                    named = self.name(token, framework)
+                    card = named[0].card if named else None
+                    take(match.start(), match.start() + len(token), card, None)
+        for phrase, cards in self._phrases:
+            start = lower.find(phrase)
+            while start >= 0:
+                end = start + len(phrase)
+                if _whole_word(lower, start, end):
+                    card = _prefer(cards, framework)
+                    key = None
+                    if card is not None:
+                        held = [k for k in own if k.endswith("/" + phrase) or k == phrase]
+                        if len(held) == 1:
+                            key = own[held[0]]
+                            resolution = self.key(key, framework)
+                            card = resolution.card if resolution else card
+                    take(start, end, card, key)
+                start = lower.find(phrase, end)
+        for match in _SNAKE.finditer(text):
+            if not any(taken[match.start() : match.end()]):
+                token = match.group()
+                tails = [k for k in own if k.endswith("/" + token.lower()) or k == token.lower()]
+                if len(tails) == 1:
+                    resolution = self.key(own[tails[0]], framework)
+                    take(match.start(), match.end(), resolution and resolution.card, own[tails[0]])
+                elif not tails:
+                    take(match.start(), match.end(), None, None)
+        return sorted(found, key=lambda m: m.start)
+
+    @cached_property
+    def _phrases(self) -> list[tuple[str, list[Card]]]:
+        table: dict[str, list[Card]] = {}
+        for source in (self._names, self._words):
+            for phrase, cards in source.items():
+                bucket = table.setdefault(phrase, [])
+                bucket.extend(card for card in cards if card not in bucket)
+        plain = {**table}
+        for phrase, cards in table.items():  # "pg loss" and "pg-loss" for "pg_loss"
+            if "_" in phrase:
+                for variant in (phrase.replace("_", " "), phrase.replace("_", "-")):
+                    plain.setdefault(variant, cards)
+        usable = {p: c for p, c in plain.items() if len(p) > 1 and p not in _TOO_PLAIN and "{" not in p}
+        return sorted(usable.items(), key=lambda item: -len(item[0]))
+
+
+_KEY_LIKE = re.compile(r"[A-Za-z][A-Za-z0-9_@./|()-]{1,200}")
+_LOOKS_LIKE_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_@.-]*(?:/[A-Za-z0-9_@.-]+)+")
+_SNAKE = re.compile(r"(?<![A-Za-z0-9_/@.])[A-Za-z]+(?:_[A-Za-z0-9]+)+(?![A-Za-z0-9_/@])")
+_TOO_PLAIN = {
+    "step", "loss", "mean", "time", "count", "epoch", "advantage/mean", "total", "adv", "ref", "reward/mean",
+    "values", "gen", "actor", "critic", "value",
+}  # fmt: skip
+
+
+def _template_pattern(template: str) -> re.Pattern[str]:
+    parts = re.split(r"(\{[^{}]*\})", template)
+    pattern, seen = "", set[str]()
+    for part in parts:
+        if not part.startswith("{"):
+            pattern += re.escape(part)
+            continue
+        name = re.sub(r"\W", "_", part[1:-1]) or "x"
+        choices = part[1:-1].split("|")
+        if len(choices) > 1:
+            pattern += "(?:" + "|".join(map(re.escape, choices)) + ")"
+        elif name in seen:
+            pattern += "[^/]+"
+        else:
+            seen.add(name)
+            value = r"\d+" if name in {"n", "N", "device_id", "k"} else (
+                r"[^@]+" if name in {"data_source", "metric_infix", "phase", "cluster", "domain"} else r"[^/@]+"
+            )  # fmt: skip
+            pattern += f"(?P<{name}>{value})"
+    return re.compile(pattern)
+
+
+def _fold(text: str) -> str:
+    return re.sub(r"\s+", " ", text.translate(_FULL_WIDTH).strip().lower())
+
+
+def _whole_word(text: str, start: int, end: int) -> bool:
+    before = text[start - 1] if start else " "
+    after = text[end] if end < len(text) else " "
+    first, last = text[start], text[end - 1]
+    left = not (_ascii_word(first) and (_ascii_word(before) or before in "/@"))
+    right = not (_ascii_word(last) and (_ascii_word(after) or after in "/@"))
+    plural = (
+        last.isascii() and after == "s" and (end + 1 >= len(text) or not _ascii_word(text[end + 1 : end + 2]))
+    )
+    return left and (right or plural)
+
+
+def _ascii_word(char: str) -> bool:
+    return char.isascii() and (char.isalnum() or char == "_")
+
+
+def _foreign(card: Card, framework: str | None) -> bool:
+    return framework is not None and card.framework not in {framework, "concept"}
+
+
+def _ordered(cards: list[Card], framework: str | None) -> list[Card]:
+    order = {framework: 0, "verl": 2, "concept": 1 if framework is None else 3}
+    return sorted(cards, key=lambda card: (order.get(card.framework, 4), card.id))
+
+
+def _prefer(cards: list[Card], framework: str | None) -> Card | None:
+    ordered = _ordered(cards, framework)
+    return ordered[0] if ordered else None

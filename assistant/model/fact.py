@@ -1,0 +1,108 @@
+"""Facts and findings: the only things an answer may be made from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any, Literal
+
+from assistant.model.run import Number, json_number
+
+FactKind = Literal["value", "change", "trend", "derived", "missing", "share"]
+Direction = Literal["rising", "falling", "flat", "fluctuating", "inconclusive"]
+Severity = Literal["info", "ok", "warning", "critical"]
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """One thing that is so, and why.
+
+    The fields used depend on ``kind`` (see the contract's examples); the rest are ``None`` and are
+    left out of the JSON. ``from_value``/``to_value`` are ``from``/``to`` there.
+
+    kind ``value``: metric, step, value, line. ``change``: metric, from_step, to_step, from, to,
+    delta, ratio, noise (one standard error of the difference, same unit), significant (``None``
+    where the log does not allow to tell). ``trend``: metric, first_step, last_step, direction,
+    slope_per_step, p_value, n. ``derived``: name, value, unit, formula, inputs (fact ids), step.
+    ``missing``: metric, step, reason. ``share``: name, step, value (fraction), of. Counts over the log and
+    constants that a definition states (``card`` names it) are ``derived`` without inputs.
+    """
+
+    id: str
+    kind: FactKind
+    run: str | None = None
+    metric: str | None = None
+    name: str | None = None
+    step: int | None = None
+    value: Number | str | bool | None = None
+    unit: str | None = None
+    line: int | None = None
+    from_step: int | None = None
+    to_step: int | None = None
+    from_value: Number | None = None
+    to_value: Number | None = None
+    delta: Number | None = None
+    ratio: float | None = None
+    noise: float | None = None
+    noise_basis: str | None = None
+    significant: bool | None = None
+    first_step: int | None = None
+    last_step: int | None = None
+    direction: Direction | None = None
+    slope_per_step: float | None = None
+    p_value: float | None = None
+    n: int | None = None
+    formula: str | None = None
+    inputs: tuple[str, ...] | None = None
+    of: str | None = None
+    reason: str | None = None
+    limit: int | None = None
+    card: str | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """The contract's object: fields that are ``None`` left out, ``from_value`` → ``from``."""
+        result: dict[str, Any] = {}
+        for spec in fields(self):
+            value = getattr(self, spec.name)
+            if value is None:
+                continue
+            if isinstance(value, tuple):
+                value = list(value)
+            elif isinstance(value, (int, float)) and not isinstance(value, bool):
+                value = json_number(value)
+            result[_JSON_NAMES.get(spec.name, spec.name)] = value
+        return result
+
+
+_JSON_NAMES = {"from_value": "from", "to_value": "to"}
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What a rule concluded from facts.
+
+    Attributes:
+        rule: stable rule id.
+        severity: ``info``, ``ok``, ``warning`` or ``critical``.
+        statement: one sentence in the answer's language.
+        evidence: ids of the facts that carry it.
+    """
+
+    id: str
+    rule: str
+    severity: Severity
+    metrics: tuple[str, ...]
+    steps: tuple[int, ...]
+    statement: str
+    evidence: tuple[str, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """The contract's object."""
+        return {
+            "id": self.id,
+            "rule": self.rule,
+            "severity": self.severity,
+            "metrics": list(self.metrics),
+            "steps": list(self.steps),
+            "statement": self.statement,
+            "evidence": list(self.evidence),
+        }

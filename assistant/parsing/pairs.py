@@ -1,0 +1,235 @@
+"""Metrics that people paste by hand: ``key: value`` lines, ``key=value, key=value`` lines, Markdown lists.
+
+A weak format: it runs only where no log format found anything, because the same shapes stand in prose,
+configuration and shell commands. A line counts only as a whole, and only with a key that looks like a metric.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import Final
+
+from assistant.model.run import Number
+from assistant.parsing.frameworks import detect_framework
+from assistant.parsing.markdown import Fences, Section, read_bullet
+from assistant.parsing.metric_names import is_metric_name
+from assistant.parsing.numbers import GROUPED, NUMBER, read_number
+from assistant.parsing.repair import Document, strip_ray
+from assistant.parsing.table import Reading, Row, build_run
+
+KEY: Final = r"[A-Za-z][\w./@+-]{0,160}(?:\([^()\s]{1,20}\))?"
+_PAIR: Final = re.compile(
+    rf"(?P<key>{KEY})[ \t]{{0,4}}[:=][ \t]{{0,8}}(?P<number>{GROUPED}|{NUMBER})(?![\w.%/:]|,\d|-\d|\s?%)"
+)
+_LINE: Final = re.compile(
+    rf"[ \t]*(?P<key>{KEY})[ \t]{{0,4}}[:：=][ \t]*(?P<number>{GROUPED}|{NUMBER})"
+    r"(?=[ \t]*[,;]?[ \t]*$|[ \t]+[^\s%]|[(（,，。;])"
+)
+_BETWEEN: Final = re.compile(r"[\s,;|]*")
+_STEP_FRONT: Final = re.compile(
+    r"(?i)[\s\[(|]*(?:[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9:.,]{5,15}[\s\])|-]*)?"
+    r"(?:(?:INFO|METRICS?)[\s:|\]-]*)?"
+    r"(?:(?:global[_ ]?)?(?:step|iter(?:ation)?)\s{0,2}[:=# ]?\s{0,2}(?P<step>[0-9]{1,12})"
+    r"(?:\s?/\s?[0-9]{1,12})?)?[\s:|,\])-]*"
+)
+_STEP_LINE: Final = re.compile(
+    r"(?i)[\s=#*\[-]*(?:global[_ ]?)?(?:step|iter(?:ation)?)\s{0,2}[:=# ]?\s{0,2}(?P<step>[0-9]{1,12})"
+    r"(?:\s?/\s?[0-9]{1,12})?[\s\]=*:-]*"
+)
+_STEP_KEYS: Final = {
+    "training/global_step",
+    "train/global_step",
+    "trainer/global_step",
+    "global_step",
+    "global_steps",
+    "step",
+    "_step",
+    "steps",
+    "iteration",
+    "iter",
+}
+_CONFIG_LINE: Final = re.compile(
+    r"(?i)\s*[\w.-]{1,60}\s*:\s*(?:true|false|null|none|~|\[.*\]|\{.*\}|['\"].*|[/~.]\S*|)\s*$"
+)
+_LONGEST: Final = 4000
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """One value on a line."""
+
+    key: str
+    value: Number
+    line: int
+    listed: bool
+
+
+@dataclass(slots=True)
+class _Event:
+    cells: dict[str, Found] = field(default_factory=dict)
+    step: int | None = None
+    axis: str = "index"
+
+
+class KeyValue:
+    """Reads pasted ``key: value`` text; the format is ``markdown-list`` where most values are list items."""
+
+    name: Final = "key-value"
+    strength: Final = 10
+
+    def read(self, document: Document) -> Reading:
+        """At most one run, one row an event; no run if no metric has a value."""
+        groups, taken, asking = _find(document)
+        events = [event for event in _events(groups) if event.cells]
+        if not any(is_metric_name(key) for event in events for key in event.cells):
+            return Reading()
+        rows, axis = _rows(events)
+        cells = [cell for event in events for cell in event.cells.values()]
+        listed = sum(cell.listed for cell in cells)
+        run = build_run(
+            rows,
+            id="r0",
+            name=document.name,
+            format="markdown-list" if 2 * listed > len(cells) else "key-value",
+            framework=detect_framework({cell.key for cell in cells}),
+            step_axis=axis,
+        )
+        return Reading((run,), frozenset(taken), (), tuple(asking))
+
+
+def _find(document: Document) -> tuple[list[list[Found] | int], set[int], list[int]]:
+    """Values by line (an ``int`` for a heading that names a step), the lines used, the lines that ask."""
+    groups: list[list[Found] | int] = []
+    taken: set[int] = set()
+    asking: list[int] = []
+    fences, section = Fences(), Section()
+    config = _config_blocks(document.lines)
+    for index, (raw, number) in enumerate(zip(document.lines, document.numbers, strict=False)):
+        if len(raw) > _LONGEST or fences.skip(raw):
+            continue
+        line = strip_ray(raw)[1] if "pid=" in raw[:120] else raw
+        held = section.read(line)
+        found: list[Found] = []
+        if held is not None:
+            found = [Found(held[0], held[1], number, True)]
+        elif index not in config:
+            found = _read_line(line, number)
+        if found:
+            groups.append(found)
+            taken.add(number)
+            if "?" in line or "？" in line:
+                asking.append(number)
+        elif "step" in line[:60].lower() or "iter" in line[:60].lower():
+            step = _STEP_LINE.fullmatch(line)
+            if step is not None:
+                groups.append(int(step["step"]))
+    return groups, taken, asking
+
+
+def _config_blocks(lines: list[str]) -> set[int]:
+    """Indexes of lines inside blocks that hold settings: text, booleans or nested keys among the pairs."""
+    config: set[int] = set()
+    block: list[int] = []
+    for index, line in enumerate([*lines, ""]):
+        if line.strip():
+            block.append(index)
+            continue
+        texts = sum(_CONFIG_LINE.match(lines[at][:200]) is not None for at in block)
+        if texts and texts * 8 >= len(block):
+            config.update(block)
+        block = []
+    return config
+
+
+def _read_line(line: str, number: int) -> list[Found]:
+    """The values of one line: a list item, a single pair with an explanation, or nothing but pairs."""
+    if ":" not in line and "=" not in line and "：" not in line:
+        return []
+    item = read_bullet(line)
+    if item is not None:
+        key, value, listed = item
+        return [Found(key, value, number, listed)] if is_metric_name(key) or key in _STEP_KEYS else []
+    several = _read_pairs(line, number)
+    if several:
+        return several
+    single = _LINE.match(line)
+    if single is None or line.lstrip().startswith(("-", "$", "{", '"', "'")):
+        return []
+    key, text = single["key"], single["number"]
+    held = read_number(text)
+    if held is None or not (is_metric_name(key) or key in _STEP_KEYS):
+        return []
+    return [Found(key, held, number, False)]
+
+
+def _read_pairs(line: str, number: int) -> list[Found]:
+    front = _STEP_FRONT.match(line)
+    at = front.end() if front is not None else 0
+    found: list[Found] = []
+    if front is not None and front["step"] is not None:
+        found.append(Found("step", int(front["step"]), number, False))
+    real = 0
+    while at < len(line):
+        pair = _PAIR.match(line, at)
+        if pair is None:
+            return []
+        value = read_number(pair["number"])
+        if value is None:
+            return []
+        key = pair["key"]
+        if is_metric_name(key) or key in _STEP_KEYS:
+            found.append(Found(key, value, number, False))
+            real += key not in _STEP_KEYS
+        gap = _BETWEEN.match(line, pair.end())
+        at = gap.end() if gap is not None else pair.end()
+    return found if real or (found and len(found) == 1) else []
+
+
+def _events(groups: list[list[Found] | int]) -> list[_Event]:
+    """Groups values into events: a key that comes again with another value starts a new one."""
+    events = [_Event()]
+    for group in groups:
+        if isinstance(group, int):
+            if events[-1].cells or events[-1].step is not None:
+                events.append(_Event())
+            events[-1].step, events[-1].axis = group, "step"
+            continue
+        for cell in group:
+            event = events[-1]
+            held = event.cells.get(cell.key)
+            is_step = cell.key.lower() in _STEP_KEYS and isinstance(cell.value, int)
+            bare = is_step and "/" not in cell.key
+            if bare and event.step is not None and event.axis == "step" and event.step != cell.value:
+                event = _Event()
+                events.append(event)
+            elif held is not None:
+                if held.value == cell.value:
+                    continue
+                event = _Event()
+                events.append(event)
+            if is_step and (event.step is None or cell.key == "training/global_step"):
+                event.step, event.axis = int(cell.value), "step" if bare else cell.key
+            if not bare:
+                event.cells[cell.key] = cell
+    return events
+
+
+def _rows(events: list[_Event]) -> tuple[list[Row], str]:
+    """Rows with their steps; the index counts where an event names no step."""
+    named = all(event.step is not None for event in events)
+    rows = []
+    for index, event in enumerate(events):
+        cells = event.cells.values()
+        first = min(cell.line for cell in cells)
+        step = event.step if named and event.step is not None else index
+        rows.append(
+            Row(
+                step,
+                first,
+                {cell.key: cell.value for cell in cells},
+                {cell.key: cell.line for cell in cells if cell.line != first},
+                max(cell.line for cell in cells),
+            )
+        )
+    return rows, events[0].axis if named else "index"

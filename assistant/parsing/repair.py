@@ -1,0 +1,104 @@
+"""Removes what terminals and launchers put around a log: colours, carriage returns, Ray prefixes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from assistant.model.run import Note
+from assistant.parsing.mojibake import repair_mojibake
+
+_ANSI: Final = re.compile(
+    r"\x1b(?:\[[0-9;:?<=>]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)?|[()][0-9A-B]|[=>78MDEHc])"
+)
+_BARE_COLOUR: Final = r"(?:\[[0-9;]{1,12}m)*"
+_RAY: Final = re.compile(
+    rf"\s*{_BARE_COLOUR}\((?P<tag>[A-Za-z_][\w.:<>-]{{0,80}} (?:pid|actor_id)=[0-9a-f]+)"
+    rf"(?:, ip=[\w.:-]{{1,60}})?\)"
+    rf"{_BARE_COLOUR} ?"
+)
+_REPEATED: Final = re.compile(
+    rf"{_BARE_COLOUR}\s*\[repeated [0-9]+x across (?:all )?(?:cluster|nodes)\]{_BARE_COLOUR}"
+    r"(?:\s*\(Ray deduplicates logs[^\n]*)?$"
+)
+
+
+@dataclass(frozen=True)
+class Document:
+    """A text made ready for the formats.
+
+    Attributes:
+        name: for display.
+        lines: visible lines, without colour codes; a carriage return inside a line starts a further
+            entry with the same number.
+        numbers: 1-based line number of each entry in the original text.
+        text_lines: number of lines of the original text.
+        notes: what was repaired.
+    """
+
+    name: str
+    lines: list[str]
+    numbers: Sequence[int]
+    text_lines: int
+    notes: tuple[Note, ...] = ()
+    has_steps: bool = field(default=False)
+
+
+def strip_ansi(text: str) -> str:
+    """The text without terminal escape sequences; line breaks stay."""
+    if "\x1b" not in text:
+        return text
+    return _ANSI.sub("", text).replace("\x1b", "")
+
+
+def strip_ray(line: str) -> tuple[str | None, str]:
+    """A line's Ray prefix (``TaskRunner pid=835480``, ``None`` if there is none) and the rest.
+
+    A trailing ``[repeated 7x across cluster]`` is removed too.
+    """
+    if "[repeated " in line:
+        line = _REPEATED.sub("", line)
+    found = _RAY.match(line)
+    if found is None:
+        return None, line
+    return found["tag"], line[found.end() :]
+
+
+def prepare(name: str, text: str) -> Document:
+    """Repairs a text as a whole: byte-order mark, line ends, double encoding, colour codes.
+
+    Args:
+        name: for display.
+        text: as pasted or decoded.
+
+    Returns:
+        The lines with their original numbers. Never raises.
+    """
+    text = text.removeprefix("\ufeff")
+    if "\r" in text:
+        text = text.replace("\r\n", "\n") if "\n" in text else text.replace("\r", "\n")
+    text, notes = repair_mojibake(text)
+    text = strip_ansi(text)
+    lines = text.split("\n")
+    text_lines = len(lines) - (not lines[-1])
+    numbers: Sequence[int] = range(1, len(lines) + 1)
+    if "\r" in text:
+        lines, numbers = _split_returns(lines)
+    return Document(name, lines, numbers, text_lines, notes, has_steps="step:" in text)
+
+
+def _split_returns(lines: list[str]) -> tuple[list[str], list[int]]:
+    """Entries between carriage returns; empty ones between others are left out."""
+    entries: list[str] = []
+    numbers: list[int] = []
+    for number, line in enumerate(lines, 1):
+        if "\r" not in line:
+            entries.append(line)
+            numbers.append(number)
+            continue
+        parts = [part for part in line.split("\r") if part] or [""]
+        entries.extend(parts)
+        numbers.extend([number] * len(parts))
+    return entries, numbers

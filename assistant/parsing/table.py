@@ -1,0 +1,114 @@
+"""Log events on their way to a :class:`~assistant.model.run.Run`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+from assistant.model.run import Column, Missing, Note, Number, Run
+
+
+@dataclass(slots=True)
+class Row:
+    """One log event.
+
+    Attributes:
+        step: as the log says.
+        line: 1-based original line on which the event begins.
+        values: metric → value, in the log's order.
+        lines: line of each value that does not stand on ``line``.
+        last_line: original line on which the event's text ends.
+        tag: process that printed it, if the log tells.
+        half: the cell at which the text stops, if it stops inside one.
+        cut: whether the rest of the line is not there.
+        limit: length in characters at which the line was cut, if it is a known one.
+        bad: cells whose value is no number.
+    """
+
+    step: int
+    line: int
+    values: dict[str, Number] = field(default_factory=dict)
+    lines: dict[str, int] = field(default_factory=dict)
+    last_line: int = 0
+    tag: str | None = None
+    half: Missing | None = None
+    cut: bool = False
+    limit: int | None = None
+    bad: list[Missing] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What a format read from a document.
+
+    Attributes:
+        runs: in order of appearance, without line counts.
+        taken: original line numbers that were used.
+        not_understood: original line numbers that look like this format and could not be read.
+        asking: taken lines that hold a question beside the value.
+    """
+
+    runs: tuple[Run, ...] = ()
+    taken: frozenset[int] = frozenset()
+    not_understood: tuple[int, ...] = ()
+    asking: tuple[int, ...] = ()
+
+
+def build_run(
+    rows: Sequence[Row],
+    *,
+    id: str,
+    name: str,
+    format: str,
+    framework: str | None,
+    step_axis: str,
+    missing: Iterable[Missing] = (),
+    warnings: Iterable[Note] = (),
+    extras: Mapping[str, tuple[Number, int]] | None = None,
+) -> Run:
+    """The run that holds the rows; columns in the order in which the keys first appear."""
+    columns: dict[str, tuple[list[int], list[Number], list[int]]] = {}
+    for index, row in enumerate(rows):
+        line, lines = row.line, row.lines
+        for key, value in row.values.items():
+            column = columns.get(key)
+            if column is None:
+                column = columns[key] = ([], [], [])
+            column[0].append(index)
+            column[1].append(value)
+            column[2].append(lines.get(key, line) if lines else line)
+    return Run(
+        id=id,
+        name=name,
+        format=format,
+        framework=framework,
+        step_axis=step_axis,
+        steps=tuple(row.step for row in rows),
+        row_lines=tuple(row.line for row in rows),
+        columns={key: Column(*parts) for key, parts in columns.items()},
+        missing=tuple(missing),
+        warnings=tuple(warnings),
+        extras=dict(extras or {}),
+    )
+
+
+def restart_notes(rows: Sequence[Row]) -> list[Note]:
+    """A note for each place where the step goes back (at most five, then a count)."""
+    notes: list[Note] = []
+    back = [(before.step, after) for before, after in pairwise(rows) if after.step < before.step]
+    for step, row in back[:5]:
+        notes.append(
+            Note(
+                "restart",
+                f"第 {row.line} 行：步数从 {step} 退回到 {row.step}，训练重启过（或粘贴了另一段日志）。",
+                f"Line {row.line}: the step goes back from {step} to {row.step}: "
+                "the training was restarted (or another log was pasted).",
+                row.line,
+            )
+        )
+    if len(back) > 5:
+        notes.append(
+            Note("restart", f"步数共退回 {len(back)} 次。", f"The step goes back {len(back)} times in all.")
+        )
+    return notes

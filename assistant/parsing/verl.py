@@ -1,0 +1,237 @@
+"""verl's console log: one line a step, possibly wrapped, cut or prefixed, and the first validation's dict."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from assistant.model.run import Missing, Note, Run
+from assistant.parsing import cuts
+from assistant.parsing.frameworks import detect_framework, is_validation, is_verl_sft
+from assistant.parsing.numbers import decimals, same_number
+from assistant.parsing.repair import Document
+from assistant.parsing.segments import Tail
+from assistant.parsing.table import Reading, Row, build_run, restart_notes
+from assistant.parsing.verldict import MARK, ValidationDict
+from assistant.parsing.verlscan import Scan, scan_document
+
+
+class VerlConsole:
+    """Reads ``step:N - key:value - …`` lines, old (three decimals) and new (``np.float64(…)``)."""
+
+    name: Final = "verl"
+    strength: Final = 100
+
+    def read(self, document: Document) -> Reading:
+        """The runs of a document; no runs if no line of this kind is there."""
+        if not document.has_steps and not any(MARK in line for line in document.lines):
+            return Reading()
+        scan = scan_document(document)
+        _settle_ends(scan, document)
+        groups = _by_process(scan.rows)
+        runs: list[Run] = []
+        for rows in groups:
+            run = _finish(rows, scan, document, len(runs), alone=len(groups) == 1)
+            if run is not None:
+                runs.append(run)
+        return Reading(tuple(runs), frozenset(scan.taken), tuple(scan.bad))
+
+
+def _settle_ends(scan: Scan, document: Document) -> None:
+    """Decides for each record whether its last cell is whole, half or absent."""
+    limit = _learn_limit(scan)
+    last = len(scan.rows) - 1
+    for at, (row, tail, lengths) in enumerate(zip(scan.rows, scan.tails, scan.lengths, strict=True)):
+        reached = next((size for size in (cuts.KNOWN_LIMIT, limit) if size and size in lengths), None)
+        if tail.state == "not_a_number":
+            continue
+        if tail.state == "complete":
+            if reached is None and not (at == last and _stops_early(scan, document)):
+                continue
+            row.cut, row.limit = True, reached
+            if not tail.plain or tail.key is None or _is_proved(row, tail, scan.bodies[at]):
+                continue
+            del row.values[tail.key]
+            row.lines.pop(tail.key, None)
+            row.half = Missing(tail.key, row.step, row.last_line, "half_value", tail.text[:80], reached)
+            continue
+        row.cut, row.limit = True, reached
+        if tail.state != "clean":
+            row.half = Missing(tail.key, row.step, row.last_line, tail.state, tail.text[:80], reached)
+
+
+def _learn_limit(scan: Scan) -> int | None:
+    """A length at which several of this log's records stop, some of them inside a cell."""
+    sizes = [lengths[0] for lengths in scan.lengths]
+    longest = max(sizes, default=0)
+    if longest < 1000 or sizes.count(longest) < 2:
+        return None
+    broken = [
+        t.state not in {"complete", "not_a_number"}
+        for t, s in zip(scan.tails, sizes, strict=True)
+        if s == longest
+    ]
+    return longest if any(broken) else None
+
+
+def _is_proved(row: Row, tail: Tail, body: str) -> bool:
+    """Whether a number at a cut is whole: all others of the record have three decimals, and so has it."""
+    shown = re.findall(r":(-?[0-9]+\.[0-9]+)(?= - )", body)
+    return (
+        len(shown) >= 5
+        and len(shown) == len(row.values) - 1
+        and all(decimals(text) == 3 for text in [*shown, tail.text])
+    )
+
+
+def _stops_early(scan: Scan, document: Document) -> bool:
+    """Whether the text ends inside its last record: its keys begin another row's and stop short of it."""
+    if any(line.strip() for line in document.lines[scan.ends[-1] :]):
+        return False
+    keys = tuple(scan.rows[-1].values)
+    shapes = {tuple(row.values) for row in scan.rows[:-1]}
+    return keys not in shapes and any(len(s) > len(keys) and s[: len(keys)] == keys for s in shapes)
+
+
+def _by_process(rows: list[Row]) -> list[list[Row]]:
+    """Rows of one run each: by process where processes overlap and contradict each other."""
+    tags = list(dict.fromkeys(row.tag for row in rows))
+    if len(tags) < 2:
+        return [rows]
+    spans = {tag: [at for at, row in enumerate(rows) if row.tag == tag] for tag in tags}
+    by_step: dict[int, dict[str | None, Row]] = {}
+    apart: set[str | None] = set()
+    for row in rows:
+        for tag, other in by_step.get(row.step, {}).items():
+            if tag == row.tag:
+                continue
+            overlap = spans[tag][0] < spans[row.tag][-1] and spans[row.tag][0] < spans[tag][-1]
+            differ = any(
+                not same_number(other.values.get(key, value), value) for key, value in row.values.items()
+            )
+            if overlap and differ:
+                apart |= {tag, row.tag}
+        by_step.setdefault(row.step, {})[row.tag] = row
+    if not apart:
+        return [rows]
+    first = next(tag for tag in tags if tag in apart)
+    return [
+        [row for row in rows if row.tag == tag or (tag == first and row.tag not in apart)]
+        for tag in tags
+        if tag in apart
+    ]
+
+
+def _finish(rows: list[Row], scan: Scan, document: Document, index: int, *, alone: bool) -> Run | None:
+    notes: list[Note] = []
+    mine = {id(row) for row in rows}
+    for position, printed in reversed(scan.dicts):
+        if alone or (rows and printed.tag in {row.tag for row in rows}):
+            before = sum(id(row) in mine for row in scan.rows[:position])
+            notes.extend(_merge(rows, before, printed, document))
+    if not rows:
+        return None
+    keys = list(dict.fromkeys(key for row in rows for key in row.values))
+    missing = cuts.find_missing(rows)
+    notes.extend(_duplicate_notes(scan, rows, alone=alone))
+    notes.extend(restart_notes(rows))
+    notes.extend(cuts.cut_notes(rows, missing))
+    if not alone:
+        notes.append(
+            Note(
+                "separate_runs",
+                f"进程 {rows[0].tag} 与其他进程在同一步输出了不同的值，按进程分为不同的 run。",
+                f"Process {rows[0].tag} printed other values than another process at the same step: "
+                "one run a process.",
+            )
+        )
+    samples = scan.samples.get("acc") or next(reversed(scan.samples.values()), None)
+    return build_run(
+        rows,
+        id=f"r{index}",
+        name=document.name if alone else f"{document.name} ({rows[0].tag})",
+        format="verl-sft" if is_verl_sft(keys) else "verl",
+        framework=detect_framework(keys),
+        step_axis="step",
+        missing=missing,
+        warnings=notes,
+        extras={"validation_samples": samples} if samples else None,
+    )
+
+
+def _merge(rows: list[Row], before: int, printed: ValidationDict, document: Document) -> list[Note]:
+    """Puts a validation dict into its row; a row of its own if the log has none."""
+    keys = {key for key, _, _ in printed.cells}
+    start = document.numbers[printed.entry]
+    row: Row | None = None
+    if printed.final:
+        row = rows[before - 1] if before else None
+    elif before < len(rows):
+        after = rows[before]
+        row = after if after.step == 0 or keys & set(after.values) else None
+    if row is None and not printed.final:
+        row = next((r for r in rows if r.step == 0), None) if before >= len(rows) else None
+    notes: list[Note] = []
+    if row is None:
+        row = Row(0, start, last_line=document.numbers[printed.end - 1], tag=printed.tag)
+        rows.insert(before, row)
+    elif printed.final and not keys & set(row.values):
+        notes.append(
+            Note(
+                "final_validation",
+                f"第 {start} 行的最终验证结果没有步数，归入最后一步 {row.step}。",
+                f"The final validation on line {start} names no step; it goes to the last step, {row.step}.",
+                start,
+            )
+        )
+    differ: list[str] = []
+    for key, value, entry in printed.cells:
+        held = row.values.get(key)
+        if held is None:
+            row.values[key] = value
+            row.lines[key] = document.numbers[entry]
+        elif not same_number(held, value):
+            differ.append(key)
+    if differ:
+        some = ", ".join(differ[:3]) + (" …" if len(differ) > 3 else "")
+        notes.append(
+            Note(
+                "dict_differs",
+                f"步 {row.step}：验证结果字典与 step 行的 {len(differ)} 个值不同（{some}），"
+                "以 step 行为准（可能只是舍入）。",
+                f"Step {row.step}: {len(differ)} values of the validation dict differ from the step line "
+                f"({some}); the step line's are kept (it may be rounding).",
+                start,
+            )
+        )
+    if printed.closed and row.cut and all(map(is_validation, row.values)):
+        row.cut, row.half = False, None
+    elif (
+        row.half is not None and row.half.metric is None and any(k.startswith(row.half.detail) for k in keys)
+    ):
+        row.half = None
+    if not printed.closed:
+        notes.append(
+            Note(
+                "dict_cut",
+                f"第 {start} 行起的验证结果字典不完整。",
+                f"The validation dict that starts on line {start} is not complete.",
+                start,
+            )
+        )
+    return notes
+
+
+def _duplicate_notes(scan: Scan, rows: list[Row], *, alone: bool) -> list[Note]:
+    copies = [row for row in scan.duplicates if alone or row.tag == rows[0].tag]
+    if not copies:
+        return []
+    return [
+        Note(
+            "duplicate_lines",
+            f"{len(copies)} 行与前面的行完全相同(首次在第 {copies[0].line} 行),只计一次。",
+            f"{len(copies)} lines repeat an earlier line exactly (first on line {copies[0].line}); "
+            "each is counted once.",
+            copies[0].line,
+        )
+    ]

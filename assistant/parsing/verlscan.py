@@ -1,0 +1,191 @@
+"""One pass over a document's lines that collects verl's records, dicts and side facts."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import Final
+
+from assistant.model.run import Missing, Number
+from assistant.parsing.numbers import read_number
+from assistant.parsing.repair import Document
+from assistant.parsing.segments import (
+    SEPARATOR,
+    Header,
+    Tail,
+    find_header,
+    read_cells,
+    read_segment,
+    read_tail,
+)
+from assistant.parsing.table import Row
+from assistant.parsing.verldict import MARK, ValidationDict, read_validation_dict
+from assistant.parsing.wrap import Joined, join_record
+
+_EXTRA: Final = re.compile(r"len reward_extra_infos_dict\['(\w+)'\]:\s*([0-9]{1,12})\s*$")
+_EXTRA_MARK: Final = "reward_extra_infos_dict["
+_REPEATED: Final = re.compile(r"\s*\[repeated [0-9]+x across cluster\].*$")
+
+
+@dataclass(slots=True)
+class Scan:
+    """What one pass over the lines collects.
+
+    Attributes:
+        rows: one a record, in order; exact copies of earlier records are in ``duplicates``.
+        bodies, lengths, tails, ends: of each row: its text from ``step:`` on, the lengths of that text
+            without and with the launcher's prefix, its last segment, and the index after its last line.
+        dicts: validation dicts, with the number of rows before them.
+        samples: ``reward_extra_infos_dict`` key → (number of validation samples, line).
+        taken: original line numbers used.
+        bad: lines that start a record and hold no cell.
+    """
+
+    rows: list[Row] = field(default_factory=list)
+    dicts: list[tuple[int, ValidationDict]] = field(default_factory=list)
+    samples: dict[str, tuple[Number, int]] = field(default_factory=dict)
+    taken: set[int] = field(default_factory=set)
+    bad: list[int] = field(default_factory=list)
+    lengths: list[tuple[int, int]] = field(default_factory=list)
+    tails: list[Tail] = field(default_factory=list)
+    bodies: list[str] = field(default_factory=list)
+    ends: list[int] = field(default_factory=list)
+    duplicates: list[Row] = field(default_factory=list)
+
+
+def scan_document(document: Document) -> Scan:
+    """Collects all records of a document; what their last segments are worth is decided later."""
+    lines, numbers = document.lines, document.numbers
+    scan = Scan()
+    starts: dict[int, Header] = {}
+    others: list[int] = []
+    for index, line in enumerate(lines):
+        if "step:" in line:
+            header = find_header(line)
+            if header is not None:
+                starts[index] = header
+        elif MARK in line or _EXTRA_MARK in line:
+            others.append(index)
+    widest = max((len(lines[index]) for index in starts), default=0)
+    seen: dict[str, int] = {}
+    end = 0
+    for index in sorted([*starts, *others]):
+        if index < end:
+            continue
+        header = starts.get(index)
+        if header is None:
+            end = _read_other(scan, document, index)
+            continue
+        joined = join_record(lines, index, header, widest)
+        row = _read_row(scan, document, header, joined)
+        end = joined.entries[-1] + 1
+        if row is None:
+            scan.bad.append(numbers[index])
+            continue
+        scan.taken.update(numbers[entry] for entry in joined.entries)
+        body = scan.bodies[-1]
+        if body in seen:
+            scan.duplicates.append(row)
+            for part in (scan.bodies, scan.lengths, scan.tails):
+                part.pop()
+            continue
+        seen[body] = index
+        scan.rows.append(row)
+        scan.ends.append(end)
+    return scan
+
+
+def _read_other(scan: Scan, document: Document, index: int) -> int:
+    """A validation dict or the count of validation samples; returns the index after it."""
+    line = document.lines[index]
+    if _EXTRA_MARK in line:
+        found = _EXTRA.search(line)
+        if found is not None:
+            number = document.numbers[index]
+            scan.samples[found[1]] = (int(found[2]), number)
+            scan.taken.add(number)
+        return index + 1
+    printed = read_validation_dict(document.lines, index)
+    if printed is None or not printed.cells:
+        return index + 1
+    scan.dicts.append((len(scan.rows), printed))
+    scan.taken.update(document.numbers[index] for index in range(printed.entry, printed.end))
+    return printed.end
+
+
+def _read_row(scan: Scan, document: Document, header: Header, joined: Joined) -> Row | None:
+    """One record; its last segment is kept aside until it is known whether the line was cut there."""
+    numbers = document.numbers
+    body = joined.text.rstrip()
+    if "[repeated " in body:
+        body = _REPEATED.sub("", body)
+    if SEPARATOR not in body:
+        return None
+    line = numbers[joined.entries[0]]
+    row = Row(header.step, line, last_line=numbers[joined.entries[-1]], tag=header.tag)
+    cells = read_cells(body) if len(joined.entries) == 1 else None
+    cut = body.rfind(SEPARATOR)
+    tail = read_tail(body[cut + 3 :], cut + 3)
+    values = row.values
+    if cells is not None and tail.state == "complete":
+        cells.pop()
+        try:
+            for key, text in cells:
+                if text.isdigit():
+                    values[key] = int(text)
+                else:
+                    value = float(text)
+                    values[key] = int(text) if text[1:].isdigit() and text[0] in "+-" else value
+        except ValueError:
+            values.clear()
+            cells = None
+        if len(values) != len(cells or ()):
+            values.clear()
+            cells = None
+    if cells is None or tail.state != "complete":
+        _read_slowly(row, body[: cut + 3], joined, document)
+    if not values and (tail.key is None or tail.key == "step" or tail.state == "not_a_number"):
+        return None
+    if tail.state == "complete" and tail.key is not None and tail.value is not None:
+        where = numbers[joined.entry(tail.offset)]
+        if tail.key not in values:
+            values[tail.key] = tail.value
+            if where != line:
+                row.lines[tail.key] = where
+    elif tail.state == "not_a_number":
+        row.bad.append(Missing(tail.key, row.step, row.last_line, "not_a_number", tail.text[:80]))
+    scan.bodies.append(body)
+    scan.lengths.append((len(body), joined.full))
+    scan.tails.append(tail)
+    return row
+
+
+def _read_slowly(row: Row, body: str, joined: Joined, document: Document) -> None:
+    """All segments but the last, one by one, with the line on which each value begins."""
+    offset = body.find(SEPARATOR) + len(SEPARATOR)
+    kept = ""
+    for segment in body[offset:-3].split(SEPARATOR) if len(body) > offset else ():
+        cell = read_segment(segment)
+        begin = offset
+        if cell is None and kept:
+            cell = read_segment(kept + SEPARATOR + segment)
+            begin = offset - len(kept) - 3
+            if cell is not None and "/" not in cell[0]:
+                cell = None
+        kept = ""
+        if cell is not None:
+            key, text, at = cell
+            value = read_number(text)
+            where = document.numbers[joined.entry(begin + at)]
+            if value is not None and key not in row.values and key != "step":
+                row.values[key] = value
+                if where != row.line:
+                    row.lines[key] = where
+        elif ":" in segment:
+            key, _, text = segment.partition(":")
+            if "/" in key and " " not in key and len(row.bad) < 200:
+                where = document.numbers[joined.entry(offset)]
+                row.bad.append(Missing(key, row.step, where, "not_a_number", text[:80]))
+        elif len(segment) < 200:
+            kept = segment
+        offset += len(segment) + 3

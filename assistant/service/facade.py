@@ -1,0 +1,129 @@
+"""Parse, ask, look up: the operations behind the command line, the API and the page."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any
+
+from assistant.ask import Answerer, State, language_of
+from assistant.ask.understand import looks_like_question
+from assistant.knowledge import Card, Resolver, library
+from assistant.model import Answer, Note, Run, UnknownMetric
+from assistant.parsing import Parsed, parse_bytes, parse_text
+from assistant.settings import settings
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A text (or bytes) and the name it goes by."""
+
+    name: str
+    content: str | bytes
+
+
+@dataclass(frozen=True)
+class Material:
+    """Everything that was read: the runs, a question found in the text, and remarks on the text."""
+
+    runs: tuple[Run, ...]
+    question: str
+    notes: tuple[Note, ...]
+
+
+@dataclass(frozen=True)
+class Explained:
+    """An answer and the state for a follow-up."""
+
+    answer: Answer
+    state: State
+
+
+class Service:
+    """Stateless operations over shared, read-only knowledge."""
+
+    def __init__(self) -> None:
+        self.resolver = Resolver(library())
+        self.answerer = Answerer(self.resolver)
+
+    def read(self, sources: Sequence[Source]) -> Material:
+        """Parses sources; run ids count over all of them.
+
+        Raises:
+            EmptyInput: a source holds nothing.
+            BinaryInput: a source holds no text.
+        """
+        runs: list[Run] = []
+        notes: list[Note] = []
+        question = ""
+        for source in sources:
+            if isinstance(source.content, bytes):
+                parsed = parse_bytes(source.content, name=source.name)
+            else:
+                parsed = parse_text(source.content, name=source.name)
+            for run in parsed.runs:
+                runs.append(replace(run, id=f"r{len(runs)}"))
+            notes.extend(parsed.notes)
+            question = question or self._question(parsed)
+        return Material(tuple(runs), question, tuple(notes))
+
+    def _question(self, parsed: Parsed) -> str:
+        """The question that stands beside the log, if there is one: after it first, then before."""
+        if len(parsed.prose) > 6:
+            return ""
+        for position in ("after", "before", "between"):
+            texts = [p.text.strip() for p in parsed.prose if p.position == position]
+            for text in reversed(texts):
+                if looks_like_question(text, self.resolver):
+                    return text
+        return ""
+
+    def explain(
+        self, material: Material, question: str = "", *, language: str = "auto", engine: str = "auto",
+        state: State | None = None,
+    ) -> Explained:  # fmt: skip
+        """One answer about what was read; a question inside the text is taken when none is given."""
+        asked = question.strip() or material.question
+        answer, carried = self.answerer.ask(
+            asked, material.runs, language=language, default_language=settings().lang, state=state
+        )
+        warnings = [note.text(answer.language) for note in material.notes]
+        if engine == "llm":
+            warnings.append(
+                "没有配置模型，已用离线引擎回答。" if answer.language == "zh"
+                else "No model is configured; the offline engine answered."
+            )  # fmt: skip
+        return Explained(replace(answer, warnings=(*answer.warnings, *warnings)), carried)
+
+    def language(self, question: str, wish: str) -> str:
+        """Language of messages to a user who asked ``question`` with ``--lang wish``."""
+        return wish if wish in {"zh", "en"} else language_of(question, settings().lang)
+
+    def metric(self, name: str) -> list[Card]:
+        """Cards of a metric by any spelling, best first.
+
+        Raises:
+            UnknownMetric: none; the message lists the nearest names.
+        """
+        found = self.resolver.name(name)
+        if found:
+            return [resolution.card for resolution in found]
+        mentions = [m for m in self.resolver.mentions(name) if m.card is not None]
+        if mentions:
+            return [m.card for m in mentions if m.card is not None]
+        near = self.resolver.nearest(name)
+        raise UnknownMetric(
+            zh=f"没有“{name}”的定义。最接近的名字：{'、'.join(near)}。",
+            en=f"There is no definition of “{name}”. Nearest names: {', '.join(near)}.",
+        )
+
+    def metric_json(self, card: Card) -> dict[str, Any]:
+        """One definition, both languages."""
+        return card.to_json()
+
+
+@lru_cache(maxsize=1)
+def service() -> Service:
+    """The process's service."""
+    return Service()

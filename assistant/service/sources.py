@@ -1,0 +1,43 @@
+"""Reading what a user names: a file, or standard input; with errors that say what to do."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from assistant.model import SourceIsFolder, SourceNotFound
+
+
+def read_source(source: str) -> tuple[str, bytes]:
+    """Name and bytes of a source.
+
+    Args:
+        source: a path, or ``-`` for standard input.
+
+    Raises:
+        SourceNotFound: no such file, or it cannot be read.
+        SourceIsFolder: a folder; a file in it must be named.
+    """
+    if source == "-":
+        return "stdin", sys.stdin.buffer.read()
+    path = Path(source)
+    if path.is_dir():
+        logs = sorted(p.name for p in path.iterdir() if p.suffix in {".log", ".txt", ".out"})[:3]
+        hint_zh = f"例如 {path / logs[0]}" if logs else "例如 train.log"
+        hint_en = f"for example {path / logs[0]}" if logs else "for example train.log"
+        raise SourceIsFolder(
+            zh=f"{source} 是一个文件夹，里面没有识别出日志。请给出其中的日志文件，{hint_zh}。",
+            en=f"{source} is a folder in which no log was recognised. Name the log file itself, {hint_en}.",
+        )
+    try:
+        return path.name, path.read_bytes()
+    except FileNotFoundError:
+        raise SourceNotFound(
+            zh=f"找不到文件 {source}。请检查路径；日志也可以从标准输入传入（用 - 表示）。",
+            en=f"There is no file {source}. Check the path; a log can also be piped to standard input (use -).",
+        ) from None
+    except OSError as error:
+        raise SourceNotFound(
+            zh=f"读不了 {source}：{error.strerror}。请检查权限。",
+            en=f"Cannot read {source}: {error.strerror}. Check its permissions.",
+        ) from None

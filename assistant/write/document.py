@@ -1,0 +1,203 @@
+"""An answer under construction: blocks of Markdown in which every number carries its fact's id.
+
+While text is built, a number is wrapped in control characters that no log or card holds:
+``\\x02`` id ``\\x03`` text ``\\x04``. :meth:`Document.render` takes them out and returns where each stood.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from assistant.model import Citation, Fact, Mention, Number
+from assistant.write.numbers import format_number, plain, signed
+from assistant.write.phrases import FIELD, Phrases, phrases
+
+KindOf = Callable[[str], str]
+
+_MARK = re.compile("\x02([^\x03]*)\x03([^\x02\x03\x04]*)\x04")
+Value = Fact | str | int | float | Sequence[int]
+
+
+@dataclass(frozen=True, slots=True)
+class Rendered:
+    """Finished Markdown and the characters of it that state facts."""
+
+    text: str
+    mentions: tuple[Mention, ...]
+
+
+class Document:
+    """Collects blocks in one language.
+
+    Args:
+        language: ``zh`` or ``en``.
+        kind_of: metric key → number kind (from its card).
+    """
+
+    def __init__(self, language: str, kind_of: KindOf, table: Phrases | None = None) -> None:
+        self.language = language
+        self.kind_of = kind_of
+        self.phrases = table or phrases()
+        self.blocks: list[str] = []
+        self.citations: dict[str, Citation] = {}
+
+    # -- text with facts -------------------------------------------------------------------------
+    def say(self, key: str, **values: Value) -> str:
+        """A phrase with its fields filled; numbers stay tied to their facts."""
+
+        def fill(match: re.Match[str]) -> str:
+            name, part, style = match.groups()
+            if name not in values:
+                raise KeyError(f"phrase {key} needs {name}")
+            return self.show(values[name], part, style)
+
+        return FIELD.sub(fill, self.phrases.get(key, self.language))
+
+    def show(self, value: Value, part: str | None = None, style: str | None = None) -> str:
+        """A fact (or part of one) as text."""
+        if isinstance(value, str):
+            return value
+        if isinstance(value, Fact):
+            return self._fact(value, part, style)
+        if isinstance(value, (int, float)):
+            return self.step(int(value)) if style is None else format_number(value, style, language=self.language)
+        return ("、" if self.language == "zh" else ", ").join(self.step(v) for v in value)
+
+    def step(self, step: int) -> str:
+        """A step's number, marked as such so that the check can look it up."""
+        return mark(f"step:{step}", str(step))
+
+    def _fact(self, fact: Fact, part: str | None, style: str | None) -> str:
+        kind = style or self._kind(fact)
+        language = self.language
+        number: Number | None
+        if part in {"delta", "slope"}:
+            number = fact.delta if part == "delta" else fact.slope_per_step
+            return mark(fact.id, signed(number or 0, kind, language=language))
+        if part == "rel":
+            return mark(fact.id, self._relative(fact))
+        if part == "ratio":
+            return mark(fact.id, f"{plain(fact.ratio or 0)}×")
+        if part == "noise":
+            unsigned = signed(fact.noise or 0, kind, language=language).lstrip("+±")
+            return mark(fact.id, unsigned)
+        if part == "noise95":
+            unsigned = signed(1.96 * (fact.noise or 0), kind, language=language).lstrip("+±")
+            return mark(fact.id, unsigned)
+        if part == "p":
+            return mark(fact.id, "<0.001" if (fact.p_value or 0) < 0.001 else plain(fact.p_value or 0, 2))
+        if part == "n":
+            return mark(fact.id, str(fact.n))
+        if part == "limit":
+            return mark(fact.id, str(fact.limit))
+        if part == "line":
+            return mark(fact.id, str(fact.line))
+        if part in {"step", "from_step", "to_step", "first_step", "last_step"}:
+            return self.step(getattr(fact, part))
+        number = {"from": fact.from_value, "to": fact.to_value, None: fact.value, "value": fact.value}[part]  # type: ignore[assignment]
+        if isinstance(number, bool) or not isinstance(number, (int, float)):
+            return str(number)
+        if kind == "signed":
+            return mark(fact.id, signed(number, self._kind(fact), language=language))
+        return mark(fact.id, format_number(number, kind, language=language))
+
+    def _relative(self, fact: Fact) -> str:
+        if fact.ratio is None or fact.from_value is None or fact.from_value == 0:
+            return "—"
+        if fact.from_value < 0 or fact.ratio < 0:
+            return "—"
+        change = (fact.ratio - 1) * 100
+        if abs(change) >= 1000:
+            return f"{plain(fact.ratio)}×"
+        decimals = 0 if abs(change) >= 10 else 1 if abs(change) >= 0.1 else 2
+        text = f"{change:+.{decimals}f}%"
+        return "±0%" if float(text[:-1]) == 0 else text
+
+    def _kind(self, fact: Fact) -> str:
+        if fact.kind == "share" or fact.unit == "fraction":
+            return "fraction"
+        if fact.unit == "s":
+            return "seconds"
+        if fact.unit == "tokens/s":
+            return "rate"
+        if fact.metric is not None and fact.kind in {"value", "change", "trend"}:
+            return self.kind_of(fact.metric)
+        return "number"
+
+    # -- blocks ----------------------------------------------------------------------------------
+    def heading(self, key: str, **values: Value) -> None:
+        """A third-level heading."""
+        self.blocks.append("### " + self.say(key, **values))
+
+    def paragraph(self, *texts: str) -> None:
+        """Sentences joined into one paragraph; empty ones are left out."""
+        kept = [text for text in texts if text]
+        if kept:
+            self.blocks.append(("" if self.language == "zh" else " ").join(kept))
+
+    def bullets(self, texts: Sequence[str]) -> None:
+        """A list; nothing if it is empty."""
+        kept = [text for text in texts if text]
+        if kept:
+            self.blocks.append("\n".join(f"- {text}" for text in kept))
+
+    def table(self, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+        """A Markdown table; nothing without rows."""
+        if not rows:
+            return
+        lines = [_row(header), _row(["---"] * len(header))]
+        lines += [_row(row) for row in rows]
+        self.blocks.append("\n".join(lines))
+
+    def cite(self, card: str, title: str, source: str) -> str:
+        """Registers a card and returns its reference, such as ``[K1]``."""
+        if card not in self.citations:
+            self.citations[card] = Citation(f"K{len(self.citations) + 1}", card, title, source)
+        return f"[{self.citations[card].id}]"
+
+    def quote(self, card: str, title: str, source: str, text: str) -> str:
+        """A passage of a card, verbatim, marked so that the check compares it with the card."""
+        self.cite(card, title, source)
+        return mark(self.citations[card].id, text)
+
+    # -- finishing -------------------------------------------------------------------------------
+    def markup(self) -> str:
+        """The text so far, marks included."""
+        return "\n\n".join(self.blocks)
+
+
+def mark(fact_id: str, text: str) -> str:
+    """Text that states a fact."""
+    return f"\x02{fact_id}\x03{text}\x04"
+
+
+def unmark(markup: str) -> str:
+    """Marked text as plain text."""
+    return _MARK.sub(lambda m: m[2], markup)
+
+
+def marked_ids(markup: str) -> list[str]:
+    """Ids in marked text, in order, repeats included."""
+    return [match[1] for match in _MARK.finditer(markup)]
+
+
+def render(markup: str, names: Mapping[str, str] | None = None) -> Rendered:
+    """Plain text and mentions of marked text; ``names`` maps old fact ids to final ones."""
+    pieces, mentions, length, last = [], [], 0, 0
+    for match in _MARK.finditer(markup):
+        before = markup[last : match.start()]
+        pieces.append(before)
+        length += len(before)
+        name = (names or {}).get(match[1], match[1])
+        mentions.append(Mention(length, length + len(match[2]), name))
+        pieces.append(match[2])
+        length += len(match[2])
+        last = match.end()
+    pieces.append(markup[last:])
+    return Rendered("".join(pieces), tuple(mentions))
+
+
+def _row(cells: Sequence[str]) -> str:
+    return "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"

@@ -1,0 +1,19 @@
+"""The application for an ASGI server (`uvicorn server:app`), and `python server.py` to start one."""
+
+from __future__ import annotations
+
+import sys
+
+from assistant.api.app import create_app
+from assistant.cli import main as cli
+
+app = create_app()
+
+
+def main() -> int:
+    """Serves the chat page and the REST API as `metric-assistant serve` does; returns its exit status."""
+    return cli.main(["serve"])
+
+
+if __name__ == "__main__":
+    sys.exit(main())

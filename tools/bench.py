@@ -1,0 +1,138 @@
+"""How long things take on this machine: `make bench`. Medians; nothing is asserted.
+
+make bench ARGS="--runs 15 --steps 5000"
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import io
+import os
+import platform
+import re
+import runpy
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from assistant.cli.main import main as command_line
+
+ROOT = Path(__file__).resolve().parent.parent
+LOG = "examples/verl-retool-steps-0-3.log"
+ASK = ["explain", LOG, "-q", "跟 step 0 相比，模型有改进吗"]
+TARGET_COLD_S = 1.0
+
+
+def seconds(work: Callable[[], object]) -> float:
+    """The wall-clock time of one call."""
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
+
+
+def median(work: Callable[[], object], runs: int) -> float:
+    """The median wall-clock time of `runs` calls, in seconds."""
+    return statistics.median(seconds(work) for _ in range(runs))
+
+
+def in_subprocess(*command: str | Path) -> Callable[[], subprocess.CompletedProcess[str]]:
+    """A call that runs a command to its end and stops the benchmark when it fails."""
+
+    def work() -> subprocess.CompletedProcess[str]:
+        line = [str(word) for word in command]
+        result = subprocess.run(line, cwd=ROOT, capture_output=True, text=True, check=False)
+        if result.returncode != 0:
+            sys.exit(f"{' '.join(line)} ended with {result.returncode}:\n{result.stderr}")
+        return result
+
+    return work
+
+
+def in_process(arguments: list[str]) -> Callable[[], None]:
+    """A call of the command line in this process, its output thrown away."""
+
+    def work() -> None:
+        with contextlib.redirect_stdout(io.TextIOWrapper(io.BytesIO(), encoding="utf-8")):
+            status = command_line(arguments)
+        if status:
+            sys.exit(f"{arguments} ended with {status}")
+
+    return work
+
+
+def import_seconds(runs: int) -> float:
+    """The median time that a cold answer spends in importing modules, by Python's own account."""
+    cold = in_subprocess(sys.executable, "-X", "importtime", "-m", "assistant.cli.main", *ASK)
+    sums = []
+    for _ in range(runs):
+        selves = re.findall(r"^import time: +(\d+) \|", cold().stderr, flags=re.MULTILINE)
+        sums.append(sum(map(int, selves)) / 1e6)
+    return statistics.median(sums)
+
+
+def write_long_log(path: Path, steps: int) -> int:
+    """Writes a verl log with the example's training metrics at `steps` steps; returns its size in bytes."""
+    example: dict[str, Any] = runpy.run_path(str(ROOT / "examples" / "make_example.py"))
+    figures = example["read_figures"]()
+    training = figures["tables"][1]
+    rows = {
+        key: [row[0], *(row[1 + step % 3] for step in range(steps))] for key, row in training["rows"].items()
+    }
+    columns = ["type", *(str(step) for step in range(1, steps + 1))]
+    text = example["write_log"](figures | {"tables": [{"columns": columns, "rows": rows}]})
+    return path.write_bytes(text.encode())
+
+
+def main() -> int:
+    """Measures and prints the table."""
+    parser = argparse.ArgumentParser(description="How long things take on this machine.")
+    parser.add_argument("--runs", type=int, default=9, help="calls a median is taken over, 7 or more")
+    parser.add_argument("--steps", type=int, default=1000, help="steps of the generated log")
+    options = parser.parse_args()
+    runs = max(options.runs, 7)
+    os.chdir(ROOT)
+    os.environ["PYTHONIOENCODING"] = "utf-8"
+
+    program = Path(sys.executable).with_name("metric-assistant")
+    cold = median(in_subprocess(program, *ASK), runs)
+    bare = median(in_subprocess(sys.executable, "-c", "pass"), runs)
+    imports = import_seconds(runs)
+    warm_call = in_process(ASK)
+    warm_call()
+    warm = median(warm_call, runs)
+    with tempfile.TemporaryDirectory() as folder:
+        log = Path(folder) / "long.log"
+        size = write_long_log(log, options.steps)
+        parse = median(in_process(["parse", str(log), "-o", str(Path(folder) / "run.json")]), runs)
+
+    machine = f"{os.cpu_count()} cores, {platform.machine()}"
+    print(f"{machine}, Python {platform.python_version()}, {platform.system()}; medians of {runs} runs\n")
+    rows = [
+        ("answer, cold (the whole command)", f"{cold:.3f} s", f"target at most {TARGET_COLD_S:.1f} s"),
+        ("  of it: Python itself", f"{bare:.3f} s", f"{bare / cold:.0%}"),
+        ("  of it: imports (by -X importtime)", f"{imports:.3f} s", f"{imports / cold:.0%}"),
+        (
+            "answer, warm (in one process)",
+            f"{warm * 1000:.1f} ms",
+            f"{len(Path(LOG).read_text(encoding='utf-8').splitlines())} steps",
+        ),
+        (
+            "parse to JSON",
+            f"{size / 1e6 / parse:.1f} MB/s",
+            f"{options.steps} steps, {size / 1e6:.1f} MB in {parse:.2f} s",
+        ),
+    ]
+    widths = [max(len(row[column]) for row in rows) for column in (0, 1)]
+    for name, figure, note in rows:
+        print(f"{name:<{widths[0]}}  {figure:>{widths[1]}}  {note}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
