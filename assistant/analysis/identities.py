@@ -135,19 +135,17 @@ def largest_advantage(n: int) -> float:
 def group_size(ledger: Ledger, run: Run, step: int) -> Fact | None:
     """Responses per prompt, from the largest |advantage|: (n−1)/√n when one reward of n stands alone.
 
-    The largest modulus over all steps up to ``step`` is used, since a single step may hold no such group.
+    Nothing where the extreme is not such a bound: a step may hold no group with a lone outlier.
     """
     relative = group_relative(ledger, run, step)
     if relative is None or relative.value is not True:
         return None
-    best: tuple[Fact, float] | None = None
-    for metric in ("critic/advantages/max", "critic/advantages/min"):
-        found = _values(ledger, run, step, metric)
-        if found and (best is None or abs(found[0][1]) > best[1]):
-            best = (found[0][0], abs(found[0][1]))
-    if best is None or best[1] <= 0:
+    extremes = _values(ledger, run, step, "critic/advantages/max", "critic/advantages/min")
+    if extremes is None:
         return None
-    bound = best[1]
+    bound = max(abs(value) for _, value in extremes)
+    if bound <= 0:
+        return None
     exact = ((bound + math.sqrt(bound * bound + 4)) / 2) ** 2
     size = _whole(exact, 2e-3)
     if size is None or size < 2 or abs(largest_advantage(size) - bound) > 2e-4 * bound:
@@ -155,9 +153,13 @@ def group_size(ledger: Ledger, run: Run, step: int) -> Fact | None:
     total = trajectories(ledger, run, step)
     if total is not None and isinstance(total.value, int) and total.value % size:
         return None
+    top = ledger.derived(
+        "largest_abs_advantage", bound, step=step, run=run, inputs=[f for f, _ in extremes],
+        formula="max(|critic/advantages/max|, |critic/advantages/min|)",
+    )  # fmt: skip
     return ledger.derived(
-        "group_size", size, step=step, run=run, inputs=[best[0], relative],
-        formula="n with (n − 1)/√n = max |critic/advantages|",
+        "group_size", size, step=step, run=run, inputs=[top, relative],
+        formula="n with (n − 1)/√n = largest_abs_advantage",
     )  # fmt: skip
 
 

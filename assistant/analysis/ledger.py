@@ -153,9 +153,10 @@ class Ledger:
 
     def constant(self, name: str, value: Number, card: str, unit: str | None = None) -> Fact:
         """A number that a definition states (bootstrap draws, a documented threshold), with its card."""
+        run = None if self.run is None else self.run.id
         return self.add(
             ("constant", card, name),
-            kind="derived", name=name, value=value, card=card, unit=unit, formula=f"stated by {card}", inputs=(),
+            kind="derived", run=run, name=name, value=value, card=card, unit=unit, formula=f"stated by {card}", inputs=(),
         )  # fmt: skip
 
     def _run(self, run: Run | None) -> Run:

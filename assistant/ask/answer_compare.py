@@ -95,7 +95,7 @@ def _not_comparable(context: Context, first: int, second: int) -> Verdict:
     lines.append(say("compare.can", acc=metric, val=validated, a=accuracy, train=trained))
     least = answer_validation.least_change(context, table, validated)
     if least is not None:
-        lines.append(say("compare.wait", acc=metric, least=answer_validation.points(context, least)))
+        lines.append(say("compare.wait", acc=metric, least=least))
     else:
         lines.append(say("compare.wait_plain", acc=metric))
     doc.bullets(lines)
@@ -212,7 +212,7 @@ def judge(context: Context, change: Fact) -> tuple[str, str]:
     if change.significant is None:
         return "inconclusive", say("compare.noise_unknown", metric=metric, c=change, **steps)
     if not change.significant:
-        return "inconclusive", say("compare.within_noise", metric=metric, c=change, **steps)
+        return "inconclusive", say("compare.within_noise", metric=metric, c=change, limit=context.bound(change), **steps)
     better = ((change.delta or 0) > 0) == (direction == "higher_better")
     code = "improved" if better else "regressed"
     return code, say(f"compare.{code}", metric=metric, c=change, **steps)

@@ -139,7 +139,7 @@ def _advantage(context: Context, step: int) -> tuple[list[str], list[str]]:
     bound = context.ledger.derived(
         "largest_advantage", largest_advantage(group.value), step=step, inputs=[group], formula="(n − 1)/√n"
     )
-    context.metrics.append(str(top.metric))
+    context.metrics.append("critic/advantages/max")
     ddof = context.ledger.constant("ddof", DDOF, "verl/critic/advantages")
     line = context.say("derive.advantage", top=top, group=group, bound=bound, ddof=ddof)
     return [context.say("derive.item_advantage", v=top, group=group)], [line]

@@ -142,19 +142,8 @@ def body(context: Context, step: int, *, heading: bool = True, brief: bool = Fal
             least = least_change(context, accuracy, step)
             metric = accuracy.key("mean")
             if least is not None and metric is not None:
-                shown = doc.show(least, None, "fraction")
-                lines.append(say("validation.next", metric=metric, least=_points(context, shown)))
+                lines.append(say("validation.next", metric=metric, least=least))
         doc.bullets(lines)
-
-
-def _points(context: Context, marked: str) -> str:
-    """A share shown as percentage points."""
-    return marked.replace("%", " 个百分点" if context.language == "zh" else " pp")
-
-
-def points(context: Context, fact: Fact) -> str:
-    """A fraction as percentage points."""
-    return _points(context, context.doc.show(fact, None, "fraction"))
 
 
 def _accuracy_table(context: Context, table: ValidationSet, step: int, brief: bool) -> None:
@@ -196,5 +185,5 @@ def _accuracy_notes(context: Context, table: ValidationSet, step: int) -> list[s
         lines.append(say("validation.count", mean=mean, right=right, problems=count, samples=samples, total=total))
     error = standard_error(context, table, step)
     if error is not None:
-        lines.append(say("validation.error", se=error).replace("%", " 个百分点" if context.language == "zh" else " pp", 1))
+        lines.append(say("validation.error", se=error))
     return lines

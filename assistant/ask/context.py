@@ -120,9 +120,18 @@ class Context:
         return "\n\n".join(parts) + f" {self.cite(card)}"
 
     # -- short cuts ------------------------------------------------------------------------------
-    def say(self, key: str, **values: Any) -> str:
+    def say(self, phrase: str, /, **values: Any) -> str:
         """A phrase (see :meth:`Document.say`)."""
-        return self.doc.say(key, **values)
+        return self.doc.say(phrase, **values)
+
+    def bound(self, change: Fact) -> str:
+        """What noise alone may do to a change, 1.96 standard errors, as text tied to a fact of its own."""
+        kind = self.kind_of(str(change.metric))
+        limit = self.ledger.derived(
+            f"noise_95/{change.metric}/{change.from_step}-{change.to_step}", 1.96 * (change.noise or 0.0),
+            formula="1.96 × noise", inputs=[change], step=change.to_step,
+        )  # fmt: skip
+        return self.doc.show(limit, None, "points" if kind == "fraction" else kind)
 
     def value(self, metric: str, step: int) -> Fact | None:
         """A cell as a fact."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 
 from assistant.analysis import derive_all, time_shares
 from assistant.ask.context import Context, is_validation, key
@@ -59,12 +60,17 @@ _VARIANTS = {
 }  # fmt: skip
 
 
+#: Where a card's line goes on to name the variants that it covers ("…: mean, max, min"), which a table need not.
+_NAMED_VARIANTS = re.compile(r"[（(][^（）()]*(?:最大|最小|max|min)[^（）()]*[）)]|[：:，,][^：:]*(?:最大|最小|\bmaxi?m?u?m?\b|\bmini?m?u?m?\b).*$")
+
+
 def _meaning(context: Context, metric: str) -> str:
     card = context.card(metric)
     if card is None:
         return context.say("remark.no_card")
-    text = context.doc.quote(card.id, card.title(context.language), card.source, card.short(context.language))
-    variant = metric.rsplit("/", 1)[-1]
+    short, variant = card.short(context.language), metric.rsplit("/", 1)[-1]
+    stem = _NAMED_VARIANTS.split(short)[0].strip()
+    text = context.doc.quote(card.id, card.title(context.language), card.source, stem or short)
     if variant in _VARIANTS and len(card.keys) > 1 and not is_validation(metric):
         word = _VARIANTS[variant][context.language]
         text += f"（{word}）" if context.language == "zh" else f" ({word})"
@@ -116,8 +122,7 @@ class _Remarks:
             if isinstance(group.value, int) and isinstance(fact.value, (int, float)):
                 bound = (group.value - 1) / math.sqrt(group.value)
                 if abs(abs(fact.value) - bound) < 1e-3 * bound:
-                    sign = "-" if fact.value < 0 else ""
-                    return sign + say("remark.group_bound", group=group).lstrip("= ") if sign else say("remark.group_bound", group=group)  # fmt: skip
+                    return say("remark.group_bound" if fact.value > 0 else "remark.group_bound_low", group=group)
         simple = {
             "actor/ppo_kl": "remark.kl_old", "actor/pg_loss": "remark.sign_only",
             "global_seqlen/min": "remark.before_balance", "global_seqlen/max": "remark.before_balance",
@@ -141,7 +146,9 @@ class _Remarks:
         if metric.startswith(("timing_s/agent_loop/", "timing_s/generate_sequences", "timing_s/reshard")):
             return say("remark.inside_gen")
         if metric in self.shares:
-            return say("remark.share", share=self.shares[metric])
+            share = self.shares[metric]
+            small = isinstance(share.value, float) and share.value < 1e-4
+            return say("remark.share_small") if small else say("remark.share", share=share)
         if fact.value == 0:
             return say("remark.zero")
         return ""

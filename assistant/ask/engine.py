@@ -18,6 +18,7 @@ from assistant.model import Answer, Fact, GroundingError, Mention, Run, Usage, V
 from assistant.write.document import marked_ids, render
 
 #: Intents that can be answered without any log.
+MAX_SOURCES = 8
 _WITHOUT_LOG = {"define", "out_of_scope"}
 
 
@@ -166,10 +167,9 @@ def finish(context: Context, verdict: Verdict, problem: str | None, seconds: flo
     doc.blocks = [block for block in doc.blocks if block]
     markup = doc.markup()
     if doc.citations:
-        sources = ("来源：" if context.language == "zh" else "Sources: ") + "; ".join(
-            f"[{c.id}] {c.card}" for c in doc.citations.values()
-        )
-        markup += "\n\n" + sources
+        listed = "; ".join(f"[{c.id}] {c.card}" for c in list(doc.citations.values())[:MAX_SOURCES])
+        phrase = "sources.more" if len(doc.citations) > MAX_SOURCES else "sources"
+        markup += "\n\n" + context.say(phrase, listed=listed)
     wanted = [i for i in marked_ids(markup) if i.startswith("E")]
     wanted += [fact_id for finding in context.findings for fact_id in finding.evidence]
     if verdict.code in {"no_data", "not_comparable", "insufficient_data", "inconclusive"} or problem:

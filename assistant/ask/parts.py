@@ -38,7 +38,7 @@ def setup_lines(context: Context, step: int) -> list[str]:
         lines.append(say("setup.gpus", gpus=facts["n_gpus"]))
     if "prompts_per_step" in facts:
         size = facts["group_size"]
-        top = _top_advantage(context, size)
+        top = top_advantage(context, size)
         lines.append(
             say(
                 "setup.batch", batch=facts["trajectories_per_step"], prompts=facts["prompts_per_step"], group=size,
@@ -77,17 +77,13 @@ def note(context: Context, fact: Fact, text: str) -> str:
     return mark(fact.id, "") + text
 
 
-def _top_advantage(context: Context, group: Fact) -> Fact | None:
-    for fact_id in group.inputs or ():
-        fact = context.ledger.get(fact_id)
-        if fact is not None and fact.metric is not None:
-            return fact
-    return None
-
-
 def top_advantage(context: Context, group: Fact) -> Fact | None:
     """The cell from which a group size was derived."""
-    return _top_advantage(context, group)
+    for fact_id in group.inputs or ():
+        fact = context.ledger.get(fact_id)
+        if fact is not None and fact.name == "largest_abs_advantage":
+            return fact
+    return None
 
 
 def time_part(context: Context, step: int) -> bool:
@@ -177,7 +173,7 @@ def change_remarks(context: Context, first: int, second: int) -> list[str]:
         if reward.significant:
             lines.append(say("change.reward_signal", r=reward))
         elif reward.noise is not None:
-            lines.append(say("change.reward_noise", r=reward))
+            lines.append(say("change.reward_noise", r=reward, limit=context.bound(reward)))
         else:
             lines.append(say("change.reward_unknown", r=reward))
     loss, advantage = ledger.change("actor/pg_loss", first, second), ledger.change("critic/advantages/mean", first, second)

@@ -63,7 +63,7 @@ class Fact:
         result: dict[str, Any] = {}
         for spec in fields(self):
             value = getattr(self, spec.name)
-            if value is None:
+            if value is None and not (self.kind == "change" and spec.name in _SAID_WHEN_UNKNOWN):
                 continue
             if isinstance(value, tuple):
                 value = list(value)
@@ -73,6 +73,8 @@ class Fact:
         return result
 
 
+#: Fields of a change that stand in the JSON even when the log cannot tell them (``null``).
+_SAID_WHEN_UNKNOWN = {"ratio", "noise", "significant"}
 _JSON_NAMES = {"from_value": "from", "to_value": "to"}
 
 

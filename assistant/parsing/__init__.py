@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from assistant.model.run import Note, Run
 from assistant.parsing.counts import count_lines
 from assistant.parsing.decoding import decode
-from assistant.parsing.pairs import KeyValue
+from assistant.parsing.keyvalue import KeyValue
 from assistant.parsing.prose import Prose, find_prose
 from assistant.parsing.registry import Format, Registry
 from assistant.parsing.repair import Document, prepare

@@ -24,6 +24,7 @@ _MAGIC: Final = (
 )
 _SAMPLE: Final = 1 << 16
 _CJK: Final = re.compile("[\u4e00-\u9fff\u3000-\u303f\uff00-\uffef]")
+_CONTROL: Final = re.compile("[\x00-\x06\x0e-\x1a]")
 _HIGH: Final = re.compile("[^\x00-\x7f]")
 
 
@@ -70,14 +71,14 @@ def decode(data: bytes, name: str = "input") -> tuple[str, tuple[Note, ...]]:
 def _decode_with_nulls(data: bytes, sample: bytes, name: str) -> tuple[str, tuple[Note, ...]]:
     """UTF-16 without mark, a text with stray NULs, or no text."""
     half = len(sample) // 2
-    for encoding, nulls in (("utf-16-le", sample[1::2].count(0)), ("utf-16-be", sample[0::2].count(0))):
-        if half and nulls > 0.7 * half and sample.count(0) < 1.2 * half:
+    even, odd = sample[0::2].count(0), sample[1::2].count(0)
+    for encoding, nulls, others in (("utf-16-le", odd, even), ("utf-16-be", even, odd)):
+        if nulls > 0.1 * half and 20 * others < nulls:
             text = data.decode(encoding, errors="replace")
-            return text, _lost(text)
-    odd = sum(sample.count(byte) for byte in range(32)) - sum(
-        sample.count(byte) for byte in b"\t\n\r\x1b\x08"
-    )
-    if odd > 0.01 * len(sample):
+            if text.count("\ufffd") * 50 < len(text) and _CONTROL.search(text[:_SAMPLE]) is None:
+                return text, _lost(text)
+    strange = sum(map(sample.count, range(32))) - sum(map(sample.count, b"\t\n\r\x1b\x08"))
+    if strange > 0.01 * len(sample):
         raise BinaryInput(
             zh=f"{name} 不是文本（可能是 TensorBoard 事件文件或检查点）："
             "请给出控制台日志、CSV 或 JSON 文本。",

@@ -17,7 +17,8 @@ GROUPED: Final = r"[-+]?[0-9]{1,3}(?:,[0-9]{3})++(?:\.[0-9]++)?+"
 
 _BARE: Final = re.compile(NUMBER)
 _GROUPED: Final = re.compile(GROUPED)
-_LONGEST: Final = 400
+LONGEST: Final = 400
+"""Numbers with more characters are none."""
 
 
 def read_number(text: str) -> Number | None:
@@ -29,7 +30,7 @@ def read_number(text: str) -> Number | None:
     Returns:
         A value bit-equal to ``float(text)`` (or ``int(text)``); ``None`` if the text is no number.
     """
-    if len(text) > _LONGEST:
+    if len(text) > LONGEST:
         return None
     if "," in text:
         if _GROUPED.fullmatch(text) is None:

@@ -20,13 +20,14 @@ from assistant.parsing.table import Reading, Row, build_run
 
 KEY: Final = r"[A-Za-z][\w./@+-]{0,160}(?:\([^()\s]{1,20}\))?"
 _PAIR: Final = re.compile(
-    rf"(?P<key>{KEY})[ \t]{{0,4}}[:=][ \t]{{0,8}}(?P<number>{GROUPED}|{NUMBER})(?![\w.%/:]|,\d|-\d|\s?%)"
+    rf"(?P<key>{KEY})[ \t]{{0,4}}[:=][ \t]{{0,8}}"
+    rf"(?:np\.[a-z]++[0-9]*+\((?P<inner>{NUMBER})\)|(?P<number>{GROUPED}|{NUMBER})(?![\w.%/:]|,\d|-\d|\s?%))"
 )
 _LINE: Final = re.compile(
     rf"[ \t]*(?P<key>{KEY})[ \t]{{0,4}}[:：=][ \t]*(?P<number>{GROUPED}|{NUMBER})"
     r"(?=[ \t]*[,;]?[ \t]*$|[ \t]+[^\s%]|[(（,，。;])"
 )
-_BETWEEN: Final = re.compile(r"[\s,;|]*")
+_BETWEEN: Final = re.compile(r"(?: -(?= )|[\s,;|])*+")
 _STEP_FRONT: Final = re.compile(
     r"(?i)[\s\[(|]*(?:[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9:.,]{5,15}[\s\])|-]*)?"
     r"(?:(?:INFO|METRICS?)[\s:|\]-]*)?"
@@ -72,30 +73,29 @@ class _Event:
     axis: str = "index"
 
 
-class KeyValue:
-    """Reads pasted ``key: value`` text; the format is ``markdown-list`` where most values are list items."""
+def read_pairs(document: Document, name: str) -> Reading:
+    """At most one run, one row an event; no run if no metric has a value.
 
-    name: Final = "key-value"
-    strength: Final = 10
-
-    def read(self, document: Document) -> Reading:
-        """At most one run, one row an event; no run if no metric has a value."""
-        groups, taken, asking = _find(document)
-        events = [event for event in _events(groups) if event.cells]
-        if not any(is_metric_name(key) for event in events for key in event.cells):
-            return Reading()
-        rows, axis = _rows(events)
-        cells = [cell for event in events for cell in event.cells.values()]
-        listed = sum(cell.listed for cell in cells)
-        run = build_run(
-            rows,
-            id="r0",
-            name=document.name,
-            format="markdown-list" if 2 * listed > len(cells) else "key-value",
-            framework=detect_framework({cell.key for cell in cells}),
-            step_axis=axis,
-        )
-        return Reading((run,), frozenset(taken), (), tuple(asking))
+    Args:
+        document: a text in which no log format found anything.
+        name: the run's format, ``markdown-list`` where most values are list items.
+    """
+    groups, taken, asking = _find(document)
+    events = [event for event in _events(groups) if event.cells]
+    if not any(is_metric_name(key) for event in events for key in event.cells):
+        return Reading()
+    rows, axis = _rows(events)
+    cells = [cell for event in events for cell in event.cells.values()]
+    listed = sum(cell.listed for cell in cells)
+    run = build_run(
+        rows,
+        id="r0",
+        name=document.name,
+        format="markdown-list" if 2 * listed > len(cells) else name,
+        framework=detect_framework({cell.key for cell in cells}),
+        step_axis=axis,
+    )
+    return Reading((run,), frozenset(taken), (), tuple(asking))
 
 
 def _find(document: Document) -> tuple[list[list[Found] | int], set[int], list[int]]:
@@ -174,7 +174,7 @@ def _read_pairs(line: str, number: int) -> list[Found]:
         pair = _PAIR.match(line, at)
         if pair is None:
             return []
-        value = read_number(pair["number"])
+        value = read_number(pair["inner"] or pair["number"])
         if value is None:
             return []
         key = pair["key"]

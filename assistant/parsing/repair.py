@@ -78,7 +78,9 @@ def prepare(name: str, text: str) -> Document:
     """
     text = text.removeprefix("\ufeff")
     if "\r" in text:
-        text = text.replace("\r\n", "\n") if "\n" in text else text.replace("\r", "\n")
+        text = text.replace("\r\n", "\n")
+        if "\n" not in text and "it/s" not in text and "%|" not in text:
+            text = text.replace("\r", "\n")
     text, notes = repair_mojibake(text)
     text = strip_ansi(text)
     lines = text.split("\n")

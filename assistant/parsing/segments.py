@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from assistant.model.run import MissingReason, Number
-from assistant.parsing.numbers import NUMBER, read_number
+from assistant.parsing.numbers import LONGEST, NUMBER, read_number
 from assistant.parsing.repair import strip_ray
 
 SEPARATOR: Final = " - "
@@ -47,6 +47,7 @@ class Tail:
         plain: whether the value has no closing wrapper, so that more digits could follow.
         text: the value's text.
         offset: where the value's text begins in the record.
+        dangling: whether a separator without a cell behind it follows a complete cell.
     """
 
     state: Literal["complete", "clean", "not_a_number"] | MissingReason
@@ -55,6 +56,7 @@ class Tail:
     plain: bool = False
     text: str = ""
     offset: int = 0
+    dangling: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +140,8 @@ def read_segment(segment: str) -> tuple[str, str, int] | None:
             continue
         found = _VALUE_RE.fullmatch(segment, colon + 1)
         if found is not None and _is_key(segment[:colon]):
-            return segment[:colon], found["inner"] or found["plain"], colon + 1
+            number = found["inner"] or found["plain"]
+            return (segment[:colon], number, colon + 1) if len(number) <= LONGEST else None
     return None
 
 
@@ -159,14 +162,14 @@ def read_tail(segment: str, offset: int) -> Tail:
     stripped = segment.rstrip()
     if not stripped or stripped == "-":
         return Tail("clean")
-    if stripped.endswith(" -"):
+    dangling = stripped.endswith(" -")
+    if dangling:
         stripped = stripped[:-2].rstrip()
     cell = read_segment(stripped)
     if cell is not None:
         key, number, begin = cell
-        closed = stripped.endswith(")")
-        value = read_number(number)
-        return Tail("complete", key, value, plain=not closed, text=number, offset=offset + begin)
+        plain = not dangling and not stripped.endswith(")")
+        return Tail("complete", key, read_number(number), plain, number, offset + begin, dangling)
     colon = stripped.find(":")
     if colon < 0:
         return Tail("half_key", text=stripped[:80])

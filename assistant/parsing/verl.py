@@ -46,7 +46,7 @@ def _settle_ends(scan: Scan, document: Document) -> None:
         if tail.state == "not_a_number":
             continue
         if tail.state == "complete":
-            if reached is None and not (at == last and _stops_early(scan, document)):
+            if reached is None and not tail.dangling and not (at == last and _stops_early(scan, document)):
                 continue
             row.cut, row.limit = True, reached
             if not tail.plain or tail.key is None or _is_proved(row, tail, scan.bodies[at]):

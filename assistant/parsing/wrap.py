@@ -54,7 +54,7 @@ def join_record(lines: Sequence[str], index: int, header: Header, widest: int) -
         widest: length of the longest line that starts a record.
     """
     joined = Joined(header.line[header.start :], entries=[index], full=len(lines[index]))
-    edge = _Edge(len(lines[index]), widest)
+    edge = _Edge(len(lines[index]), widest, header.step)
     for at in range(index + 1, min(len(lines), index + _MOST_PIECES)):
         piece = lines[at]
         if not piece or piece.isspace():
@@ -73,10 +73,18 @@ def join_record(lines: Sequence[str], index: int, header: Header, widest: int) -
 
 @dataclass(slots=True)
 class _Edge:
-    """The line to which a piece would be put: its length, the widest record start, equal lines so far."""
+    """The line to which a piece would be put.
+
+    Attributes:
+        width: its length.
+        widest: length of the longest line that starts a record.
+        step: the record's step.
+        equal: how many lines of the record before it are as long.
+    """
 
     width: int
     widest: int
+    step: int
     equal: int = 0
 
 
@@ -85,10 +93,10 @@ def _continues(text: str, piece: str, edge: _Edge) -> str | None:
     cut = text.rfind(SEPARATOR)
     tail = text[cut + len(SEPARATOR) :] if cut >= 0 else text
     if "step:" in piece or piece.startswith(("(", "[")):
-        starts_record = find_header(piece) is not None
-        if starts_record and not _splits_step_key(tail, piece, edge.width):
+        start = find_header(piece)
+        if start is not None and not _splits_step_key(tail, piece, start.step, edge):
             return None
-        if not starts_record and strip_ray(piece)[0] is not None:
+        if start is None and strip_ray(piece)[0] is not None:
             return None
     glues = [""]
     if text.endswith(" -") or (piece.startswith("- ") and not text.endswith(" ")):
@@ -100,13 +108,16 @@ def _continues(text: str, piece: str, edge: _Edge) -> str | None:
     return None
 
 
-def _splits_step_key(tail: str, piece: str, previous: int) -> bool:
-    """Whether ``step:3 - …`` is the end of a key such as ``training/global_`` + ``step``."""
+def _splits_step_key(tail: str, piece: str, step: int, edge: _Edge) -> bool:
+    """Whether ``step:3 - …`` ends a key such as ``training/global_`` and is no record of its own.
+
+    Such a key repeats the record's step; a record that follows a cut line has another.
+    """
     return (
         piece.startswith("step:")
-        and previous <= _WIDEST_TERMINAL
-        and bool(tail)
-        and tail[-1] in "_/"
+        and step == edge.step
+        and edge.width <= _WIDEST_TERMINAL
+        and tail.endswith(("_", "/"))
         and ":" not in tail
     )
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from assistant.ask import Answerer, State, language_of
 from assistant.ask.understand import looks_like_question
-from assistant.knowledge import Card, Resolver, library
+from assistant.knowledge import Card, Resolution, Resolver, library
 from assistant.model import Answer, Note, Run, UnknownMetric
 from assistant.parsing import Parsed, parse_bytes, parse_text
 from assistant.settings import settings
@@ -117,6 +117,22 @@ class Service:
             zh=f"没有“{name}”的定义。最接近的名字：{'、'.join(near)}。",
             en=f"There is no definition of “{name}”. Nearest names: {', '.join(near)}.",
         )
+
+    def search(self, text: str, *, lang: str = "auto", framework: str | None = None, k: int = 5) -> list[dict[str, Any]]:
+        """Definitions by any wording, best first: card, title, framework, keys, score, and how it was found."""
+        language = self.language(text, lang)
+        found = self.resolver.name(text, framework)
+        if not found:
+            cards = [m.card for m in self.resolver.mentions(text, (), framework) if m.card is not None]
+            found = [Resolution(card, "alias", 0.8) for card in dict.fromkeys(cards)]
+        return [
+            {
+                "card": r.card.id, "title": r.card.title(language), "framework": r.card.framework,
+                "keys": list(r.card.keys), "score": r.score, "how": r.how,
+                "also": [{"framework": o["framework"], "keys": o["keys"]} for o in r.card.meta.get("also", ())],
+            }
+            for r in found[:k]
+        ]  # fmt: skip
 
     def metric_json(self, card: Card) -> dict[str, Any]:
         """One definition, both languages."""

@@ -17,6 +17,7 @@ from assistant.write.phrases import FIELD, Phrases, phrases
 KindOf = Callable[[str], str]
 
 _MARK = re.compile("\x02([^\x03]*)\x03([^\x02\x03\x04]*)\x04")
+_LOOSE = re.compile("(?<=[\u3400-\u9fff）])(\x04?) (?=[\u3400-\u9fff])")
 Value = Fact | str | int | float | Sequence[int]
 
 
@@ -44,16 +45,16 @@ class Document:
         self.citations: dict[str, Citation] = {}
 
     # -- text with facts -------------------------------------------------------------------------
-    def say(self, key: str, **values: Value) -> str:
+    def say(self, phrase: str, /, **values: Value) -> str:
         """A phrase with its fields filled; numbers stay tied to their facts."""
 
         def fill(match: re.Match[str]) -> str:
             name, part, style = match.groups()
             if name not in values:
-                raise KeyError(f"phrase {key} needs {name}")
+                raise KeyError(f"phrase {phrase} needs {name}")
             return self.show(values[name], part, style)
 
-        return FIELD.sub(fill, self.phrases.get(key, self.language))
+        return FIELD.sub(fill, self.phrases.get(phrase, self.language))
 
     def show(self, value: Value, part: str | None = None, style: str | None = None) -> str:
         """A fact (or part of one) as text."""
@@ -83,9 +84,6 @@ class Document:
         if part == "noise":
             unsigned = signed(fact.noise or 0, kind, language=language).lstrip("+±")
             return mark(fact.id, unsigned)
-        if part == "noise95":
-            unsigned = signed(1.96 * (fact.noise or 0), kind, language=language).lstrip("+±")
-            return mark(fact.id, unsigned)
         if part == "p":
             return mark(fact.id, "<0.001" if (fact.p_value or 0) < 0.001 else plain(fact.p_value or 0, 2))
         if part == "n":
@@ -99,8 +97,8 @@ class Document:
         number = {"from": fact.from_value, "to": fact.to_value, None: fact.value, "value": fact.value}[part]  # type: ignore[assignment]
         if isinstance(number, bool) or not isinstance(number, (int, float)):
             return str(number)
-        if kind == "signed":
-            return mark(fact.id, signed(number, self._kind(fact), language=language))
+        if kind == "points":
+            return mark(fact.id, signed(number, "fraction", language=language).lstrip("+±"))
         return mark(fact.id, format_number(number, kind, language=language))
 
     def _relative(self, fact: Fact) -> str:
@@ -127,9 +125,9 @@ class Document:
         return "number"
 
     # -- blocks ----------------------------------------------------------------------------------
-    def heading(self, key: str, **values: Value) -> None:
+    def heading(self, phrase: str, /, **values: Value) -> None:
         """A third-level heading."""
-        self.blocks.append("### " + self.say(key, **values))
+        self.blocks.append("### " + self.say(phrase, **values))
 
     def paragraph(self, *texts: str) -> None:
         """Sentences joined into one paragraph; empty ones are left out."""
@@ -164,8 +162,9 @@ class Document:
 
     # -- finishing -------------------------------------------------------------------------------
     def markup(self) -> str:
-        """The text so far, marks included."""
-        return "\n\n".join(self.blocks)
+        """The text so far, marks included; in Chinese, no blank between a unit and the character after it."""
+        text = "\n\n".join(self.blocks)
+        return _LOOSE.sub(r"\1", text) if self.language == "zh" else text
 
 
 def mark(fact_id: str, text: str) -> str:

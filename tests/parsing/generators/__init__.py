@@ -1,0 +1,1 @@
+"""Code that prints logs as training frameworks do, for tests."""
