@@ -256,6 +256,18 @@ def imbalance_after(ledger: Ledger, run: Run, step: int) -> Fact | None:
     )  # fmt: skip
 
 
+@derivation("excess_tokens")
+def excess_tokens(ledger: Ledger, run: Run, step: int) -> Fact | None:
+    """Tokens that the fullest rank holds above the mean, after balancing."""
+    found = _values(ledger, run, step, "global_seqlen/balanced_max", "global_seqlen/mean")
+    if found is None:
+        return None
+    return ledger.derived(
+        "excess_tokens", found[0][1] - found[1][1], unit="tokens", step=step, run=run, inputs=[f for f, _ in found],
+        formula="global_seqlen/balanced_max − global_seqlen/mean",
+    )  # fmt: skip
+
+
 @derivation("clipped_trajectories")
 def clipped_trajectories(ledger: Ledger, run: Run, step: int) -> Fact | None:
     """How many trajectories reached the length limit: clip ratio × trajectories (an integer)."""

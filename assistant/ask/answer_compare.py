@@ -61,7 +61,7 @@ def _named(context: Context, first: int, second: int) -> list[str]:
     for mention in context.query.mentions:
         if mention.key is not None:
             keys.append(mention.key)
-        elif mention.card is not None:
+        elif mention.card is not None and not mention.specific:
             keys.extend(metric for metric in context.run.metrics if context.card(metric) is mention.card)
     held = [m for m in dict.fromkeys(keys) if context.run.value(m, first) is not None and context.run.value(m, second) is not None]  # fmt: skip
     means = [m for m in held if m.endswith("/mean") or not m.endswith(("/max", "/min"))]
@@ -101,12 +101,11 @@ def _not_comparable(context: Context, first: int, second: int) -> Verdict:
     doc.bullets(lines)
     for name in (metric, str(reward.metric) if reward else ""):
         context.cite(context.card(name) if name else None)
-    others = [s for s in context.train_steps if s != trained]
-    if others:
-        a, b = sorted((others[-1], trained))
-        doc.heading("section.changes", step=a)
-        change_table(context, headlines(context, b)[:6], a, b)
-        doc.bullets(change_remarks(context, a, b)[:1])
+    earlier = [s for s in context.train_steps if s < trained]
+    if earlier:
+        doc.heading("section.changes_to", a=earlier[-1], b=trained)
+        change_table(context, headlines(context, trained)[:6], earlier[-1], trained)
+        doc.bullets(change_remarks(context, earlier[-1], trained)[:1])
     return Verdict("not_comparable", unmark(summary))
 
 

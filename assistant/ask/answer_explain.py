@@ -18,13 +18,19 @@ from assistant.model import Fact, Verdict
 from assistant.write.document import unmark
 
 ENOUGH_STEPS = 5
+#: Shown besides the main metrics when a step is to be analysed in detail.
+MORE_CHANGES = (
+    "response_length/max", "response_length/min", "prompt_length/mean", "actor/pg_clipfrac_lower", "timing_s/gen",
+    "timing_s/update_actor", "timing_s/old_log_prob", "timing_s/agent_loop/generate_sequences/max",
+    "timing_s/agent_loop/tool_calls/max", "global_seqlen/minmax_diff", "perf/mfu/actor", "perf/cpu_memory_used_gb",
+)  # fmt: skip
 
 
 def explain_step(context: Context, step: int) -> Verdict:
     """One step: what kind of run, the main numbers, changes since the step before, what stands out."""
     if step not in context.train_steps:
         return answer_validation.validation(context, step)
-    doc, say, detailed = context.doc, context.say, context.query.depth == "detailed"
+    doc, say, every = context.doc, context.say, context.query.depth == "every"
     checks = check_step(context.ledger, step)
     earlier = [s for s in context.train_steps if s < step]
     previous = earlier[-1] if earlier else None
@@ -38,14 +44,14 @@ def explain_step(context: Context, step: int) -> Verdict:
     changes: list[Fact] = []
     if previous is not None:
         doc.heading("section.changes", step=previous)
-        changes = change_table(context, headlines(context, step), previous, step)
+        extra = [m for m in MORE_CHANGES if context.query.depth == "detailed"]
+        changes = change_table(context, [*headlines(context, step), *extra], previous, step)
         remarks = change_remarks(context, previous, step)
         if remarks:
             doc.bullets(remarks)
-    if detailed:
+    if every:
         every_metric(context, step, validation=False)
-        if not time_part(context, step):
-            pass
+        time_part(context, step)
     else:
         if previous is None:
             _main_table(context, step)
@@ -156,7 +162,7 @@ def explain_run(context: Context) -> Verdict:
     if not train:
         steps = context.validation_steps
         return answer_validation.validation(context, steps[-1])
-    if len(context.run.distinct_steps) == 1 and not (context.query.depth == "detailed" and not train):
+    if len(context.run.distinct_steps) == 1 :
         return explain_step(context, train[-1])
     doc, say, last = context.doc, context.say, train[-1]
     checks = check_run(context.ledger, train) + check_step(context.ledger, last)
@@ -179,7 +185,7 @@ def explain_run(context: Context) -> Verdict:
         doc.bullets(change_remarks(context, train[0], last))
     else:
         _main_table(context, last)
-    if context.query.depth == "detailed":
+    if context.query.depth == "every":
         every_metric(context, last, validation=False)
     time_part(context, last)
     _gaps(context, list(context.run.distinct_steps))

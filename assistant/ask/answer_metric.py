@@ -18,7 +18,7 @@ def named_keys(context: Context) -> list[str]:
     for mention in context.query.mentions:
         if mention.key is not None:
             keys.append(mention.key)
-        elif mention.card is not None and context.runs:
+        elif mention.card is not None and context.runs and not mention.specific:
             keys.extend(metric for metric in context.run.metrics if context.card(metric) is mention.card)
     return list(dict.fromkeys(keys))
 
@@ -144,6 +144,9 @@ def lookup(context: Context) -> Verdict:
         known = next((m.card for m in context.query.mentions if m.card is not None), None)
         if known is None:
             return unknown(context, lost)
+        cut = _lost_in_a_cut(context, lost)
+        if cut is not None:
+            return cut
         near = context.resolver.nearest(lost, 3, context.run.metrics)
         separator = "、" if context.language == "zh" else ", "
         text = context.say("lookup.other_metric", metric=known.keys[0], near=separator.join(map(key, near)))
@@ -170,6 +173,24 @@ def lookup(context: Context) -> Verdict:
             short = context.doc.quote(card.id, card.title(context.language), card.source, card.short(context.language))
             context.doc.paragraph(f"{key(metric)}{'：' if context.language == 'zh' else ': '}{short} {context.cite(card)}")
     return Verdict("answered" if found else "no_data", unmark(texts[0]))
+
+
+def _lost_in_a_cut(context: Context, name: str) -> Verdict | None:
+    """A metric of which no row holds a value, asked for at a step whose line was cut: it may stand after the cut."""
+    slot = context.query.steps
+    steps = slot.values if slot.kind in {"single", "pair"} else context.run.distinct_steps
+    gap = next((g for s in steps for g in context.run.missing if g.step == s), None)
+    if gap is None:
+        return None
+    reason = f"line cut at {gap.limit} characters" if gap.limit else "line cut"
+    fact = context.ledger.add(
+        ("missing", context.run.id, name, gap.step), kind="missing", run=context.run.id, metric=name, step=gap.step,
+        reason=reason, line=gap.line, limit=gap.limit,
+    )  # fmt: skip
+    text = context.say("lookup.missing_cut" if gap.limit else "lookup.missing_half", metric=name, gap=fact)
+    context.doc.paragraph(f"**{text}**")
+    context.metrics.append(name)
+    return Verdict("no_data", unmark(text))
 
 
 def _variant(keys: list[str], op: Op | None) -> list[str]:
@@ -199,7 +220,7 @@ def wanted_steps(context: Context, metric: str) -> list[int]:
 def _one(context: Context, metric: str) -> tuple[str, bool]:
     say, steps = context.say, wanted_steps(context, metric)
     held = [f for s in steps if (f := context.value(metric, s)) is not None]
-    if context.query.op is not None and len(held) > 1 and not metric.endswith(f"/{context.query.op}"):
+    if context.query.op is not None and len(held) > 1:
         return _operation(context, metric, held), True
     if len(held) == 1 and len(steps) == 1:
         return say("lookup.one", metric=metric, v=held[0]), True

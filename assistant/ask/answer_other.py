@@ -24,6 +24,12 @@ _NEEDS = {
     "throughput": "`perf/throughput`, `perf/total_num_tokens`, `perf/time_per_step`",
 }
 
+_CITED = {
+    "gpus": "perf/throughput", "throughput": "perf/throughput", "batch": "perf/total_num_tokens",
+    "group": "critic/advantages/max", "advantage": "critic/advantages/max", "kl_reward": "critic/rewards/mean",
+    "ranks": "global_seqlen/mean",
+}  # fmt: skip
+
 
 # -- derive -------------------------------------------------------------------------------------
 def derived(context: Context) -> Verdict:
@@ -51,9 +57,9 @@ def derived(context: Context) -> Verdict:
     context.doc.paragraph(f"**{summary}**")
     context.doc.bullets([*dict.fromkeys(lines), *missing])
     context.doc.paragraph(context.say("derive.step_note", step=step), _consistent(context, topics))
-    for metric in ("perf/throughput", "critic/advantages/max"):
-        used = any(key(metric) in unmark(line) or "critic/" in line for line in lines)
-        if used and context.run.value(metric, step) is not None:
+    for topic in topics:
+        metric = _CITED.get(topic)
+        if metric is not None and context.run.value(metric, step) is not None:
             context.cite(context.card(metric))
     return Verdict("answered", unmark(summary))
 

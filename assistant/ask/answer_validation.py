@@ -60,7 +60,7 @@ def validation(context: Context, step: int | None = None) -> Verdict:
     summary = _summary(context, step)
     context.doc.paragraph(f"**{summary}**")
     body(context, step, heading=False)
-    if context.query.depth == "detailed":
+    if context.query.depth == "every":
         from assistant.ask.detail import every_metric
 
         every_metric(context, step)

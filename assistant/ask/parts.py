@@ -25,8 +25,8 @@ def headlines(context: Context, step: int) -> list[str]:
         kl = derive(context.ledger, "kl_in_reward", step)
         if kl is not None and kl.value is False:
             held.remove("critic/rewards/mean")
-    if not held:
-        held = [m for m in context.run.at(step)][:12]
+    if len(held) < 6:
+        held += [m for m in context.run.at(step) if m not in held and not m.startswith(("training/", "val"))][:12]
     return held
 
 
@@ -56,10 +56,11 @@ def setup_lines(context: Context, step: int) -> list[str]:
     rate = context.value("perf/throughput", step)
     if "cluster_throughput" in facts and rate is not None:
         lines.append(say("setup.throughput", per_gpu=as_rate(context, rate), cluster=facts["cluster_throughput"]))
-    if "imbalance_before" in facts and "imbalance_after" in facts:
+    if "imbalance_before" in facts and "imbalance_after" in facts and "excess_tokens" in facts:
         after = facts["imbalance_after"]
         if isinstance(after.value, float) and after.value <= 0.05:
-            lines.append(say("setup.balance", after=after, before=facts["imbalance_before"]))
+            before, excess = facts["imbalance_before"], facts["excess_tokens"]
+            lines.append(note(context, after, say("setup.balance", excess=excess, before=before)))
     if "response_token_share" in facts:
         lines.append(say("setup.response_share", share=facts["response_token_share"]))
     return lines
@@ -160,6 +161,8 @@ def noise_text(context: Context, change: Fact) -> str:
 
 def verdict_text(context: Context, change: Fact) -> str:
     """Whether a change exceeds its noise, for a table cell."""
+    if change.delta == 0:
+        return context.say("noise.same")
     if change.significant is None:
         return context.say("noise.unknown")
     return context.say("noise.yes" if change.significant else "noise.no")

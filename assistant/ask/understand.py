@@ -13,7 +13,7 @@ from assistant.knowledge import Mentioned, Resolver
 from assistant.model import Run, Slots, StepSlot
 from assistant.model.answer import Intent, Op
 
-Depth = Literal["brief", "normal", "detailed"]
+Depth = Literal["brief", "normal", "detailed", "every"]
 _FULL_WIDTH = str.maketrans({chr(0xFF01 + i): chr(0x21 + i) for i in range(94)} | {"\u3000": " "})
 _CHINESE_DIGITS = {"零": 0, "一": 1, "二": 2, "两": 2, "三": 3, "四": 4, "五": 5, "六": 6, "七": 7, "八": 8, "九": 9}
 _CHINESE_STEP = re.compile(r"(第|前|最近|最后|头)([零一二两三四五六七八九十百]{1,5})(\s*(?:个\s*)?(?:步|step|轮))")
@@ -75,6 +75,10 @@ class _Patterns:
     out_of_domain: re.Pattern[str]
 
 
+#: Intents that metric names themselves speak for ("batch size", "accuracy"); the others look past them.
+_WHOLE_TEXT = {"derive", "validation"}
+
+
 @lru_cache(maxsize=1)
 def _patterns() -> _Patterns:
     import yaml
@@ -131,7 +135,9 @@ def understand(
     steps, all_steps = _steps(text, patterns, run)
     bare = _blank(text, [(m.start, m.end) for m in mentions])
     scores = {
-        name: sum(weight for pattern, weight in items if pattern.search(text))
+        name: sum(
+            weight for pattern, weight in items if pattern.search(text if name in _WHOLE_TEXT else bare)
+        )
         for name, items in patterns.intents
     }
     op = next((cast("Op", name) for name, pattern in patterns.operations if pattern.search(bare)), None)
@@ -166,8 +172,14 @@ def _decide(
         scores["trend"] -= 1
     elif scores["define"] and steps.kind == "none":
         scores["define"] += 1
-    if mentions and steps.kind == "single" and scores["lookup"]:
-        scores["lookup"] += 1
+    named = any(m.key is not None or m.card is not None for m in mentions)
+    if mentions and steps.kind in {"single", "last", "first", "pair", "last_n"}:
+        if scores["lookup"]:
+            scores["lookup"] += 2
+        if scores["define"] and re.search(r"(?i)\bwhat('s| is| was| were| are)\b", text):
+            scores["lookup"] += scores["define"] + 1
+    if named and scores["lookup"] and scores["validation"]:
+        scores["lookup"] += 2
     if mentions and scores["trend"] and scores["compare"]:
         scores["trend"] += 1
     if scores["explain"] and scores["validation"]:

@@ -35,7 +35,8 @@ class Resolution:
 class Mentioned:
     """A metric that a question names: characters ``start:end`` of it, and what they resolve to.
 
-    ``key`` is set where one key of the log is meant, else the whole family of ``card`` is.
+    ``key`` is set where one key of the log is meant. Without it the whole family of ``card`` is, unless
+    ``specific``: the question spells one member, which the log does not hold.
     """
 
     start: int
@@ -43,6 +44,7 @@ class Mentioned:
     text: str
     card: Card | None
     key: str | None = None
+    specific: bool = False
 
 
 class Resolver:
@@ -160,12 +162,16 @@ class Resolver:
         found: list[Mentioned] = []
         taken = [False] * len(text)
 
-        def take(start: int, end: int, card: Card | None, key: str | None) -> None:
+        def take(start: int, end: int, card: Card | None, key: str | None, *, specific: bool = False) -> None:
             if not any(taken[start:end]):
                 taken[start:end] = [True] * (end - start)
-                found.append(Mentioned(start, end, question[start:end], card, key))
+                found.append(Mentioned(start, end, question[start:end], card, key, specific and key is None))
 
         own = {key.lower(): key for key in keys}
+        for match in _STATISTIC.finditer(text):
+            key, card = self._statistic(match.group().lower(), lower, own, framework)
+            if key is not None or card is not None:
+                take(match.start(), match.end(), card, key, specific=True)
         for match in _KEY_LIKE.finditer(text):
             token = match.group().rstrip("./-:")
             if token.lower() in own:
@@ -180,7 +186,7 @@ class Resolver:
                     resolved = self.key(own_key, framework)
                     take(match.start(), match.start() + len(token), resolved and resolved.card, own_key)
                 elif resolved is not None:
-                    take(match.start(), match.start() + len(token), resolved.card, None)
+                    take(match.start(), match.start() + len(token), resolved.card, None, specific="/" in token)
                 elif "/" in token and _LOOKS_LIKE_KEY.fullmatch(token):
                     named = self.name(token, framework)
                     card = named[0].card if named else None
@@ -211,6 +217,23 @@ class Resolver:
                     take(match.start(), match.end(), None, None)
         return sorted(found, key=lambda m: m.start)
 
+    def _statistic(
+        self, name: str, question: str, own: dict[str, str], framework: str | None
+    ) -> tuple[str | None, Card | None]:
+        """The log's key and the card of a statistic such as ``best@30``; accuracy unless reward is asked for."""
+        held = [k for k in own if k.endswith((f"/{name}", f"/{name}/mean"))]
+        variable = "/reward/" if re.search(r"reward|奖励", question) else "/score/" if "score" in question else "/acc/"
+        said = re.search(r"\bacc|准确|正确率|reward|奖励|score|得分", question) is not None
+        chosen = next((k for k in held if variable in k), held[0] if len(held) == 1 and not said else None)
+        if chosen is not None:
+            resolution = self.key(own[chosen], framework)
+            return own[chosen], resolution and resolution.card
+        for sample in (f"val-core/x/acc/{name}/mean", f"val-core/x/acc/{name}", f"val-aux/x/acc/{name}"):
+            resolution = self.key(sample, framework)
+            if resolution is not None:
+                return None, resolution.card
+        return None, None
+
     @cached_property
     def _phrases(self) -> list[tuple[str, list[Card]]]:
         table: dict[str, list[Card]] = {}
@@ -227,6 +250,7 @@ class Resolver:
         return sorted(usable.items(), key=lambda item: -len(item[0]))
 
 
+_STATISTIC = re.compile(r"(?<![A-Za-z0-9_/])(?:mean|std|best|worst|maj)@\d+(?![\d/])", re.IGNORECASE)
 _KEY_LIKE = re.compile(r"[A-Za-z][A-Za-z0-9_@./|()-]{1,200}")
 _LOOKS_LIKE_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_@.-]*(?:/[A-Za-z0-9_@.-]+)+")
 _SNAKE = re.compile(r"(?<![A-Za-z0-9_/@.])[A-Za-z]+(?:_[A-Za-z0-9]+)+(?![A-Za-z0-9_/@])")

@@ -21,8 +21,8 @@ def find_missing(rows: Sequence[Row]) -> list[Missing]:
 
     A cut row lacks every metric that other rows of its kind carry behind the place of the cut. Kinds:
     a row that holds training metrics lacks training metrics, a row that holds validation metrics lacks
-    validation metrics; a pure validation row does not lack training metrics. Rows that were not cut lack
-    nothing.
+    validation metrics. A pure validation row lacks training metrics only if training had begun before it (the
+    validation before training has none). Rows that were not cut lack nothing.
 
     Args:
         rows: the rows of one run, in order.
@@ -30,20 +30,24 @@ def find_missing(rows: Sequence[Row]) -> list[Missing]:
     Returns:
         For each cut row the half cell first, then one entry a metric in the log's order of keys.
     """
+    if not any(row.cut or row.bad for row in rows):
+        return []
     order: dict[str, int] = {}
     for row in rows:
         for key in row.values:
             order.setdefault(key, len(order))
     shapes = [keys for keys, _ in Counter(tuple(row.values) for row in rows).most_common(_MOST_SHAPES)]
     missing: list[Missing] = []
+    begun = False
     for row in rows:
+        begun = begun or any(not is_validation(key) for key in row.values)
         missing.extend(gap for gap in row.bad if gap.metric not in row.values)
         if not row.cut:
             continue
         found: list[Missing] = []
         if row.half is not None and row.half.metric not in row.values:
             found.append(row.half)
-        lost = _lost_keys(row, shapes)
+        lost = _lost_keys(row, shapes, begun=begun)
         if row.half is not None:
             lost.discard(row.half.metric or "")
         for key in sorted(lost, key=order.__getitem__):
@@ -52,16 +56,16 @@ def find_missing(rows: Sequence[Row]) -> list[Missing]:
     return missing
 
 
-def _lost_keys(row: Row, shapes: Sequence[tuple[str, ...]]) -> set[str]:
+def _lost_keys(row: Row, shapes: Sequence[tuple[str, ...]], *, begun: bool) -> set[str]:
     present = set(row.values)
     if row.half is not None and row.half.metric is not None:
         present.add(row.half.metric)
-    trains = any(not is_validation(key) for key in present)
+    trains = begun or any(not is_validation(key) for key in present)
     validates = any(is_validation(key) for key in present)
     lost: set[str] = set()
     for keys in shapes:
         last = max((at for at, key in enumerate(keys) if key in present), default=None)
-        if last is None and present:
+        if last is None and present and not begun:
             continue
         for key in keys[(last if last is not None else -1) + 1 :]:
             if key not in present and (validates if is_validation(key) else trains):

@@ -53,6 +53,11 @@ _STEP_KEYS: Final = {
 _CONFIG_LINE: Final = re.compile(
     r"(?i)\s*[\w.-]{1,60}\s*:\s*(?:true|false|null|none|~|\[.*\]|\{.*\}|['\"].*|[/~.]\S*|)\s*$"
 )
+_CODE_LINE: Final = re.compile(
+    r"\s*(?:def \w+\(|class \w+|import \w|from \S+ import |return\b|assert |@\w+|"
+    r"(?:for|while|if|elif|with|else|try|except)\b[^\n]{0,150}:\s*$|[\w.]+\([^\n]*\)\s*$|"
+    r"\w[\w., ]{0,80} \+?= [^\n]{0,80}[\[(])|[^\n]{0,80}\bself\."
+)
 _LONGEST: Final = 4000
 
 
@@ -128,7 +133,7 @@ def _find(document: Document) -> tuple[list[list[Found] | int], set[int], list[i
 
 
 def _config_blocks(lines: list[str]) -> set[int]:
-    """Indexes of lines inside blocks that hold settings: text, booleans or nested keys among the pairs."""
+    """Indexes of lines in blocks of settings (text, booleans, nested keys among pairs) or of programs."""
     config: set[int] = set()
     block: list[int] = []
     for index, line in enumerate([*lines, ""]):
@@ -136,7 +141,7 @@ def _config_blocks(lines: list[str]) -> set[int]:
             block.append(index)
             continue
         texts = sum(_CONFIG_LINE.match(lines[at][:200]) is not None for at in block)
-        if texts and texts * 8 >= len(block):
+        if (texts and texts * 8 >= len(block)) or any(_CODE_LINE.match(lines[at][:200]) for at in block):
             config.update(block)
         block = []
     return config

@@ -9,6 +9,7 @@ from assistant.model.run import Missing, Note, Run
 from assistant.parsing import cuts
 from assistant.parsing.frameworks import detect_framework, is_validation, is_verl_sft
 from assistant.parsing.numbers import decimals, same_number
+from assistant.parsing.prose import is_prose
 from assistant.parsing.repair import Document
 from assistant.parsing.segments import Tail
 from assistant.parsing.table import Reading, Row, build_run, restart_notes
@@ -85,12 +86,20 @@ def _is_proved(row: Row, tail: Tail, body: str) -> bool:
 
 
 def _stops_early(scan: Scan, document: Document) -> bool:
-    """Whether the text ends inside its last record: its keys begin another row's and stop short of it."""
-    if any(line.strip() for line in document.lines[scan.ends[-1] :]):
+    """Whether a paste ends inside its last record: its keys begin another row's and stop short of it.
+
+    Only blank lines, prose and code fences may follow; a program's output shows that the line was printed.
+    """
+    rest = document.lines[scan.ends[-1] :]
+    if len(rest) > 200 or any(not _is_aside(line) for line in rest):
         return False
     keys = tuple(scan.rows[-1].values)
     shapes = {tuple(row.values) for row in scan.rows[:-1]}
     return keys not in shapes and any(len(s) > len(keys) and s[: len(keys)] == keys for s in shapes)
+
+
+def _is_aside(line: str) -> bool:
+    return not line.strip() or line.startswith("```") or is_prose(line)
 
 
 def _by_process(rows: list[Row]) -> list[list[Row]]:
@@ -132,6 +141,8 @@ def _finish(rows: list[Row], scan: Scan, document: Document, index: int, *, alon
     if not rows:
         return None
     keys = list(dict.fromkeys(key for row in rows for key in row.values))
+    if not keys:
+        return None
     missing = cuts.find_missing(rows)
     notes.extend(_duplicate_notes(scan, rows, alone=alone))
     notes.extend(restart_notes(rows))

@@ -76,7 +76,7 @@ def scan_document(document: Document) -> Scan:
         if header is None:
             end = _read_other(scan, document, index)
             continue
-        joined = join_record(lines, index, header, widest)
+        joined = join_record(lines, index, starts, widest)
         row = _read_row(scan, document, header, joined)
         end = joined.entries[-1] + 1
         if row is None:
@@ -131,11 +131,10 @@ def _read_row(scan: Scan, document: Document, header: Header, joined: Joined) ->
         cells.pop()
         try:
             for key, text in cells:
-                if text.isdigit():
+                if text.isdigit() or (text[0] in "+-" and text[1:].isdigit()):
                     values[key] = int(text)
                 else:
-                    value = float(text)
-                    values[key] = int(text) if text[1:].isdigit() and text[0] in "+-" else value
+                    values[key] = float(text)
         except ValueError:
             values.clear()
             cells = None

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
 from assistant.parsing.numbers import decimals, significant_digits
 from assistant.parsing.repair import strip_ray
-from assistant.parsing.segments import SEPARATOR, Header, find_header, is_open, is_whole, read_segment
+from assistant.parsing.segments import SEPARATOR, Header, is_open, is_whole, read_segment
 
 _WIDEST_TERMINAL: Final = 1000
 _DIGITS_ONLY: Final = re.compile(r"[0-9.eE+-]{1,24}")
@@ -40,7 +40,7 @@ class Joined:
         return self.entries[bisect_right(self.starts, offset) - 1]
 
 
-def join_record(lines: Sequence[str], index: int, header: Header, widest: int) -> Joined:
+def join_record(lines: Sequence[str], index: int, starts: Mapping[int, Header], widest: int) -> Joined:
     """The record that starts at a line, with the lines that continue it.
 
     A line continues a record if, put behind it, the whole keeps verl's grammar; prose, progress bars and
@@ -50,16 +50,17 @@ def join_record(lines: Sequence[str], index: int, header: Header, widest: int) -
     Args:
         lines: the document's lines.
         index: where the record starts.
-        header: the record's start.
+        starts: the lines that start a record if looked at alone, by index.
         widest: length of the longest line that starts a record.
     """
+    header = starts[index]
     joined = Joined(header.line[header.start :], entries=[index], full=len(lines[index]))
     edge = _Edge(len(lines[index]), widest, header.step)
     for at in range(index + 1, min(len(lines), index + _MOST_PIECES)):
         piece = lines[at]
         if not piece or piece.isspace():
             break
-        glue = _continues(joined.text, piece, edge)
+        glue = _continues(joined.text, piece, starts.get(at), edge)
         if glue is None:
             break
         joined.starts.append(len(joined.text) + len(glue))
@@ -88,16 +89,15 @@ class _Edge:
     equal: int = 0
 
 
-def _continues(text: str, piece: str, edge: _Edge) -> str | None:
+def _continues(text: str, piece: str, start: Header | None, edge: _Edge) -> str | None:
     """The blank (or nothing) to put between, if the piece continues the text; else ``None``."""
     cut = text.rfind(SEPARATOR)
     tail = text[cut + len(SEPARATOR) :] if cut >= 0 else text
-    if "step:" in piece or piece.startswith(("(", "[")):
-        start = find_header(piece)
-        if start is not None and not _splits_step_key(tail, piece, start.step, edge):
+    if start is not None:
+        if not _splits_step_key(text, tail, start, edge):
             return None
-        if start is None and strip_ray(piece)[0] is not None:
-            return None
+    elif piece.startswith(("(", "[")) and strip_ray(piece)[0] is not None:
+        return None
     glues = [""]
     if text.endswith(" -") or (piece.startswith("- ") and not text.endswith(" ")):
         glues.append(" ")
@@ -108,18 +108,24 @@ def _continues(text: str, piece: str, edge: _Edge) -> str | None:
     return None
 
 
-def _splits_step_key(tail: str, piece: str, step: int, edge: _Edge) -> bool:
+def _splits_step_key(text: str, tail: str, start: Header, edge: _Edge) -> bool:
     """Whether ``step:3 - …`` ends a key such as ``training/global_`` and is no record of its own.
 
-    Such a key repeats the record's step; a record that follows a cut line has another.
+    ``global_step`` repeats the record's step, where a record that follows a cut line has another; any other
+    key counts only inside a wrapped record, and if what follows is not how this record itself begins.
     """
-    return (
-        piece.startswith("step:")
-        and step == edge.step
-        and edge.width <= _WIDEST_TERMINAL
-        and tail.endswith(("_", "/"))
-        and ":" not in tail
-    )
+    if (
+        start.start
+        or start.tag
+        or edge.width > _WIDEST_TERMINAL
+        or ":" in tail
+        or not tail.endswith(("_", "/"))
+    ):
+        return False
+    if start.step == edge.step:
+        return True
+    first, second = text.split(SEPARATOR, 2)[1:2], start.line.split(SEPARATOR, 2)[1:2]
+    return edge.equal > 0 and [key.split(":")[0] for key in first] != [key.split(":")[0] for key in second]
 
 
 def _fits(tail: str, piece: str, segments: list[str], edge: _Edge, text: str) -> bool:

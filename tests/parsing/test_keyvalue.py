@@ -86,6 +86,7 @@ def test_parse_text_pair_with_a_question_is_value_and_prose() -> None:
         "{'actor': {'lr': 1e-06, 'kl_loss_coef': 0.001}}",
         "learning_rate: 1e-6\nbatch_size: 32",
         "kl_time: 12:30:11",
+        "val_loss = 0.0\nfor _ in range(steps):\n    val_loss += model(x)\n",
         "pg_clipfrac: 0.195%",
         "train_time: 52.57ms",
         "some_version: 1.2.3",

@@ -201,8 +201,8 @@ def test_parse_text_dict_differs_from_line_keeps_the_line_and_notes_it() -> None
 
 def test_parse_text_mixed_scalars_keep_type_and_value() -> None:
     run = only_run(
-        "step:3 - a/x:np.int32(2) - a/y:np.float32(0.1) - a/z:tensor(0.5, device='cuda:0') - a/n:nan - a/i:-inf"
-        " - a/j:inf - a/k:7 - a/m:-3 - a/e:1e-06 - a/t:tensor(2.)"
+        "step:3 - a/x:np.int32(2) - a/y:np.float32(0.1) - a/z:tensor(0.5, device='cuda:0') - a/n:nan"
+        " - a/i:-inf - a/j:inf - a/k:7 - a/m:-3 - a/e:1e-06 - a/t:tensor(2.)"
     )
     values = run.at(3)
     assert (values["a/x"].value, type(values["a/x"].value)) == (2, int)
@@ -277,7 +277,8 @@ def test_parse_text_wrap_before_global_step_is_no_new_record() -> None:
 
 def test_parse_text_number_over_two_lines_is_one_number() -> None:
     run = only_run(
-        "step:3 - actor/lr:1e-06 - critic/score/mean:0.12719726\n5625 - critic/score/max:1.0 -\ncritic/x:2.0\n"
+        "step:3 - actor/lr:1e-06 - critic/score/mean:0.12719726\n5625 - critic/score/max:1.0 -\n"
+        "critic/x:2.0\n"
     )
     assert run.at(3)["critic/score/mean"].value == 0.127197265625
     assert run.at(3)["critic/x"].line == 3

@@ -108,7 +108,7 @@ def random_log(seed: int, steps: int, *, val_every: int = 0, old: bool = False) 
 
 
 def wrap(line: str, column: int, *, strip: bool = False) -> list[str]:
-    """A line as a terminal of a given width breaks it; ``strip`` drops blanks at line ends as copying does."""
+    """A line as a terminal breaks it; ``strip`` drops blanks at line ends as copying does."""
     pieces = [line[at : at + column] for at in range(0, len(line), column)]
     return [piece.rstrip(" ") for piece in pieces] if strip else pieces
 
