@@ -7,7 +7,7 @@ Thresholds without a source are relative to the run itself; the sourced ones nam
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from assistant.analysis.identities import derive
 from assistant.analysis.ledger import Ledger
@@ -23,6 +23,7 @@ KL_STEP = 0.05
 LOG_PROB_GAP = 10.0
 RATIO_LIMIT = 100.0
 
+RANK = {"critical": 0, "warning": 1, "info": 2, "ok": 3}
 _NOT_LOSS = ("timing", "perf/", "val-", "training/", "memory/", "time/")
 
 
@@ -84,12 +85,11 @@ def check_step(ledger: Ledger, step: int, run: Run | None = None) -> list[Check]
     balance = derive(ledger, "imbalance_after", step, run)
     if balance is not None and isinstance(balance.value, float) and balance.value > 0.05:
         add("imbalance", "warning", value=balance)
-    shares, rest = time_shares(ledger, step, run)
     total = fact("timing_s/step")
+    shares, rest = time_shares(ledger, step, run) if total else ([], None)
     if shares and rest is not None and total and isinstance(rest.value, float) and rest.value > 0.05 * total[1]:
         add("unaccounted", "info", rest=rest, total=total[0])
-    order = {"critical": 0, "warning": 1, "info": 2, "ok": 3}
-    return sorted(found, key=lambda c: order[c.severity])
+    return sorted(found, key=lambda c: RANK[c.severity])
 
 
 def _ratio(ledger: Ledger, run: Run, step: int, fact, add) -> None:  # type: ignore[no-untyped-def]
@@ -114,8 +114,8 @@ def _ratio(ledger: Ledger, run: Run, step: int, fact, add) -> None:  # type: ign
 def check_run(ledger: Ledger, steps: list[int], run: Run | None = None) -> list[Check]:
     """Collapse patterns over the training steps of a run.
 
-    ``length_collapse``: mean response length below a tenth of what it was at the first steps; critical when
-    entropy has fallen to a tenth as well or the longest response is below the first steps' mean.
+    ``length_collapse``: mean response length below a tenth of what it was at the first step; critical when another
+    sign agrees: entropy below a tenth, the longest response below the first step's mean, or the raw score falling.
     """
     run = run or ledger.run
     assert run is not None
@@ -135,5 +135,29 @@ def check_run(ledger: Ledger, steps: list[int], run: Run | None = None) -> list[
     early = run.value(metric, first)
     if longest is not None and early is not None and isinstance(longest.value, (int, float)) and longest.value < early:
         signs.append(longest)
+    score = ledger.trend("critic/score/mean", held, run)
+    if score is not None and score.direction == "falling":
+        signs.append(score)
     severity: Severity = "critical" if len(signs) > 1 else "warning"
-    return [Check("length_collapse", severity, (metric,), (first, last), (("change", change),))]
+    more = tuple((f"sign{i}", sign) for i, sign in enumerate(signs[1:], 1))
+    return [Check("length_collapse", severity, (metric,), (first, last), (("change", change), *more))]
+
+
+def check_all(ledger: Ledger, steps: list[int], run: Run | None = None) -> list[Check]:
+    """Rules over the run, then per step; a rule that fires at many steps is reported once, at the latest."""
+    found = check_run(ledger, steps, run)
+    seen: dict[str, Check] = {}
+    for step in steps:
+        for check in check_step(ledger, step, run):
+            earlier = seen.get(check.rule)
+            if earlier is None or RANK[check.severity] <= RANK[earlier.severity]:
+                steps_so_far = earlier.steps if earlier is not None else ()
+                seen[check.rule] = replace(check, steps=(*steps_so_far, step))
+    kept = [c for c in seen.values() if _lasting(c, steps)]
+    return sorted([*found, *kept], key=lambda c: RANK[c.severity])
+
+
+def _lasting(check: Check, steps: list[int]) -> bool:
+    """Whether a rule's firing says something about the run: grave, recent, or at a fifth of its steps or more."""
+    grave = check.severity == "critical" or check.rule == "not_finite"
+    return grave or steps[-1] in check.steps or len(check.steps) >= 0.2 * len(steps)

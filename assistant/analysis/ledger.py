@@ -23,6 +23,7 @@ class Ledger:
         self.run = runs[0] if runs else None
         self._facts: dict[str, Fact] = {}
         self._by_key: dict[tuple[Any, ...], Fact] = {}
+        self._batch: dict[str, int | None] = {}
 
     @property
     def facts(self) -> tuple[Fact, ...]:
@@ -96,11 +97,11 @@ class Ledger:
         """Prompts per step, derived once (the number of independent draws in a batch)."""
         from assistant.analysis.identities import derive
 
-        for step in run.distinct_steps:
-            fact = derive(self, "prompts_per_step", step, run)
-            if fact is not None and isinstance(fact.value, int):
-                return fact.value
-        return None
+        if run.id not in self._batch:
+            facts = (derive(self, "prompts_per_step", step, run) for step in run.distinct_steps)
+            found = next((fact.value for fact in facts if fact is not None), None)
+            self._batch[run.id] = found if isinstance(found, int) else None
+        return self._batch[run.id]
 
     def trend(self, metric: str, steps: Iterable[int] | None = None, run: Run | None = None) -> Fact | None:
         """The trend over some steps (all by default); ``None`` if no value is there."""

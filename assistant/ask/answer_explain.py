@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assistant.analysis.checks import Check, check_run, check_step
+from assistant.analysis.checks import Check, check_all, check_step
 from assistant.ask import answer_validation
 from assistant.ask.context import Context, key
 from assistant.ask.detail import every_metric
@@ -18,6 +18,7 @@ from assistant.model import Fact, Verdict
 from assistant.write.document import unmark
 
 ENOUGH_STEPS = 5
+MAX_RECORDS = 4
 #: Shown besides the main metrics when a step is to be analysed in detail.
 MORE_CHANGES = (
     "response_length/max", "response_length/min", "prompt_length/mean", "actor/pg_clipfrac_lower", "timing_s/gen",
@@ -60,7 +61,7 @@ def explain_step(context: Context, step: int) -> Verdict:
     if step in context.validation_steps:
         answer_validation.body(context, step)
     _gaps(context, [step])
-    _next(context, bool(checks), step)
+    _next(context, bool(_grave(checks)), step)
     verdict = _step_verdict(context, step, checks, sentences, previous, changes)
     doc.blocks[slot] = f"**{_summary_markup(context, step, checks, sentences, previous, changes)}**"
     context.metrics.extend(m for m in headlines(context, step)[:6])
@@ -71,8 +72,9 @@ def _summary_markup(
     context: Context, step: int, checks: list[Check], sentences: list[str], previous: int | None, changes: list[Fact]
 ) -> str:
     say = context.say
-    if checks:
-        count = context.ledger.count("findings", len(checks), step=step)
+    grave = _grave(checks)
+    if grave:
+        count = context.ledger.count("findings", len(grave), step=step)
         return say("explain.step_flagged", step=step, count=count, first=sentences[0])
     if previous is not None:
         beyond = [change for change in changes if change.significant]
@@ -99,6 +101,11 @@ def _step_verdict(
     return Verdict(code, summary, "medium")
 
 
+def _grave(checks: list[Check]) -> list[Check]:
+    """Findings that call for attention (an ``info`` is only worth knowing)."""
+    return [check for check in checks if check.severity in {"critical", "warning"}]
+
+
 def _worst(checks: list[Check]) -> str:
     severities = {check.severity for check in checks}
     return next((s for s in ("critical", "warning", "info") if s in severities), "ok")
@@ -112,7 +119,7 @@ def _findings(context: Context, checks: list[Check]) -> list[str]:
     return sentences
 
 
-def _main_table(context: Context, step: int) -> None:
+def _main_table(context: Context, step: int, *, heading: bool = True) -> None:
     doc, say = context.doc, context.say
     rows = []
     for metric in headlines(context, step):
@@ -121,7 +128,8 @@ def _main_table(context: Context, step: int) -> None:
         if fact is not None:
             short = doc.quote(card.id, card.title(context.language), card.source, card.short(context.language)) if card else say("remark.no_card")  # fmt: skip
             rows.append([key(metric), doc.show(fact), short])
-    doc.heading("section.signals")
+    if heading:
+        doc.heading("section.signals")
     doc.table([say("head.metric"), say("head.value"), say("head.meaning")], rows)
 
 
@@ -162,10 +170,12 @@ def explain_run(context: Context) -> Verdict:
     if not train:
         steps = context.validation_steps
         return answer_validation.validation(context, steps[-1])
-    if len(context.run.distinct_steps) == 1 :
+    if len(context.run.distinct_steps) == 1:
         return explain_step(context, train[-1])
+    if context.run.step_axis == "index" and len(train) <= MAX_RECORDS:
+        return explain_records(context, train)
     doc, say, last = context.doc, context.say, train[-1]
-    checks = check_run(context.ledger, train) + check_step(context.ledger, last)
+    checks = check_all(context.ledger, train)
     slot = len(doc.blocks)
     doc.blocks.append("")
     sentences = _findings(context, checks)
@@ -173,8 +183,10 @@ def explain_run(context: Context) -> Verdict:
     if lines:
         doc.heading("section.setup")
         doc.bullets(lines)
-    for step in context.validation_steps[-2:]:
-        answer_validation.body(context, step, brief=True)
+    if len(context.validation_steps) == 1:
+        answer_validation.body(context, context.validation_steps[0], brief=True)
+    else:
+        answer_validation.history(context)
     metrics = [m for m in headlines(context, last) if len(context.run.series(m)[0]) > 1]
     if len(train) >= ENOUGH_STEPS:
         doc.heading("section.signals")
@@ -189,13 +201,14 @@ def explain_run(context: Context) -> Verdict:
         every_metric(context, last, validation=False)
     time_part(context, last)
     _gaps(context, list(context.run.distinct_steps))
-    _next(context, bool(checks), last)
+    _next(context, bool(_grave(checks)), last)
     counts = {
         "train": context.ledger.count("training_steps", len(train)),
         "val": context.ledger.count("validations", len(context.validation_steps)),
     }
-    if checks:
-        number = context.ledger.count("findings", len(checks))
+    grave = _grave(checks)
+    if grave:
+        number = context.ledger.count("findings", len(grave))
         summary = say("explain.run_flagged", count=number, first=sentences[0], **counts)
     elif len(train) < ENOUGH_STEPS:
         summary = say("explain.run_clean_few", **counts)
@@ -208,6 +221,34 @@ def explain_run(context: Context) -> Verdict:
     if worst in {"critical", "warning"}:
         return Verdict(worst, unmark(summary), "high" if worst == "critical" else "medium")
     return Verdict("healthy" if len(train) >= ENOUGH_STEPS else "insufficient_data", unmark(summary), "medium")
+
+
+def explain_records(context: Context, records: list[int]) -> Verdict:
+    """Sets of values without steps (a document's figures): each by itself, never compared as if in time."""
+    doc, say = context.doc, context.say
+    slot = len(doc.blocks)
+    doc.blocks.append("")
+    found: list[Check] = []
+    sentences: list[str] = []
+    for record in records:
+        doc.heading("section.record", line=str(context.run.row_lines[context.run.steps.index(record)]))
+        checks = check_step(context.ledger, record)
+        said = [context.finding(check) for check in checks]
+        doc.bullets(said)
+        _main_table(context, record, heading=False)
+        found.extend(checks)
+        sentences.extend(said)
+    count = context.ledger.count("records", len(records))
+    grave = _grave(found)
+    summary = (
+        say("explain.records_flagged", n=count, first=sentences[found.index(grave[0])])
+        if grave
+        else say("explain.records", n=count)
+    )
+    doc.blocks[slot] = f"**{summary}**"
+    context.metrics.extend(headlines(context, records[0])[:6])
+    worst = _worst(found)
+    return Verdict(worst if grave else "insufficient_data", unmark(summary), "medium")
 
 
 def trend_line(context: Context, metric: str, steps: list[int]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from assistant.analysis import derive, time_shares
-from assistant.analysis.checks import check_run, check_step
+from assistant.analysis.checks import check_all
 from assistant.analysis.identities import largest_advantage
 from assistant.ask.answer_metric import trend
 from assistant.ask.context import Context, key
@@ -207,7 +207,7 @@ def bottleneck(context: Context) -> Verdict:
 def advice(context: Context) -> Verdict:
     """Advice only where a rule fires; conditional, and never on one step's movement."""
     last = context.train_steps[-1] if context.train_steps else context.run.distinct_steps[-1]
-    checks = check_run(context.ledger, context.train_steps) + check_step(context.ledger, last)
+    checks = [c for c in check_all(context.ledger, context.train_steps or [last]) if c.severity in {"critical", "warning"}]
     sentences = [context.finding(check) for check in checks]
     summary = context.say("advice.some", first=sentences[0]) if sentences else context.say("advice.none")
     context.doc.paragraph(f"**{summary}**")

@@ -10,6 +10,7 @@ from assistant.model import Fact, Verdict
 from assistant.write.document import unmark
 
 _BEST_CARD = "verl/val/best@n"
+MOST_COLUMNS = 6
 BOOTSTRAP_DRAWS = 1000  # verl/trainer/ppo/metric_utils.py#bootstrap_metric, n_bootstrap
 
 
@@ -144,6 +145,33 @@ def body(context: Context, step: int, *, heading: bool = True, brief: bool = Fal
             if least is not None and metric is not None:
                 lines.append(say("validation.next", metric=metric, least=least))
         doc.bullets(lines)
+
+
+def history(context: Context) -> None:
+    """One table over the validations: accuracy and reward where they are logged, ``missing`` where they are not."""
+    doc, say, run = context.doc, context.say, context.run
+    steps = context.validation_steps
+    shown = steps if len(steps) <= MOST_COLUMNS else [steps[round(i * (len(steps) - 1) / (MOST_COLUMNS - 1))] for i in range(MOST_COLUMNS)]  # fmt: skip
+    keys: dict[str, None] = {}
+    for step in steps:
+        for table in validation_sets(run, step):
+            kinds = ("mean", "best", "maj") if table.variable == "acc" else ("mean",) if table.variable == "reward" else ()
+            keys.update(dict.fromkeys(k for kind in kinds if (k := table.key(kind)) is not None))
+        keys.update(dict.fromkeys(m for m in run.at(step) if m.startswith("val/")))
+    ordered = sorted(keys, key=lambda k: ("/acc/" not in k, list(keys).index(k)))[:8]
+    rows = []
+    for metric in ordered:
+        cells = []
+        for step in shown:
+            fact = context.value(metric, step)
+            if fact is None:
+                context.ledger.missing(metric, step)
+            cells.append(doc.show(fact) if fact is not None else say("validation.missing"))
+        rows.append([key(metric), *cells])
+        context.cite(context.card(metric))
+    if rows:
+        doc.heading("section.validations")
+        doc.table([say("head.metric"), *(f"step {doc.step(step)}" for step in shown)], rows)
 
 
 def _accuracy_table(context: Context, table: ValidationSet, step: int, brief: bool) -> None:

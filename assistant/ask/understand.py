@@ -73,6 +73,7 @@ class _Patterns:
     steps: dict[str, Any]
     domain: re.Pattern[str]
     out_of_domain: re.Pattern[str]
+    offer: re.Pattern[str]
 
 
 #: Intents that metric names themselves speak for ("batch size", "accuracy"); the others look past them.
@@ -104,6 +105,7 @@ def _patterns() -> _Patterns:
         },
         domain=compiled(raw["domain"]),
         out_of_domain=compiled(raw["out_of_domain"]),
+        offer=compiled(raw["offer"]),
     )
 
 
@@ -277,11 +279,13 @@ def _blank(text: str, spans: Sequence[tuple[int, int]]) -> str:
     return "".join(chars)
 
 
-def looks_like_question(text: str, resolver: Resolver) -> bool:
+def looks_like_question(text: str) -> bool:
     """Whether a paragraph beside a log asks something, rather than being part of the log's surroundings."""
     if not 1 < len(text) <= 600 or text.count("\n") > 8:
         return False
     clean = text.translate(_FULL_WIDTH)
+    if _patterns().offer.search(clean) or re.search(r"(?m)^\s*(?:\d+[.、)]|[-*#|>])\s*\S", clean):
+        return False
     if clean.rstrip().endswith("?"):
         return True
     patterns = _patterns()

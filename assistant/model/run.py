@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
@@ -146,11 +147,23 @@ class Run:
 
     def cell(self, metric: str, step: int) -> Cell | None:
         """The cell of a metric at a step (the last one, where a restart printed the step again)."""
-        found = None
-        for cell in self.cells(metric):
-            if cell.step == step:
-                found = cell
-        return found
+        place = self._places.get(metric, {}).get(step)
+        if place is None:
+            return None
+        column = self.columns[metric]
+        return Cell(metric, step, column.values[place], column.lines[place], column.rows[place])
+
+    @cached_property
+    def _places(self) -> dict[str, dict[int, int]]:
+        """Metric → step → place in the column; the last one, where a step was printed again."""
+        return {
+            metric: {self.steps[row]: place for place, row in enumerate(column.rows)}
+            for metric, column in self.columns.items()
+        }
+
+    @cached_property
+    def _gaps(self) -> dict[tuple[str | None, int], Missing]:
+        return {(gap.metric, gap.step): gap for gap in reversed(self.missing)}
 
     def value(self, metric: str, step: int) -> Number | None:
         """The value at a step, ``None`` if the cell is not there."""
@@ -168,16 +181,13 @@ class Run:
 
     def series(self, metric: str) -> tuple[list[int], list[Number]]:
         """Steps (ascending, a repeated step counted once: its last value) and values of a metric."""
-        by_step = {cell.step: cell.value for cell in self.cells(metric)}
-        steps = sorted(by_step)
-        return steps, [by_step[step] for step in steps]
+        places = self._places.get(metric, {})
+        steps = sorted(places)
+        return steps, [self.columns[metric].values[places[step]] for step in steps]
 
     def missing_at(self, metric: str, step: int) -> Missing | None:
         """Why a cell is not there, if the parser knows."""
-        for gap in self.missing:
-            if gap.step == step and gap.metric == metric:
-                return gap
-        return None
+        return self._gaps.get((metric, step))
 
     def renamed(self, *, id: str | None = None, name: str | None = None) -> Run:
         """The same run under another id or name."""

@@ -75,7 +75,7 @@ class Service:
         for position in ("after", "before", "between"):
             texts = [p.text.strip() for p in parsed.prose if p.position == position]
             for text in reversed(texts):
-                if looks_like_question(text, self.resolver):
+                if looks_like_question(text):
                     return text
         return ""
 

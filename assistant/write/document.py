@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from assistant.model import Citation, Fact, Mention, Number
 from assistant.write.numbers import format_number, plain, signed
-from assistant.write.phrases import FIELD, Phrases, phrases
+from assistant.write.phrases import FIELD, PLURAL, Phrases, phrases
 
 KindOf = Callable[[str], str]
 
@@ -54,7 +54,12 @@ class Document:
                 raise KeyError(f"phrase {phrase} needs {name}")
             return self.show(values[name], part, style)
 
-        return FIELD.sub(fill, self.phrases.get(phrase, self.language))
+        def inflect(match: re.Match[str]) -> str:
+            value = values[match[1]]
+            number = value.value if isinstance(value, Fact) else value
+            return match[2] if number == 1 else match[3]
+
+        return FIELD.sub(fill, PLURAL.sub(inflect, self.phrases.get(phrase, self.language)))
 
     def show(self, value: Value, part: str | None = None, style: str | None = None) -> str:
         """A fact (or part of one) as text."""
@@ -85,7 +90,8 @@ class Document:
             unsigned = signed(fact.noise or 0, kind, language=language).lstrip("+±")
             return mark(fact.id, unsigned)
         if part == "p":
-            return mark(fact.id, "<0.001" if (fact.p_value or 0) < 0.001 else plain(fact.p_value or 0, 2))
+            small = (fact.p_value or 0) < 0.001
+            return ("< " if small else "= ") + mark(fact.id, "0.001" if small else plain(fact.p_value or 0, 2))
         if part == "n":
             return mark(fact.id, str(fact.n))
         if part == "limit":

@@ -1,7 +1,7 @@
 """Sentences of the answers: YAML files in ``prompts/phrases``, Chinese and English side by side.
 
 A phrase holds fields such as ``{score}``, ``{change.delta}`` or ``{gpus:integer}``: a fact's name, what of it is
-shown, and how. Both languages of a phrase must show the same fields, which a test holds.
+shown, and how; ``{count|step|steps}`` chooses a word by number. Both languages of a phrase must show the same fields, which a test holds.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ from pathlib import Path
 from assistant import resources
 from assistant.model import KnowledgeError
 
+#: ``{count|step|steps}``: the first word where the fact is 1, else the second.
+PLURAL = re.compile(r"\{(\w+)\|([^|{}]*)\|([^|{}]*)\}")
 FIELD = re.compile(r"\{(\w+)(?:\.(\w+))?(?::(\w+))?\}")
 
 
