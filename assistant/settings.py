@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from typing import Literal, cast
+from typing import Literal
 
 Language = Literal["zh", "en"]
 
@@ -27,7 +27,7 @@ def settings() -> Settings:
     """Reads the environment; an unknown language or size falls back to the default."""
     env = os.environ
     wish = env.get("ASSISTANT_LANG") or env.get("LC_ALL") or env.get("LC_MESSAGES") or env.get("LANG") or "en"
-    language = cast("Language", "zh" if wish.lower().startswith("zh") else "en")
+    language: Language = "zh" if wish.lower().startswith("zh") else "en"
     size = env.get("ASSISTANT_MAX_BODY_MB", "")
     limit = int(size) * 1024 * 1024 if size.isdigit() and int(size) > 0 else 64 * 1024 * 1024
     return Settings(language, limit)

@@ -100,9 +100,7 @@ def imports_in(file: str, node: ast.AST, *, lazy: bool = False) -> Iterator[Impo
             base = package_of(file, node.level) if node.level else ""
             module = ".".join(part for part in (base, node.module) if part)
             if module == "assistant":  # from assistant import parsing
-                yield from (
-                    Import(file, node.lineno, f"assistant.{alias.name}", lazy) for alias in node.names
-                )
+                yield from (Import(file, node.lineno, f"assistant.{alias.name}", lazy) for alias in node.names)
             else:
                 yield Import(file, node.lineno, module, lazy)
         case ast.Call(args=[ast.Constant(value=str(name)), *_]) if ast.unparse(node.func).endswith(

@@ -66,13 +66,9 @@ def wheel(tmp_path_factory: pytest.TempPathFactory, outer_environment: dict[str,
 
 
 @pytest.fixture(scope="module")
-def installed(
-    wheel: Path, tmp_path_factory: pytest.TempPathFactory, outer_environment: dict[str, str]
-) -> Installed:
+def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory, outer_environment: dict[str, str]) -> Installed:
     folder = tmp_path_factory.mktemp("elsewhere")
-    result = run(
-        sys.executable, "-m", "venv", "--without-pip", folder / "venv", environment=outer_environment
-    )
+    result = run(sys.executable, "-m", "venv", "--without-pip", folder / "venv", environment=outer_environment)
     assert result.returncode == 0, result.stderr
     pip = [
         sys.executable,

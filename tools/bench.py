@@ -81,9 +81,7 @@ def write_long_log(path: Path, steps: int) -> int:
     example: dict[str, Any] = runpy.run_path(str(ROOT / "examples" / "make_example.py"))
     figures = example["read_figures"]()
     training = figures["tables"][1]
-    rows = {
-        key: [row[0], *(row[1 + step % 3] for step in range(steps))] for key, row in training["rows"].items()
-    }
+    rows = {key: [row[0], *(row[1 + step % 3] for step in range(steps))] for key, row in training["rows"].items()}
     columns = ["type", *(str(step) for step in range(1, steps + 1))]
     text = example["write_log"](figures | {"tables": [{"columns": columns, "rows": rows}]})
     return path.write_bytes(text.encode())

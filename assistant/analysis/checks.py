@@ -54,9 +54,7 @@ def check_step(ledger: Ledger, step: int, run: Run | None = None) -> list[Check]
         metrics = tuple(dict.fromkeys(f.metric for f in facts.values() if f.metric))
         found.append(Check(rule, severity, metrics, (step,), tuple(facts.items())))
 
-    broken = [
-        m for m, c in run.at(step).items() if not math.isfinite(c.value) and not m.startswith(_NOT_LOSS)
-    ]
+    broken = [m for m, c in run.at(step).items() if not math.isfinite(c.value) and not m.startswith(_NOT_LOSS)]
     if broken:
         first = ledger.value(broken[0], step, run)
         assert first is not None

@@ -116,7 +116,8 @@ def critic_present(ledger: Ledger, run: Run, step: int) -> Fact | None:
     own += [m for m in cells if m in {"critic/lr", "critic/grad_norm", "timing_s/update_critic"}]
     if own:
         inputs = [ledger.value(m, step, run) for m in own[:3]]
-        return ledger.derived("critic_present", True, step=step, run=run, inputs=inputs, formula="critic/values/*, critic/vf_* present")  # fmt: skip
+        formula = "critic/values/*, critic/vf_* present"
+        return ledger.derived("critic_present", True, step=step, run=run, inputs=inputs, formula=formula)
     relative = group_relative(ledger, run, step)
     if relative is None or relative.value is not True:
         return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any
 
 from assistant.analysis.noise import change_noise
@@ -93,6 +93,16 @@ class Ledger:
             inputs=tuple(f.id for f in inputs if f is not None),
         )  # fmt: skip
 
+    def with_noise(self, change: Fact, noise: float | None, basis: str, inputs: Iterable[Fact]) -> Fact:
+        """A change with another estimate of its noise (one standard error; ``None``: it cannot be told)."""
+        significant = None if noise is None else abs(change.delta or 0) > 1.96 * noise
+        kept = replace(
+            change, id="", noise=noise, noise_basis=None if noise is None else basis, significant=significant,
+            inputs=(*(change.inputs or ()), *(fact.id for fact in inputs)),
+        )  # fmt: skip
+        key = ("change", basis, change.run, change.metric, change.from_step, change.to_step)
+        return self.add(key, **{f.name: getattr(kept, f.name) for f in fields(kept) if f.name != "id"})
+
     def _prompts(self, run: Run) -> int | None:
         """Prompts per step, derived once (the number of independent draws in a batch)."""
         from assistant.analysis.identities import derive
@@ -157,7 +167,8 @@ class Ledger:
         run = None if self.run is None else self.run.id
         return self.add(
             ("constant", card, name),
-            kind="derived", run=run, name=name, value=value, card=card, unit=unit, formula=f"stated by {card}", inputs=(),
+            kind="derived", run=run, name=name, value=value, card=card, unit=unit,
+            formula=f"stated by {card}", inputs=(),
         )  # fmt: skip
 
     def _run(self, run: Run | None) -> Run:

@@ -53,6 +53,12 @@ def time_shares(ledger: Ledger, step: int, run: Run | None = None) -> tuple[list
         return shares, None
     formula = "timing_s/step − (" + " + ".join(str(f.metric) for f in stages) + ")"
     rest = ledger.derived(
-        "unaccounted_time", whole - spent, unit="s", step=step, formula=formula, inputs=[total, *stages], run=run
+        "unaccounted_time",
+        whole - spent,
+        unit="s",
+        step=step,
+        formula=formula,
+        inputs=[total, *stages],
+        run=run,
     )
     return shares, rest

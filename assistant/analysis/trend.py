@@ -32,8 +32,9 @@ def trend_of(steps: Sequence[int], values: Sequence[Number]) -> Trend:
 
     ``inconclusive`` below five points: Mann–Kendall cannot reach p < 0.05 there for most orders and two
     or three points say nothing against batch noise. ``flat`` when the values do not differ.
-    ``rising``/``falling`` when p < 0.05 (with the variance inflated by lag-1 autocorrelation), else ``fluctuating``. Series of more than 400 points are thinned
-    evenly before the pairwise work (the slope's error is then far below the noise).
+    ``rising``/``falling`` when p < 0.05 (with the variance inflated by lag-1 autocorrelation), else
+    ``fluctuating``. Series of more than 400 points are thinned evenly before the pairwise work (the slope's
+    error is then far below the noise).
 
     Source: Mann 1945; Kendall 1975 (normal approximation with tie correction); Sen 1968.
     """
@@ -46,7 +47,8 @@ def trend_of(steps: Sequence[int], values: Sequence[Number]) -> Trend:
     if n > MAX_POINTS:
         picks = [round(i * (n - 1) / (MAX_POINTS - 1)) for i in range(MAX_POINTS)]
         steps, values = [steps[i] for i in picks], [values[i] for i in picks]
-    slope = median((vb - va) / (sb - sa) for (sa, va), (sb, vb) in combinations(zip(steps, values, strict=True), 2))  # fmt: skip
+    points = zip(steps, values, strict=True)
+    slope = median((vb - va) / (sb - sa) for (sa, va), (sb, vb) in combinations(points, 2))
     p_value = mann_kendall(values, inflation=_inflation(steps, values, slope))
     if p_value < 0.05 and slope != 0:
         return Trend("rising" if slope > 0 else "falling", slope, p_value, n)

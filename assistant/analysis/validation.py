@@ -47,7 +47,7 @@ class ValidationSet:
 
 def validation_steps(run: Run) -> list[int]:
     """Steps that hold at least one validation metric, ascending."""
-    found = set()
+    found: set[int] = set()
     for metric in run.metrics:
         if metric.startswith(("val-core/", "val-aux/", "val/")) and metric != "val/loss":
             found.update(cell.step for cell in run.cells(metric))

@@ -33,7 +33,11 @@ class ExplainRequest(BaseModel):
     model_config = ConfigDict(
         json_schema_extra={
             "examples": [
-                {"text": "step:1 - actor/entropy:0.156 - critic/rewards/mean:0.0469", "question": "entropy 是多少", "lang": "auto"}
+                {
+                    "text": "step:1 - actor/entropy:0.156 - critic/rewards/mean:0.0469",
+                    "question": "entropy 是多少",
+                    "lang": "auto",
+                }
             ]
         }
     )  # fmt: skip
@@ -68,9 +72,8 @@ def create_app() -> FastAPI:
         length = request.headers.get("content-length", "")
         if length.isdigit() and int(length) > limit:
             megabytes = limit // (1024 * 1024)
-            response: Response = problem(
-                request, 413, "body_too_large", f"The body is over {megabytes} MB. Send a part of the log, or raise ASSISTANT_MAX_BODY_MB."
-            )  # fmt: skip
+            detail = f"The body is over {megabytes} MB. Send a part of the log, or raise ASSISTANT_MAX_BODY_MB."
+            response: Response = problem(request, 413, "body_too_large", detail)
         else:
             response = await call_next(request)
         response.headers.setdefault("x-request-id", request.state.request_id)

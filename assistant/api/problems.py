@@ -13,7 +13,10 @@ from starlette.exceptions import HTTPException
 from assistant.model import AssistantError, InputError
 from assistant.settings import settings
 
-_TITLES = {404: ("not_found", "no such route; see /docs"), 405: ("method_not_allowed", "see /docs for the method")}
+_TITLES = {
+    404: ("not_found", "no such route; see /docs"),
+    405: ("method_not_allowed", "see /docs for the method"),
+}
 
 
 def problem(request: Request, status: int, code: str, detail: str, **extra: Any) -> JSONResponse:
@@ -23,9 +26,7 @@ def problem(request: Request, status: int, code: str, detail: str, **extra: Any)
         "type": "about:blank", "title": code.replace("_", " "), "status": status, "code": code, "detail": detail,
         "instance": request.url.path, "request_id": request_id, **extra,
     }  # fmt: skip
-    return JSONResponse(
-        body, status, media_type="application/problem+json", headers={"x-request-id": request_id}
-    )
+    return JSONResponse(body, status, media_type="application/problem+json", headers={"x-request-id": request_id})
 
 
 def new_request_id() -> str:
@@ -44,9 +45,7 @@ def install(app: FastAPI) -> None:
 
     @app.exception_handler(RequestValidationError)
     async def _invalid(request: Request, error: RequestValidationError) -> JSONResponse:
-        places = [
-            {"where": ".".join(str(p) for p in item["loc"]), "message": item["msg"]} for item in error.errors()
-        ]
+        places = [{"where": ".".join(str(p) for p in item["loc"]), "message": item["msg"]} for item in error.errors()]
         detail = "; ".join(f"{p['where']}: {p['message']}" for p in places[:3])
         return problem(request, 422, "invalid_request", f"{detail}. See /docs for the body.", errors=places)
 
@@ -62,6 +61,4 @@ def install(app: FastAPI) -> None:
 
     @app.exception_handler(Exception)
     async def _fault(request: Request, _: Exception) -> JSONResponse:
-        return problem(
-            request, 500, "internal_error", "The server made a mistake; report it with the request id."
-        )
+        return problem(request, 500, "internal_error", "The server made a mistake; report it with the request id.")

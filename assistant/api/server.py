@@ -27,6 +27,9 @@ def run_server(host: str, port: int) -> int:
                 file=sys.stderr,
             )
             return 2
-    print(f"metric-assistant: http://{'[' + host + ']' if ':' in host else host}:{port}  (Ctrl+C stops)", flush=True)
+    print(
+        f"metric-assistant: http://{'[' + host + ']' if ':' in host else host}:{port}  (Ctrl+C stops)",
+        flush=True,
+    )
     uvicorn.run(create_app(), host=host, port=port, log_level="warning")
     return 0

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 
-from assistant.analysis.validation import validation_sets
+from assistant.analysis.validation import ValidationSet, validation_sets
 from assistant.ask import answer_validation
 from assistant.ask.context import Context, is_validation, key
 from assistant.ask.parts import change_remarks, change_table, headlines
 from assistant.model import Fact, Verdict
 from assistant.write.document import unmark
+
+REWARDS = ("critic/score", "critic/rewards", "reward", "mean_reward")
 
 
 def compare(context: Context) -> Verdict:
@@ -63,7 +65,8 @@ def _named(context: Context, first: int, second: int) -> list[str]:
             keys.append(mention.key)
         elif mention.card is not None and not mention.specific:
             keys.extend(metric for metric in context.run.metrics if context.card(metric) is mention.card)
-    held = [m for m in dict.fromkeys(keys) if context.run.value(m, first) is not None and context.run.value(m, second) is not None]  # fmt: skip
+    run = context.run
+    held = [m for m in dict.fromkeys(keys) if run.value(m, first) is not None and run.value(m, second) is not None]
     means = [m for m in held if m.endswith("/mean") or not m.endswith(("/max", "/min"))]
     return means or held
 
@@ -114,7 +117,7 @@ def _training(context: Context, first: int, second: int) -> Verdict:
     slot = len(doc.blocks)
     doc.blocks.append("")
     changes = change_table(context, headlines(context, second), first, second)
-    reward = next((c for c in changes if str(c.metric).startswith(("critic/score", "critic/rewards", "reward", "mean_reward"))), None)  # fmt: skip
+    reward = next((c for c in changes if str(c.metric).startswith(REWARDS)), None)
     decisive = reward or next((c for c in changes if context.card(str(c.metric)) is not None), None)
     if decisive is None:
         text = context.say("compare.nothing_shared", a=first, b=second)
@@ -142,7 +145,7 @@ def _validations(context: Context, first: int, second: int, *, also_training: bo
             continue
         change = context.ledger.change(metric, first, second)
         if change is not None:
-            changes.append(_with_error(context, change, table.source, table.variable, first, second))
+            changes.append(_with_error(context, change, table))
     if not changes:
         for metric in context.run.at(second):
             if is_validation(metric) and (change := context.ledger.change(metric, first, second)) is not None:
@@ -153,29 +156,30 @@ def _validations(context: Context, first: int, second: int, *, also_training: bo
     doc.paragraph(f"**{summary}**")
     rows = []
     for change in changes[:12]:
-        rows.append([key(str(change.metric)), doc.show(change, "from"), doc.show(change, "to"), doc.show(change, "delta")])
+        rows.append(
+            [
+                key(str(change.metric)),
+                doc.show(change, "from"),
+                doc.show(change, "to"),
+                doc.show(change, "delta"),
+            ]
+        )
     doc.table([say("head.metric"), f"step {doc.step(first)}", f"step {doc.step(second)}", say("head.change")], rows)
     context.metrics.extend(str(c.metric) for c in changes[:4])
     context.cite(context.card(str(changes[0].metric)))
     return Verdict(code, unmark(summary), "medium")
 
 
-def _with_error(context: Context, change: Fact, source: str, variable: str, first: int, second: int) -> Fact:
+def _with_error(context: Context, change: Fact, table: ValidationSet) -> Fact:
     """The change with its re-sampling error in place of batch noise (validation problems do not change)."""
     errors = []
-    for step in (first, second):
-        for table in validation_sets(context.run, step):
-            if (table.source, table.variable) == (source, variable):
-                errors.append(answer_validation.standard_error(context, table, step))
-    known = [e for e in errors if e is not None and isinstance(e.value, float)]
-    noise = math.sqrt(sum(float(e.value) ** 2 for e in known if isinstance(e.value, float))) if len(known) == 2 else None
-    return context.ledger.add(
-        ("change-validation", change.metric, first, second), kind="change", run=change.run, metric=change.metric,
-        from_step=first, to_step=second, from_value=change.from_value, to_value=change.to_value, delta=change.delta,
-        ratio=change.ratio, noise=noise, noise_basis=None if noise is None else "resampling",
-        significant=None if noise is None else abs(change.delta or 0) > 1.96 * noise,
-        inputs=(*(change.inputs or ()), *(e.id for e in known)),
-    )  # fmt: skip
+    for step in (change.from_step or 0, change.to_step or 0):
+        for other in validation_sets(context.run, step):
+            if (other.source, other.variable) == (table.source, table.variable):
+                errors.append(answer_validation.standard_error(context, other, step))
+    known = [(e, e.value) for e in errors if e is not None and isinstance(e.value, float)]
+    noise = math.sqrt(sum(value**2 for _, value in known)) if len(known) == 2 else None
+    return context.ledger.with_noise(change, noise, "resampling", [fact for fact, _ in known])
 
 
 def _metrics(context: Context, metrics: list[str], first: int, second: int) -> Verdict:
@@ -211,7 +215,9 @@ def judge(context: Context, change: Fact) -> tuple[str, str]:
     if change.significant is None:
         return "inconclusive", say("compare.noise_unknown", metric=metric, c=change, **steps)
     if not change.significant:
-        return "inconclusive", say("compare.within_noise", metric=metric, c=change, limit=context.bound(change), **steps)
+        return "inconclusive", say(
+            "compare.within_noise", metric=metric, c=change, limit=context.bound(change), **steps
+        )
     better = ((change.delta or 0) > 0) == (direction == "higher_better")
     code = "improved" if better else "regressed"
     return code, say(f"compare.{code}", metric=metric, c=change, **steps)

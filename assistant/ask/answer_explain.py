@@ -31,7 +31,7 @@ def explain_step(context: Context, step: int) -> Verdict:
     """One step: what kind of run, the main numbers, changes since the step before, what stands out."""
     if step not in context.train_steps:
         return answer_validation.validation(context, step)
-    doc, say, every = context.doc, context.say, context.query.depth == "every"
+    doc, every = context.doc, context.query.depth == "every"
     checks = check_step(context.ledger, step)
     earlier = [s for s in context.train_steps if s < step]
     previous = earlier[-1] if earlier else None
@@ -62,43 +62,35 @@ def explain_step(context: Context, step: int) -> Verdict:
         answer_validation.body(context, step)
     _gaps(context, [step])
     _next(context, bool(_grave(checks)), step)
-    verdict = _step_verdict(context, step, checks, sentences, previous, changes)
-    doc.blocks[slot] = f"**{_summary_markup(context, step, checks, sentences, previous, changes)}**"
-    context.metrics.extend(m for m in headlines(context, step)[:6])
-    return verdict
+    summary = _step_summary(context, step, sentences[: len(_grave(checks))], previous, changes)
+    doc.blocks[slot] = f"**{summary}**"
+    context.metrics.extend(headlines(context, step)[:6])
+    return _verdict(context, checks, summary)
 
 
-def _summary_markup(
-    context: Context, step: int, checks: list[Check], sentences: list[str], previous: int | None, changes: list[Fact]
-) -> str:
+def _step_summary(context: Context, step: int, grave: list[str], previous: int | None, changes: list[Fact]) -> str:
+    """The first sentence on one step; ``grave`` are the sentences of the findings that call for attention."""
     say = context.say
-    grave = _grave(checks)
     if grave:
         count = context.ledger.count("findings", len(grave), step=step)
-        return say("explain.step_flagged", step=step, count=count, first=sentences[0])
+        return say("explain.step_flagged", step=step, count=count, first=grave[0])
     if previous is not None:
         beyond = [change for change in changes if change.significant]
-        if beyond:
-            separator = "、" if context.language == "zh" else ", "
-            names = separator.join(f"`{c.metric}` {context.doc.show(c, 'delta')}" for c in beyond[:4])
-            said = say("explain.said_some", names=names)
-        else:
-            said = say("explain.said_none")
+        names = context.join(f"`{c.metric}` {context.doc.show(c, 'delta')}" for c in beyond[:4])
+        said = say("explain.said_some", names=names) if beyond else say("explain.said_none")
         return say("explain.step_changes", a=previous, b=step, said=said)
     if len(context.train_steps) >= ENOUGH_STEPS:
         return say("explain.step_healthy", step=step)
     return say("explain.step_clean", step=step, known=say("explain.known_one"))
 
 
-def _step_verdict(
-    context: Context, step: int, checks: list[Check], sentences: list[str], previous: int | None, changes: list[Fact]
-) -> Verdict:
-    summary = unmark(_summary_markup(context, step, checks, sentences, previous, changes))
+def _verdict(context: Context, checks: list[Check], summary: str) -> Verdict:
+    """``critical`` or ``warning`` where a rule says so; ``healthy`` needs enough steps to be said."""
     worst = _worst(checks)
     if worst in {"critical", "warning"}:
-        return Verdict(worst, summary, "high" if worst == "critical" else "medium")
+        return Verdict(worst, unmark(summary), "high" if worst == "critical" else "medium")
     code = "healthy" if len(context.train_steps) >= ENOUGH_STEPS else "insufficient_data"
-    return Verdict(code, summary, "medium")
+    return Verdict(code, unmark(summary), "medium")
 
 
 def _grave(checks: list[Check]) -> list[Check]:
@@ -126,7 +118,7 @@ def _main_table(context: Context, step: int, *, heading: bool = True) -> None:
         fact = context.value(metric, step)
         card = context.card(metric)
         if fact is not None:
-            short = doc.quote(card.id, card.title(context.language), card.source, card.short(context.language)) if card else say("remark.no_card")  # fmt: skip
+            short = context.short(card) if card else say("remark.no_card")
             rows.append([key(metric), doc.show(fact), short])
     if heading:
         doc.heading("section.signals")
@@ -217,10 +209,7 @@ def explain_run(context: Context) -> Verdict:
     doc.blocks[slot] = f"**{summary}**"
     context.chart(say("section.signals"), metrics[:6])
     context.metrics.extend(metrics[:6])
-    worst = _worst(checks)
-    if worst in {"critical", "warning"}:
-        return Verdict(worst, unmark(summary), "high" if worst == "critical" else "medium")
-    return Verdict("healthy" if len(train) >= ENOUGH_STEPS else "insufficient_data", unmark(summary), "medium")
+    return _verdict(context, checks, summary)
 
 
 def explain_records(context: Context, records: list[int]) -> Verdict:
@@ -259,5 +248,6 @@ def trend_line(context: Context, metric: str, steps: list[int]) -> str:
     first, last = context.value(metric, trend.first_step), context.value(metric, trend.last_step)
     assert first is not None
     assert last is not None
-    phrase = {"rising": "explain.trend_up", "falling": "explain.trend_down"}.get(trend.direction or "", "explain.trend_none")  # fmt: skip
+    phrases = {"rising": "explain.trend_up", "falling": "explain.trend_down"}
+    phrase = phrases.get(trend.direction or "", "explain.trend_none")
     return context.say(phrase, title=context.title(metric), metric=metric, trend=trend, first=first, last=last)

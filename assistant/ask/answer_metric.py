@@ -32,8 +32,7 @@ def central(keys: list[str]) -> list[str]:
 def unknown(context: Context, name: str) -> Verdict:
     """The answer about a metric that nobody knows: the nearest names, no guess."""
     near = context.resolver.nearest(name, 3, context.run.metrics if context.runs else ())
-    separator = "、" if context.language == "zh" else ", "
-    text = context.say("define.unknown", name=name, near=separator.join(map(key, near)))
+    text = context.say("define.unknown", name=name, near=context.join(map(key, near)))
     context.doc.paragraph(f"**{text}**")
     return Verdict("unknown_metric", unmark(text))
 
@@ -50,7 +49,7 @@ def define(context: Context) -> Verdict:
         if nameless is not None:
             return unknown(context, nameless)
         near = ["actor/entropy", "actor/ppo_kl", "critic/rewards/mean"]
-        text = context.say("define.which", near="、".join(map(key, near)) if context.language == "zh" else ", ".join(map(key, near)))  # fmt: skip
+        text = context.say("define.which", near=context.join(map(key, near)))
         context.doc.paragraph(f"**{text}**")
         return Verdict("unknown_metric", unmark(text))
     first_summary = ""
@@ -121,9 +120,7 @@ def _here(context: Context, keys: list[str], card: Card) -> None:
         facts = [f for s in chosen if (f := context.value(metric, s)) is not None]
         if facts:
             name = f"{key(metric)} " if len(keys) > 1 else ""
-            joined = ("、" if context.language == "zh" else ", ").join(
-                context.say("define.here_item", v=fact) for fact in facts
-            )
+            joined = context.join(context.say("define.here_item", v=fact) for fact in facts)
             items.append(name + joined)
     if not items:
         return
@@ -148,8 +145,7 @@ def lookup(context: Context) -> Verdict:
         if cut is not None:
             return cut
         near = context.resolver.nearest(lost, 3, context.run.metrics)
-        separator = "、" if context.language == "zh" else ", "
-        text = context.say("lookup.other_metric", metric=known.keys[0], near=separator.join(map(key, near)))
+        text = context.say("lookup.other_metric", metric=known.keys[0], near=context.join(map(key, near)))
         context.doc.paragraph(f"**{text}**")
         return Verdict("no_data", unmark(text))
     if context.query.op in {"max", "min"} or (context.query.op is None and len(keys) > 1):
@@ -168,10 +164,7 @@ def lookup(context: Context) -> Verdict:
     else:
         context.doc.blocks[slot] = "\n".join(f"- {text}" for text in texts)
     for metric in keys[:3]:
-        card = context.card(metric)
-        if card is not None:
-            short = context.doc.quote(card.id, card.title(context.language), card.source, card.short(context.language))
-            context.doc.paragraph(f"{key(metric)}{'：' if context.language == 'zh' else ': '}{short} {context.cite(card)}")
+        context.doc.paragraph(context.gloss(metric))
     return Verdict("answered" if found else "no_data", unmark(texts[0]))
 
 
@@ -305,8 +298,8 @@ def trend(context: Context) -> Verdict:
         if fact is None or fact.first_step is None or fact.last_step is None:
             texts.append(_absent(context, metric, steps))
             continue
-        first, last = context.value(metric, fact.first_step), context.value(metric, fact.last_step)
-        text = context.say(f"trend.{fact.direction}", metric=metric, t=fact, first=first, last=last)
+        ends = {"first": context.value(metric, fact.first_step), "last": context.value(metric, fact.last_step)}
+        text = context.say(f"trend.{fact.direction}", metric=metric, t=fact, **ends)
         texts.append(text)
         if position == 0:
             code = fact.direction or "inconclusive"
@@ -338,5 +331,4 @@ def _trend_detail(context: Context, metric: str, code: str) -> None:
     if card is not None:
         if card.direction not in {"higher_better", "lower_better"} and code in {"rising", "falling"}:
             doc.paragraph(say("trend.direction_note"))
-        short = doc.quote(card.id, card.title(context.language), card.source, card.short(context.language))
-        doc.paragraph(f"{key(metric)}{'：' if context.language == 'zh' else ': '}{short} {context.cite(card)}")
+        doc.paragraph(context.gloss(metric))

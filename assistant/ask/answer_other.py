@@ -49,11 +49,10 @@ def derived(context: Context) -> Verdict:
         else:
             what = context.say(f"derive.what_{topic}")
             missing.append(context.say("derive.cannot", what=what, needs=_NEEDS[topic]))
-    separator = "，" if context.language == "zh" else ", "
     if not lines:
         context.doc.bullets(missing)
         return Verdict("no_data", unmark(missing[0]))
-    summary = context.say("derive.summary_lead", items=separator.join(dict.fromkeys(items)))
+    summary = context.say("derive.summary_lead", items=context.join(dict.fromkeys(items)))
     context.doc.paragraph(f"**{summary}**")
     context.doc.bullets([*dict.fromkeys(lines), *missing])
     context.doc.paragraph(context.say("derive.step_note", step=step), _consistent(context, topics))
@@ -207,7 +206,9 @@ def bottleneck(context: Context) -> Verdict:
 def advice(context: Context) -> Verdict:
     """Advice only where a rule fires; conditional, and never on one step's movement."""
     last = context.train_steps[-1] if context.train_steps else context.run.distinct_steps[-1]
-    checks = [c for c in check_all(context.ledger, context.train_steps or [last]) if c.severity in {"critical", "warning"}]
+    checks = [
+        c for c in check_all(context.ledger, context.train_steps or [last]) if c.severity in {"critical", "warning"}
+    ]
     sentences = [context.finding(check) for check in checks]
     summary = context.say("advice.some", first=sentences[0]) if sentences else context.say("advice.none")
     context.doc.paragraph(f"**{summary}**")

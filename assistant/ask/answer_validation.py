@@ -112,7 +112,9 @@ def body(context: Context, step: int, *, heading: bool = True, brief: bool = Fal
     if accuracy is not None:
         bullets.extend(_accuracy_notes(context, accuracy, step))
     for table in tables:
-        if table.variable == "reward" or (table.variable == "score" and not any(t.variable == "reward" for t in tables)):
+        if table.variable == "reward" or (
+            table.variable == "score" and not any(t.variable == "reward" for t in tables)
+        ):
             mean = _fact(context, table, "mean", step)
             if mean is not None:
                 bullets.append(say("validation.reward", variable=key(table.variable), n=str(table.samples), mean=mean))
@@ -141,9 +143,9 @@ def body(context: Context, step: int, *, heading: bool = True, brief: bool = Fal
         lines = [say("validation.baseline", step=step)]
         if accuracy is not None:
             least = least_change(context, accuracy, step)
-            metric = accuracy.key("mean")
-            if least is not None and metric is not None:
-                lines.append(say("validation.next", metric=metric, least=least))
+            compared = accuracy.key("mean")
+            if least is not None and compared is not None:
+                lines.append(say("validation.next", metric=compared, least=least))
         doc.bullets(lines)
 
 
@@ -151,11 +153,14 @@ def history(context: Context) -> None:
     """One table over the validations: accuracy and reward where they are logged, ``missing`` where they are not."""
     doc, say, run = context.doc, context.say, context.run
     steps = context.validation_steps
-    shown = steps if len(steps) <= MOST_COLUMNS else [steps[round(i * (len(steps) - 1) / (MOST_COLUMNS - 1))] for i in range(MOST_COLUMNS)]  # fmt: skip
+    stride = (len(steps) - 1) / (MOST_COLUMNS - 1)
+    shown = steps if len(steps) <= MOST_COLUMNS else [steps[round(i * stride)] for i in range(MOST_COLUMNS)]
     keys: dict[str, None] = {}
     for step in steps:
         for table in validation_sets(run, step):
-            kinds = ("mean", "best", "maj") if table.variable == "acc" else ("mean",) if table.variable == "reward" else ()
+            kinds = (
+                ("mean", "best", "maj") if table.variable == "acc" else ("mean",) if table.variable == "reward" else ()
+            )
             keys.update(dict.fromkeys(k for kind in kinds if (k := table.key(kind)) is not None))
         keys.update(dict.fromkeys(m for m in run.at(step) if m.startswith("val/")))
     ordered = sorted(keys, key=lambda k: ("/acc/" not in k, list(keys).index(k)))[:8]

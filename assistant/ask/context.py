@@ -119,6 +119,21 @@ class Context:
         parts = [self.doc.quote(card.id, title, source, part) for part in text.split("\n\n")]
         return "\n\n".join(parts) + f" {self.cite(card)}"
 
+    def short(self, card: Card) -> str:
+        """A card's one line on what the number is, verbatim and cited."""
+        return self.doc.quote(card.id, card.title(self.language), card.source, card.short(self.language))
+
+    def gloss(self, metric: str) -> str:
+        """A metric with its card's line and reference; empty where no card is known."""
+        card = self.card(metric)
+        if card is None:
+            return ""
+        return f"{key(metric)}{'：' if self.language == 'zh' else ': '}{self.short(card)} {self.cite(card)}"
+
+    def join(self, items: Iterable[str]) -> str:
+        """A list in running text."""
+        return ("、" if self.language == "zh" else ", ").join(items)
+
     # -- short cuts ------------------------------------------------------------------------------
     def say(self, phrase: str, /, **values: Any) -> str:
         """A phrase (see :meth:`Document.say`)."""

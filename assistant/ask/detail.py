@@ -14,7 +14,10 @@ _GROUPS = (
     ("value", ("critic/values/", "critic/vf_", "critic/vpred", "critic/lr", "critic/grad_norm")),
     ("policy", ("actor/", "rollout_corr/", "variance_proxy/", "policy", "kl", "mean_ratio", "mean_log_prob")),
     ("reward", ("critic/", "reward", "mean_reward", "std_reward", "mean_advantage")),
-    ("length", ("response_length", "response/", "prompt_length/", "num_turns/", "tool_call", "token/", "tokens/")),
+    (
+        "length",
+        ("response_length", "response/", "prompt_length/", "num_turns/", "tool_call", "token/", "tokens/"),
+    ),
     ("timing", ("timing_s/", "timing_per_token_ms/", "time/")),
     ("perf", ("perf/", "system/", "memory/")),
     ("progress", ("training/", "train/")),
@@ -56,12 +59,16 @@ def every_metric(context: Context, step: int, *, validation: bool = True) -> Non
 
 
 _VARIANTS = {
-    "mean": {"zh": "均值", "en": "mean"}, "max": {"zh": "最大", "en": "maximum"}, "min": {"zh": "最小", "en": "minimum"},
-}  # fmt: skip
+    "mean": {"zh": "均值", "en": "mean"},
+    "max": {"zh": "最大", "en": "maximum"},
+    "min": {"zh": "最小", "en": "minimum"},
+}
 
 
 #: Where a card's line goes on to name the variants that it covers ("…: mean, max, min"), which a table need not.
-_NAMED_VARIANTS = re.compile(r"[（(][^（）()]*(?:最大|最小|max|min)[^（）()]*[）)]|[：:，,][^：:]*(?:最大|最小|\bmaxi?m?u?m?\b|\bmini?m?u?m?\b).*$")
+_NAMED_VARIANTS = re.compile(
+    r"[（(][^（）()]*(?:最大|最小|max|min)[^（）()]*[）)]|[：:，,][^：:]*(?:最大|最小|\bmaxi?m?u?m?\b|\bmini?m?u?m?\b).*$"
+)
 
 
 def _meaning(context: Context, metric: str) -> str:
@@ -109,7 +116,11 @@ class _Remarks:
 
     def _special(self, metric: str, fact: Fact) -> str:
         say, derived, run = self.context.say, self.derived, self.context.run
-        if metric.startswith("critic/rewards/") and "kl_in_reward" in derived and derived["kl_in_reward"].value is False:
+        if (
+            metric.startswith("critic/rewards/")
+            and "kl_in_reward" in derived
+            and derived["kl_in_reward"].value is False
+        ):
             return say("remark.same_as", other=key(metric.replace("rewards", "score")))
         if metric.startswith("critic/returns/") and "group_relative" in derived and derived["group_relative"].value:
             return say("remark.same_as", other=key(metric.replace("returns", "advantages")))
@@ -132,8 +143,16 @@ class _Remarks:
         }  # fmt: skip
         if metric in simple:
             return say(simple[metric])
-        if metric.endswith("clip_ratio") and metric.startswith("response_length/") and "clipped_trajectories" in derived:
-            return say("remark.clip_count", count=derived["clipped_trajectories"], batch=derived["trajectories_per_step"])
+        if (
+            metric.endswith("clip_ratio")
+            and metric.startswith("response_length/")
+            and "clipped_trajectories" in derived
+        ):
+            return say(
+                "remark.clip_count",
+                count=derived["clipped_trajectories"],
+                batch=derived["trajectories_per_step"],
+            )
         if metric == "response_length/max":
             ratio = run.value("response_length/clip_ratio", self.step)
             return say("remark.at_limit") if ratio else ""

@@ -62,16 +62,16 @@ class Answerer:
             context.warnings.append(context.say("note.other_runs", n=str(len(runs)), name=runs[0].name))
         verdict, problem = self._answer(context)
         answer = finish(context, verdict, problem, time.perf_counter() - started)
-        carried = State(
-            query.intent, query.mentions, query.steps, language, query.depth
-        )
+        carried = State(query.intent, query.mentions, query.steps, language, query.depth)
         return answer, carried
 
     def _answer(self, context: Context) -> tuple[Verdict, str | None]:
         query = context.query
         if query.intent == "out_of_scope" and context.runs:
             return answer_other.out_of_scope(context), None
-        if not context.runs and not (query.intent in _WITHOUT_LOG and (query.mentions or query.intent == "out_of_scope")):
+        if not context.runs and not (
+            query.intent in _WITHOUT_LOG and (query.mentions or query.intent == "out_of_scope")
+        ):
             text = context.say("empty.no_metrics")
             context.doc.paragraph(f"**{text}**")
             return Verdict("no_metrics", text), text
@@ -100,7 +100,7 @@ class Answerer:
         context.doc.paragraph(f"**{text}**")
         context.metrics.extend(answer_metric.central(answer_metric.named_keys(context)))
         for step in missing:
-            for metric in context.metrics[:1] or [None]:
+            for metric in [*context.metrics[:1], None][:1]:
                 context.ledger.add(
                     ("no-step", step), kind="missing", run=context.run.id, metric=metric, step=step,
                     reason="the log holds no such step",
@@ -132,7 +132,7 @@ def _explain(context: Context) -> Verdict:
 
 
 def _explain_metrics(context: Context) -> Verdict:
-    """"Explain the entropy": its trend where there is one, else its definition with its values."""
+    """ "Explain the entropy": its trend where there is one, else its definition with its values."""
     verdict = answer_metric.define(context)
     code = "insufficient_data" if verdict.code == "answered" else verdict.code
     return replace(verdict, code=code)
@@ -179,7 +179,7 @@ def finish(context: Context, verdict: Verdict, problem: str | None, seconds: flo
     findings = tuple(replace(f, evidence=tuple(names[i] for i in f.evidence)) for f in context.findings)
     mentions = tuple(m for m in rendered.mentions if m.end > m.start)
     checked = _check(context, rendered.text, mentions, facts)
-    text, mentions, warnings = rendered.text, mentions, list(context.warnings)
+    text, warnings = rendered.text, list(context.warnings)
     if checked.failures:
         if strict_grounding():
             detail = "; ".join(f"{why}: {rendered.text[a:b].strip()[:120]}" for a, b, why in checked.failures[:5])
@@ -209,7 +209,13 @@ def _check(context: Context, text: str, mentions: Sequence[Mention], facts: Sequ
 
 def card_text(card, language: str) -> str:  # type: ignore[no-untyped-def]
     """Everything of a card that an answer may quote in a language, joined."""
-    parts = [card.short(language), card.unit, card.meta["formula"], card.source, card.meta["present_when"][language]]
+    parts = [
+        card.short(language),
+        card.unit,
+        card.meta["formula"],
+        card.source,
+        card.meta["present_when"][language],
+    ]
     parts += list(card.body[language].values())
     for other in card.meta.get("also", ()):
         names = ", ".join(f"`{name}`" for name in other["keys"])

@@ -179,13 +179,14 @@ def change_remarks(context: Context, first: int, second: int) -> list[str]:
             lines.append(say("change.reward_noise", r=reward, limit=context.bound(reward)))
         else:
             lines.append(say("change.reward_unknown", r=reward))
-    loss, advantage = ledger.change("actor/pg_loss", first, second), ledger.change("critic/advantages/mean", first, second)
+    loss, advantage = (
+        ledger.change("actor/pg_loss", first, second),
+        ledger.change("critic/advantages/mean", first, second),
+    )
     if loss is not None and advantage is not None:
         flipped = (loss.from_value or 0) * (loss.to_value or 0) < 0
         lines.append(
-            say("change.pg_loss_sign", pg=loss, adv=advantage)
-            if flipped
-            else say("change.pg_loss_same", adv=advantage)
+            say("change.pg_loss_sign", pg=loss, adv=advantage) if flipped else say("change.pg_loss_same", adv=advantage)
         )
     kl = ledger.change("actor/ppo_kl", first, second)
     if kl is not None and max(abs(kl.from_value or 0), abs(kl.to_value or 0)) < 0.01:

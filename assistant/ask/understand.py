@@ -15,7 +15,19 @@ from assistant.model.answer import Intent, Op
 
 Depth = Literal["brief", "normal", "detailed", "every"]
 _FULL_WIDTH = str.maketrans({chr(0xFF01 + i): chr(0x21 + i) for i in range(94)} | {"\u3000": " "})
-_CHINESE_DIGITS = {"零": 0, "一": 1, "二": 2, "两": 2, "三": 3, "四": 4, "五": 5, "六": 6, "七": 7, "八": 8, "九": 9}
+_CHINESE_DIGITS = {
+    "零": 0,
+    "一": 1,
+    "二": 2,
+    "两": 2,
+    "三": 3,
+    "四": 4,
+    "五": 5,
+    "六": 6,
+    "七": 7,
+    "八": 8,
+    "九": 9,
+}
 _CHINESE_STEP = re.compile(r"(第|前|最近|最后|头)([零一二两三四五六七八九十百]{1,5})(\s*(?:个\s*)?(?:步|step|轮))")
 
 
@@ -93,8 +105,7 @@ def _patterns() -> _Patterns:
 
     return _Patterns(
         intents=tuple(
-            (name, tuple((compiled(p["re"]), float(p["w"])) for p in items))
-            for name, items in raw["intents"].items()
+            (name, tuple((compiled(p["re"]), float(p["w"])) for p in items)) for name, items in raw["intents"].items()
         ),
         topics=tuple((name, compiled(p)) for name, p in raw["topics"].items()),
         depth=tuple((name, compiled(p)) for name, p in raw["depth"].items()),
@@ -137,24 +148,29 @@ def understand(
     steps, all_steps = _steps(text, patterns, run)
     bare = _blank(text, [(m.start, m.end) for m in mentions])
     scores = {
-        name: sum(
-            weight for pattern, weight in items if pattern.search(text if name in _WHOLE_TEXT else bare)
-        )
+        name: sum(weight for pattern, weight in items if pattern.search(text if name in _WHOLE_TEXT else bare))
         for name, items in patterns.intents
     }
     op = next((cast("Op", name) for name, pattern in patterns.operations if pattern.search(bare)), None)
     threshold = _threshold(bare)
     topics = tuple(name for name, pattern in patterns.topics if pattern.search(text))
-    depth = next((cast("Depth", name) for name, pattern in patterns.depth if pattern.search(text)), "normal")
+    depth: Depth = next((cast("Depth", name) for name, pattern in patterns.depth if pattern.search(text)), "normal")
     query = Query(
-        question, language, "explain", mentions, steps, all_steps, op if mentions else None, topics, depth, threshold
+        question,
+        language,
+        "explain",
+        mentions,
+        steps,
+        all_steps,
+        op if mentions else None,
+        topics,
+        depth,
+        threshold,
     )
     return _decide(query, text, scores, patterns, state)
 
 
-def _decide(
-    query: Query, text: str, scores: dict[str, float], patterns: _Patterns, state: State | None
-) -> Query:
+def _decide(query: Query, text: str, scores: dict[str, float], patterns: _Patterns, state: State | None) -> Query:
     mentions, steps = query.mentions, query.steps
     known = bool(mentions) or steps.kind != "none"
     if not known and (
@@ -289,7 +305,5 @@ def looks_like_question(text: str) -> bool:
     if clean.rstrip().endswith("?"):
         return True
     patterns = _patterns()
-    score = max(
-        sum(weight for pattern, weight in items if pattern.search(clean)) for _, items in patterns.intents
-    )
+    score = max(sum(weight for pattern, weight in items if pattern.search(clean)) for _, items in patterns.intents)
     return score >= 2 and len(text) <= 200

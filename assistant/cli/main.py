@@ -124,9 +124,7 @@ def explain_command(arguments: argparse.Namespace) -> int:
     material = engine.read(sources)
     state, answers = None, []
     for question in questions:
-        explained = engine.explain(
-            material, question, language=arguments.lang, engine=arguments.engine, state=state
-        )
+        explained = engine.explain(material, question, language=arguments.lang, engine=arguments.engine, state=state)
         state = explained.state
         answers.append(explained.answer)
     if arguments.format == "json":
@@ -215,7 +213,8 @@ def metric_command(arguments: argparse.Namespace) -> int:
     name = " ".join(arguments.name)
     arguments.question = [name]
     engine = service()
-    language = engine.language(name, arguments.lang) if any("\u3400" <= c <= "\u9fff" for c in name) else _language("", arguments)  # fmt: skip
+    chinese = any("\u3400" <= char <= "\u9fff" for char in name)
+    language = _language(name if chinese else "", arguments)
     cards = engine.metric(name)
     if arguments.format == "json":
         document = engine.metric_json(cards[0])
@@ -243,7 +242,7 @@ def serve_command(arguments: argparse.Namespace) -> int:
     if not local:
         raise InputError(
             zh=f"不能在 {arguments.host} 上监听：没有访问密钥，只允许本机（127.0.0.1）。",
-            en=f"Will not listen on {arguments.host}: there are no access keys, so only loopback (127.0.0.1) is allowed.",
+            en=f"Will not listen on {arguments.host}: there are no access keys, so only loopback (127.0.0.1) is.",
         )
     from assistant.api.server import run_server
 

@@ -31,7 +31,11 @@ def print_markdown(text: str) -> None:
 def card_markdown(cards: Sequence[Any], language: str) -> str:
     """A definition as Markdown, with the other definitions that go by the same name."""
     card, label = cards[0], _LABELS[language]
-    parts = [f"# {card.title(language)}", f"`{'`, `'.join(card.keys[:8])}` · {card.framework}", f"**{card.short(language)}**"]
+    parts = [
+        f"# {card.title(language)}",
+        f"`{'`, `'.join(card.keys[:8])}` · {card.framework}",
+        f"**{card.short(language)}**",
+    ]
     for title, body in card.sections(language):
         parts.append(f"## {title}\n\n{body}")
     facts = [f"- **{label['formula']}**: `{card.meta['formula']}`", f"- **{label['unit']}**: {card.unit}"]

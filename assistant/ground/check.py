@@ -20,7 +20,10 @@ _SENTENCE_END = re.compile(r"(?<=[。！？；!?])|(?<=\.)(?=\s)|\n")
 _CODE = re.compile(r"`[^`\n]+`")
 _REFERENCE = re.compile(r"\[K\d+\]")
 _UP = re.compile(r"上升|增加|增长|升高|变大|上涨|提高|\b(?:rose|rises|increased|increases|grew|went up|higher)\b", re.I)
-_DOWN = re.compile(r"下降|减少|降低|变小|下跌|缩短|\b(?:fell|falls|decreased|decreases|dropped|shrank|went down|lower)\b", re.I)
+_DOWN = re.compile(
+    r"下降|减少|降低|变小|下跌|缩短|\b(?:fell|falls|decreased|decreases|dropped|shrank|went down|lower)\b",
+    re.I,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,16 +70,17 @@ def check(
         if any(a <= read.start and read.end <= b for a, b in exempt):
             continue
         total += 1
-        owner = next((o for a, b, o in covered if a <= read.start and read.end <= b), None)
-        span = next(((a, b) for a, b, o in covered if a <= read.start and read.end <= b), None)
-        if owner is None:
+        covering = next(((a, b, o) for a, b, o in covered if a <= read.start and read.end <= b), None)
+        if covering is None:
             ok = any(agrees(read, fact) for fact in ledger.values()) or _is_step(read, known_steps)
-        elif owner.startswith("step:"):
-            ok = _is_step(read, known_steps) and read.value == int(owner[5:])
-        elif owner.startswith("K"):
-            ok = span not in bad_quotes
         else:
-            ok = owner in ledger and agrees(read, ledger[owner])
+            start, end, owner = covering
+            if owner.startswith("step:"):
+                ok = _is_step(read, known_steps) and read.value == int(owner[5:])
+            elif owner.startswith("K"):
+                ok = (start, end) not in bad_quotes
+            else:
+                ok = owner in ledger and agrees(read, ledger[owner])
         if ok:
             supported += 1
         else:

@@ -102,9 +102,7 @@ class Card:
             **{k: v for k, v in self.meta.items() if k != "id"},
             "source": self.source,
             "text": {
-                lang: {
-                    SECTIONS[lang][SECTION_NAMES.index(name)]: text for name, text in self.body[lang].items()
-                }
+                lang: {SECTIONS[lang][SECTION_NAMES.index(name)]: text for name, text in self.body[lang].items()}
                 for lang in ("zh", "en")
             },
         }
@@ -163,9 +161,7 @@ def _sections(body: str, where: str) -> dict[str, dict[str, str]]:
             close()
             title, lines = line[4:].strip(), []
             if title not in SECTIONS[language]:
-                raise KnowledgeError(
-                    zh=f"{where}：未知小节“{title}”。", en=f"{where}: unknown section “{title}”."
-                )
+                raise KnowledgeError(zh=f"{where}：未知小节“{title}”。", en=f"{where}: unknown section “{title}”.")
             name = SECTION_NAMES[SECTIONS[language].index(title)]
         else:
             lines.append(line)

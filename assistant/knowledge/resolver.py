@@ -125,7 +125,7 @@ class Resolver:
         if direct is not None:
             return [direct]
         folded = _fold(text)
-        result = []
+        result: list[Resolution] = []
         for table in (self._names, self._words):
             for card in _ordered(table.get(folded, []), framework):
                 if all(card is not r.card for r in result):
@@ -142,17 +142,17 @@ class Resolver:
         tail = folded.rsplit("/", 1)[-1]
         scored = sorted(
             pool,
-            key=lambda name: -max(
-                difflib.SequenceMatcher(None, folded, name).ratio(),
-                0.9 * difflib.SequenceMatcher(None, tail, name.rsplit("/", 1)[-1]).ratio(),
+            key=lambda name: (
+                -max(
+                    difflib.SequenceMatcher(None, folded, name).ratio(),
+                    0.9 * difflib.SequenceMatcher(None, tail, name.rsplit("/", 1)[-1]).ratio(),
+                )
             ),
         )
         return [pool[name] for name in scored[:k]]
 
     # -- metrics named in a question -----------------------------------------------------------
-    def mentions(
-        self, question: str, keys: Iterable[str] = (), framework: str | None = None
-    ) -> list[Mentioned]:
+    def mentions(self, question: str, keys: Iterable[str] = (), framework: str | None = None) -> list[Mentioned]:
         """Every metric that a question names, left to right, longest match first, not overlapping.
 
         ``keys`` are the log's own keys: a full key, or an unambiguous tail of one, wins over card names.
@@ -177,14 +177,14 @@ class Resolver:
             if token.lower() in own:
                 key = own[token.lower()]
                 resolution = self.key(key, framework)
-                take(match.start(), match.start() + len(token), resolution and resolution.card, key)
+                take(match.start(), match.start() + len(token), _card(resolution), key)
             elif "/" in token or "@" in token:
                 tails = [k for k in own if k.endswith("/" + token.lower())]
                 resolved = self.key(token, framework)
                 if len(tails) == 1:
                     own_key = own[tails[0]]
                     resolved = self.key(own_key, framework)
-                    take(match.start(), match.start() + len(token), resolved and resolved.card, own_key)
+                    take(match.start(), match.start() + len(token), _card(resolved), own_key)
                 elif resolved is not None:
                     take(match.start(), match.start() + len(token), resolved.card, None, specific="/" in token)
                 elif "/" in token and _LOOKS_LIKE_KEY.fullmatch(token):
@@ -212,7 +212,7 @@ class Resolver:
                 tails = [k for k in own if k.endswith("/" + token.lower()) or k == token.lower()]
                 if len(tails) == 1:
                     resolution = self.key(own[tails[0]], framework)
-                    take(match.start(), match.end(), resolution and resolution.card, own[tails[0]])
+                    take(match.start(), match.end(), _card(resolution), own[tails[0]])
                 elif not tails:
                     take(match.start(), match.end(), None, None)
         return sorted(found, key=lambda m: m.start)
@@ -227,7 +227,7 @@ class Resolver:
         chosen = next((k for k in held if variable in k), held[0] if len(held) == 1 and not said else None)
         if chosen is not None:
             resolution = self.key(own[chosen], framework)
-            return own[chosen], resolution and resolution.card
+            return own[chosen], _card(resolution)
         for sample in (f"val-core/x/acc/{name}/mean", f"val-core/x/acc/{name}", f"val-aux/x/acc/{name}"):
             resolution = self.key(sample, framework)
             if resolution is not None:
@@ -282,6 +282,10 @@ def _template_pattern(template: str) -> re.Pattern[str]:
     return re.compile(pattern)
 
 
+def _card(resolution: Resolution | None) -> Card | None:
+    return None if resolution is None else resolution.card
+
+
 def _fold(text: str) -> str:
     return re.sub(r"\s+", " ", text.translate(_FULL_WIDTH).strip().lower())
 
@@ -292,9 +296,7 @@ def _whole_word(text: str, start: int, end: int) -> bool:
     first, last = text[start], text[end - 1]
     left = not (_ascii_word(first) and (_ascii_word(before) or before in "/@"))
     right = not (_ascii_word(last) and (_ascii_word(after) or after in "/@"))
-    plural = (
-        last.isascii() and after == "s" and (end + 1 >= len(text) or not _ascii_word(text[end + 1 : end + 2]))
-    )
+    plural = last.isascii() and after == "s" and (end + 1 >= len(text) or not _ascii_word(text[end + 1 : end + 2]))
     return left and (right or plural)
 
 

@@ -1,6 +1,17 @@
 """Plain, frozen, typed values that every other layer speaks. No input or output here."""
 
-from assistant.model.answer import Answer, Chart, Citation, Grounding, Mention, Series, Slots, StepSlot, Usage, Verdict
+from assistant.model.answer import (
+    Answer,
+    Chart,
+    Citation,
+    Grounding,
+    Mention,
+    Series,
+    Slots,
+    StepSlot,
+    Usage,
+    Verdict,
+)
 from assistant.model.errors import (
     AssistantError,
     BinaryInput,

@@ -154,9 +154,7 @@ class Answer:
             "answer": self.answer,
             "findings": [f.to_json() for f in self.findings],
             "facts": [f.to_json() for f in self.facts],
-            "citations": [
-                {"id": c.id, "card": c.card, "title": c.title, "source": c.source} for c in self.citations
-            ],
+            "citations": [{"id": c.id, "card": c.card, "title": c.title, "source": c.source} for c in self.citations],
             "charts": [
                 {
                     "title": c.title,

@@ -10,9 +10,7 @@ from assistant.parsing.repair import Document, strip_ray
 from assistant.parsing.table import Reading
 
 _VALUE: Final = r"(?:np\.\w{1,12}\()?[-+]?(?:[0-9]|nan\b|inf\b|\.[0-9])"
-_PATH_PAIR: Final = re.compile(
-    rf"(?<![\w/.:])[A-Za-z][\w@-]{{0,60}}/[\w/@().-]{{1,120}}['\"]?[:=]\s?['\"]?{_VALUE}"
-)
+_PATH_PAIR: Final = re.compile(rf"(?<![\w/.:])[A-Za-z][\w@-]{{0,60}}/[\w/@().-]{{1,120}}['\"]?[:=]\s?['\"]?{_VALUE}")
 _WORD_PAIR: Final = re.compile(
     rf"(?i)['\"]?\b(?:\w{{0,40}}_)?(?:loss|reward|rewards|kl|entropy|grad_norm|accuracy|score)['\"]?[:=]\s?['\"]?{_VALUE}"
 )

@@ -80,8 +80,7 @@ def _decode_with_nulls(data: bytes, sample: bytes, name: str) -> tuple[str, tupl
     strange = sum(map(sample.count, range(32))) - sum(map(sample.count, b"\t\n\r\x1b\x08"))
     if strange > 0.01 * len(sample):
         raise BinaryInput(
-            zh=f"{name} 不是文本（可能是 TensorBoard 事件文件或检查点）："
-            "请给出控制台日志、CSV 或 JSON 文本。",
+            zh=f"{name} 不是文本（可能是 TensorBoard 事件文件或检查点）：请给出控制台日志、CSV 或 JSON 文本。",
             en=f"{name} is not text (perhaps a TensorBoard event file or a checkpoint): "
             "give the console log, a CSV or a JSON text.",
         )

@@ -28,9 +28,7 @@ def _table() -> dict[int, int]:
 
 _BYTES: Final = _table()
 _LEADS: Final = "\u00c2-\u00f4" + "".join(chr(c) for c, b in _BYTES.items() if c > 0xFF and 0xC2 <= b <= 0xF4)
-_TRAILS: Final = "\u0080-\u00bf" + "".join(
-    re.escape(chr(c)) for c, b in _BYTES.items() if c > 0xFF and b <= 0xBF
-)
+_TRAILS: Final = "\u0080-\u00bf" + "".join(re.escape(chr(c)) for c, b in _BYTES.items() if c > 0xFF and b <= 0xBF)
 _PAIR: Final = re.compile(f"[{_LEADS}][{_TRAILS}\ufffd]+")
 _HIGH: Final = re.compile("[^\x00-\x7f]")
 _HALF: Final = re.compile(rb"([\xc2-\xdf]|[\xe0-\xef][\x80-\xbf]?|[\xf0-\xf4][\x80-\xbf]{0,2})\xff")

@@ -24,12 +24,8 @@ _OPEN_KEY: Final = re.compile(r"[A-Za-z_(][^\s:]*+")
 _OPEN_VALUE: Final = re.compile(r"[^\s:]++:(?P<start>[-+.\w]*+(?:\([-+.\w]*+)?)")
 _HEADER: Final = re.compile(r"step:([0-9]{1,15}) - ")
 _TQDM_END: Final = re.compile(r"[0-9]+/[0-9]+ \[[^\[\]]{0,80}\]\s*$|[0-9]+(?:it)? \[[^\[\]]{0,80}\]\s*$")
-_STAMP: Final = re.compile(
-    r"\s*[\[(]?(?:[0-9]{2,4}[-/][0-9]{2}[-/][0-9]{2,4}[T ,]+)?[0-9]{2}:[0-9]{2}:[0-9]{2}"
-)
-_GREP: Final = re.compile(
-    r"(?:[\w.~/-]{1,200}[:-])?[0-9]{1,9}[:-]\s*|[\w.~/-]{1,200}\.(?:log|txt|out)[:-]\s*"
-)
+_STAMP: Final = re.compile(r"\s*[\[(]?(?:[0-9]{2,4}[-/][0-9]{2}[-/][0-9]{2,4}[T ,]+)?[0-9]{2}:[0-9]{2}:[0-9]{2}")
+_GREP: Final = re.compile(r"(?:[\w.~/-]{1,200}[:-])?[0-9]{1,9}[:-]\s*|[\w.~/-]{1,200}\.(?:log|txt|out)[:-]\s*")
 _INTERLEAVED: Final = re.compile(
     rf"(?P<value>{_VALUE})\s*(?:Training Progress|Epoch [0-9]|\([A-Za-z_]\w* pid=|WARNING|INFO|wandb:|/)"
 )
@@ -111,11 +107,7 @@ def _plain_front(front: str) -> bool:
         return True
     if _GREP.fullmatch(front):
         return True
-    return (
-        _STAMP.match(front) is not None
-        and front.rstrip()[-1] in "])0123456789:|>-FO"
-        and len(front.split()) <= 9
-    )
+    return _STAMP.match(front) is not None and front.rstrip()[-1] in "])0123456789:|>-FO" and len(front.split()) <= 9
 
 
 def read_cells(body: str) -> list[tuple[str, str]] | None:

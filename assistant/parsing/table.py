@@ -108,7 +108,5 @@ def restart_notes(rows: Sequence[Row]) -> list[Note]:
             )
         )
     if len(back) > 5:
-        notes.append(
-            Note("restart", f"步数共退回 {len(back)} 次。", f"The step goes back {len(back)} times in all.")
-        )
+        notes.append(Note("restart", f"步数共退回 {len(back)} 次。", f"The step goes back {len(back)} times in all."))
     return notes

@@ -68,9 +68,7 @@ def _learn_limit(scan: Scan) -> int | None:
     if longest < 1000 or sizes.count(longest) < 2:
         return None
     broken = [
-        t.state not in {"complete", "not_a_number"}
-        for t, s in zip(scan.tails, sizes, strict=True)
-        if s == longest
+        t.state not in {"complete", "not_a_number"} for t, s in zip(scan.tails, sizes, strict=True) if s == longest
     ]
     return longest if any(broken) else None
 
@@ -115,9 +113,7 @@ def _by_process(rows: list[Row]) -> list[list[Row]]:
             if tag == row.tag:
                 continue
             overlap = spans[tag][0] < spans[row.tag][-1] and spans[row.tag][0] < spans[tag][-1]
-            differ = any(
-                not same_number(other.values.get(key, value), value) for key, value in row.values.items()
-            )
+            differ = any(not same_number(other.values.get(key, value), value) for key, value in row.values.items())
             if overlap and differ:
                 apart |= {tag, row.tag}
         by_step.setdefault(row.step, {})[row.tag] = row
@@ -152,8 +148,7 @@ def _finish(rows: list[Row], scan: Scan, document: Document, index: int, *, alon
             Note(
                 "separate_runs",
                 f"进程 {rows[0].tag} 与其他进程在同一步输出了不同的值，按进程分为不同的 run。",
-                f"Process {rows[0].tag} printed other values than another process at the same step: "
-                "one run a process.",
+                f"Process {rows[0].tag} printed other values than another process at the same step: one run a process.",
             )
         )
     samples = scan.samples.get("acc") or next(reversed(scan.samples.values()), None)
@@ -217,9 +212,7 @@ def _merge(rows: list[Row], before: int, printed: ValidationDict, document: Docu
         )
     if printed.closed and row.cut and all(map(is_validation, row.values)):
         row.cut, row.half = False, None
-    elif (
-        row.half is not None and row.half.metric is None and any(k.startswith(row.half.detail) for k in keys)
-    ):
+    elif row.half is not None and row.half.metric is None and any(k.startswith(row.half.detail) for k in keys):
         row.half = None
     if not printed.closed:
         notes.append(

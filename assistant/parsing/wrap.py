@@ -114,13 +114,7 @@ def _splits_step_key(text: str, tail: str, start: Header, edge: _Edge) -> bool:
     ``global_step`` repeats the record's step, where a record that follows a cut line has another; any other
     key counts only inside a wrapped record, and if what follows is not how this record itself begins.
     """
-    if (
-        start.start
-        or start.tag
-        or edge.width > _WIDEST_TERMINAL
-        or ":" in tail
-        or not tail.endswith(("_", "/"))
-    ):
+    if start.start or start.tag or edge.width > _WIDEST_TERMINAL or ":" in tail or not tail.endswith(("_", "/")):
         return False
     if start.step == edge.step:
         return True

@@ -118,7 +118,9 @@ class Service:
             en=f"There is no definition of “{name}”. Nearest names: {', '.join(near)}.",
         )
 
-    def search(self, text: str, *, lang: str = "auto", framework: str | None = None, k: int = 5) -> list[dict[str, Any]]:
+    def search(
+        self, text: str, *, lang: str = "auto", framework: str | None = None, k: int = 5
+    ) -> list[dict[str, Any]]:
         """Definitions by any wording, best first: card, title, framework, keys, score, and how it was found."""
         language = self.language(text, lang)
         found = self.resolver.name(text, framework)

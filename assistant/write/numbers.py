@@ -48,7 +48,13 @@ def percent(value: Number) -> str:
     if value % 100 == 0:
         return f"{int(value)}"
     size = abs(value)
-    return f"{value:,.0f}" if size >= 999.5 else plain(value) if size < 1e-4 else f"{value:.{max(0, 2 - math.floor(math.log10(size)))}f}"
+    return (
+        f"{value:,.0f}"
+        if size >= 999.5
+        else plain(value)
+        if size < 1e-4
+        else f"{value:.{max(0, 2 - math.floor(math.log10(size)))}f}"
+    )
 
 
 def seconds(value: float, language: str) -> str:

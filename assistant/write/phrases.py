@@ -1,7 +1,8 @@
 """Sentences of the answers: YAML files in ``prompts/phrases``, Chinese and English side by side.
 
-A phrase holds fields such as ``{score}``, ``{change.delta}`` or ``{gpus:integer}``: a fact's name, what of it is
-shown, and how; ``{count|step|steps}`` chooses a word by number. Both languages of a phrase must show the same fields, which a test holds.
+A phrase holds fields such as ``{score}``, ``{change.delta}`` or ``{gpus:integer}``: a fact's name, what of it
+is shown, and how; ``{count|step|steps}`` chooses a word by number. Both languages of a phrase must show the same
+fields, which is checked on loading.
 """
 
 from __future__ import annotations

@@ -19,9 +19,7 @@ _NUMBER = re.compile(
     r"(?P<digits>\d{1,3}(?:,\d{3})+(?:\.\d+)?(?![\d,]\d)|\d+\.\d+|\d+)"
     r"(?:[eE](?P<exponent>[-+]?\d+)(?![A-Za-z0-9]))?"
 )
-_KEY = re.compile(
-    r"[A-Za-z_][A-Za-z0-9_@.-]*(?:/[A-Za-z_{][A-Za-z0-9_@.{},-]*)+|[A-Za-z]+(?:[_@][A-Za-z0-9_@]+)+"
-)
+_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_@.-]*(?:/[A-Za-z_{][A-Za-z0-9_@.{},-]*)+|[A-Za-z]+(?:[_@][A-Za-z0-9_@]+)+")
 _NOT_A_MEASUREMENT = re.compile(
     r"https?://\S+|arXiv:\S+|\bAIME[-_ ]?20\d\d|\b20\d\d-\d\d-\d\d\b|\b10\^-?\d+|@[0-9a-f]{7,40}\b"
     r"|\b[\w./-]+\.(?:py|md|log|txt|json|jsonl|yaml)\b(?:#\S+)?",
@@ -163,9 +161,7 @@ def _is_structure(shown: Shown) -> bool:
     if whole and shown.value in (95, 100) and _unit(shown, "%"):
         return True
     around = shown.before + shown.after
-    if shown.value in (1.96, 0.05, 0.95) and re.search(
-        r"CI|confidence|置信|区间|显著|signific|p\s*[<≤]", around
-    ):
+    if shown.value in (1.96, 0.05, 0.95) and re.search(r"CI|confidence|置信|区间|显著|signific|p\s*[<≤]", around):
         return True
     if shown.value in (4096, 1000):  # the terminal's line limit; verl's number of bootstrap draws
         return re.search(r"字符|char|截断|cut|bootstrap|自助|抽", around, re.IGNORECASE) is not None

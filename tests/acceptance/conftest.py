@@ -40,9 +40,7 @@ def answer(product: Product, logs: dict[str, str]) -> Callable[..., Answer]:
 
     def explain(question: str, *, lang: str | None = None, log: str = "example") -> Answer:
         chosen = ["--lang", lang] if lang else []
-        return read_answer(
-            product.run("explain", logs.get(log, log), "-q", question, *chosen, "--format", "json")
-        )
+        return read_answer(product.run("explain", logs.get(log, log), "-q", question, *chosen, "--format", "json"))
 
     return explain
 

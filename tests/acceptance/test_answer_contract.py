@@ -115,9 +115,7 @@ def test_facts_ids_unique_and_fields_of_their_kind_present(answer_to: AnswerTo, 
         assert fact["run"] in runs
 
 
-def test_facts_values_stand_in_the_log_at_their_line(
-    answer_to: AnswerTo, logs: dict[str, str], asked: str
-) -> None:
+def test_facts_values_stand_in_the_log_at_their_line(answer_to: AnswerTo, logs: dict[str, str], asked: str) -> None:
     rows = rows_of(asked, logs)
     for fact in facts_of(answer_to(asked), "value"):
         row = rows[fact["step"]]

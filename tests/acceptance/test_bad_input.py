@@ -106,9 +106,7 @@ def test_explain_empty_standard_input_refused(ask: Ask, language: str) -> None:
 
 @BOTH_LANGUAGES
 @pytest.mark.parametrize("kind", sorted(NO_METRICS))
-def test_explain_log_without_metrics_nothing_made_up(
-    ask: Ask, tmp_path: Path, kind: str, language: str
-) -> None:
+def test_explain_log_without_metrics_nothing_made_up(ask: Ask, tmp_path: Path, kind: str, language: str) -> None:
     source = tmp_path / "server.log"
     source.write_text(NO_METRICS[kind], encoding="utf-8")
     done = ask("explain", source, "-q", ASKED[language], "--format", "json")

@@ -25,9 +25,7 @@ def test_audit_any_answer_leaves_nothing_unexplained(
     assert not left, [f"…{shown.before}[{shown.text}]{shown.after}…" for shown in left]
 
 
-def test_audit_invented_numbers_in_a_real_answer_caught(
-    answer_to: Callable[[str], Answer], asked: str
-) -> None:
+def test_audit_invented_numbers_in_a_real_answer_caught(answer_to: Callable[[str], Answer], asked: str) -> None:
     got = copy.deepcopy(answer_to(asked))
     got["answer"] = INVENTED[got["language"]]
     caught = {shown.text for shown in unexplained(got)}

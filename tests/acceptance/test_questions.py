@@ -43,9 +43,7 @@ def test_question_any_understood_as_meant(answer_to: AnswerTo, asked: str) -> No
 def test_question_any_answered_offline(answer_to: AnswerTo, asked: str) -> None:
     got = answer_to(asked)
     assert got["engine"] == "offline"
-    assert (
-        got["usage"]["llm_calls"] == got["usage"]["prompt_tokens"] == got["usage"]["completion_tokens"] == 0
-    )
+    assert got["usage"]["llm_calls"] == got["usage"]["prompt_tokens"] == got["usage"]["completion_tokens"] == 0
 
 
 # --- the validation of step 0 -------------------------------------------------------------------
@@ -289,9 +287,7 @@ def test_language_chinese_chosen_for_an_english_question_same_facts(
     assert value_cells(chinese) == value_cells(english)
 
 
-def test_markdown_by_default_says_what_the_answer_object_says(
-    ask: Callable[..., object], answer_to: AnswerTo
-) -> None:
+def test_markdown_by_default_says_what_the_answer_object_says(ask: Callable[..., object], answer_to: AnswerTo) -> None:
     question = QUESTIONS["gpus"]
     done = ask("explain", figures.EXAMPLE, "-q", question.text, "--format", "md")
     assert done.returncode == 0

@@ -106,9 +106,7 @@ def test_post_explain_same_answer_as_the_command(server: Server, product: Produc
     )
     assert reply.status == 200, reply.body
     got = reply.json
-    wanted = read_answer(
-        product.run("explain", "-", "-q", question.text, "--format", "json", input=example_text())
-    )
+    wanted = read_answer(product.run("explain", "-", "-q", question.text, "--format", "json", input=example_text()))
     assert got.keys() == wanted.keys()
     same = ("schema", "question", "language", "engine", "intent", "slots", "verdict", "answer", "grounding")
     assert {field: got[field] for field in same} == {field: wanted[field] for field in same}

@@ -130,9 +130,7 @@ def test_parse_bytes_blank_raises_empty_input(data: bytes) -> None:
     assert "paste" in caught.value.en
 
 
-@pytest.mark.parametrize(
-    "data", [b"\x1f\x8b\x08" + b"x" * 50, b"PK\x03\x04" + b"x" * 50, bytes(range(256)) * 20]
-)
+@pytest.mark.parametrize("data", [b"\x1f\x8b\x08" + b"x" * 50, b"PK\x03\x04" + b"x" * 50, bytes(range(256)) * 20])
 def test_parse_bytes_binary_raises_binary_input(data: bytes) -> None:
     with pytest.raises(BinaryInput) as caught:
         parse_bytes(data, name="events.out")
@@ -153,9 +151,7 @@ def test_parse_text_old_mac_line_ends_are_lines() -> None:
 
 
 def test_parse_text_question_positions_are_told() -> None:
-    parsed = parse_text(
-        f"请看这段日志\n\n{LINE}\n中间的一段说明文字\nstep:2 - actor/kl:0.6\n\nIs the KL too high?\n"
-    )
+    parsed = parse_text(f"请看这段日志\n\n{LINE}\n中间的一段说明文字\nstep:2 - actor/kl:0.6\n\nIs the KL too high?\n")
     assert [(p.text, p.line, p.position) for p in parsed.prose] == [
         ("请看这段日志", 1, "before"),
         ("中间的一段说明文字", 4, "between"),

@@ -117,9 +117,7 @@ def test_parse_text_line_of_4096_characters_leaves_the_last_value_out(
 
 def test_parse_text_closed_wrapper_at_limit_is_taken() -> None:
     value = "np.float64(0.5)"
-    lines = [
-        f"step:{step} - actor/entropy:0.5 - critic/score/mean:{value} - timing_s/step:1.5" for step in (1, 2)
-    ]
+    lines = [f"step:{step} - actor/entropy:0.5 - critic/score/mean:{value} - timing_s/step:1.5" for step in (1, 2)]
     lines[1] = at_limit(lines[1], "critic/score/mean", len(value))
     run = only_run("\n".join(lines))
     assert run.value("critic/score/mean", 2) == 0.5
@@ -145,9 +143,7 @@ def test_parse_text_validation_row_cut_lists_validation_and_training_keys_of_oth
 def test_parse_text_pure_validation_row_cut_lacks_no_training_keys() -> None:
     rng = random.Random(8)
     first = gen.step_line(0, gen.random_row(rng, 0, validate=True, train=False))
-    lines = [first[:200]] + [
-        gen.step_line(step, gen.random_row(rng, step, validate=step == 2)) for step in (1, 2)
-    ]
+    lines = [first[:200]] + [gen.step_line(step, gen.random_row(rng, step, validate=step == 2)) for step in (1, 2)]
     run = only_run("\n".join(lines))
     assert run.missing
     assert all(gap.metric is None or gap.metric.startswith("val-") for gap in run.missing)
@@ -175,9 +171,7 @@ def test_parse_text_initial_dict_and_cut_step_zero_make_one_row(gap: int) -> Non
     text = "\n".join([printed, *noise, line, gen.step_line(1, gen.random_row(rng, 1))])
     run = only_run(text)
     assert run.steps == (0, 1)
-    assert {key: repr(value) for key, value in table(run)[0][1].items()} == {
-        k: repr(v) for k, v in val.items()
-    }
+    assert {key: repr(value) for key, value in table(run)[0][1].items()} == {k: repr(v) for k, v in val.items()}
     assert run.missing == ()
     lines = text.split("\n")
     for key, value in val.items():
@@ -187,9 +181,7 @@ def test_parse_text_initial_dict_and_cut_step_zero_make_one_row(gap: int) -> Non
 
 
 def test_parse_text_initial_dict_alone_makes_step_zero() -> None:
-    run = only_run(
-        "\"Initial validation metrics: {'val/test_score/x': 0.25}\"\nstep:1 - critic/score/mean:0.500"
-    )
+    run = only_run("\"Initial validation metrics: {'val/test_score/x': 0.25}\"\nstep:1 - critic/score/mean:0.500")
     assert table(run) == [(0, {"val/test_score/x": 0.25}), (1, {"critic/score/mean": 0.5})]
 
 
@@ -217,9 +209,7 @@ def test_parse_text_mixed_scalars_keep_type_and_value() -> None:
 def test_parse_text_none_value_is_missing_not_a_number() -> None:
     run = only_run("step:3 - actor/a:1.0 - actor/b:None - actor/c:2.0")
     assert run.at(3).keys() == {"actor/a", "actor/c"}
-    assert [(gap.metric, gap.reason, gap.detail) for gap in run.missing] == [
-        ("actor/b", "not_a_number", "None")
-    ]
+    assert [(gap.metric, gap.reason, gap.detail) for gap in run.missing] == [("actor/b", "not_a_number", "None")]
 
 
 @pytest.mark.parametrize(
@@ -259,17 +249,13 @@ def test_parse_text_quoted_or_foreign_line_is_not_read(line: str) -> None:
 
 
 def test_parse_text_sft_line_behind_progress_bar_is_verl_sft() -> None:
-    run = only_run(
-        "3/62 [00:22<07:00, 7.12s/it]step:128 - train/loss:0.18 - train/lr(1e-3):0.0083 - train/time(s):6.2"
-    )
+    run = only_run("3/62 [00:22<07:00, 7.12s/it]step:128 - train/loss:0.18 - train/lr(1e-3):0.0083 - train/time(s):6.2")
     assert run.format == "verl-sft"
     assert run.at(128).keys() == {"train/loss", "train/lr(1e-3)", "train/time(s)"}
 
 
 def test_parse_text_wrap_before_global_step_is_no_new_record() -> None:
-    run = only_run(
-        "step:3 - actor/lr:1e-06 - training/global_\nstep:3 - training/epoch:0 - critic/score/mean:0.25"
-    )
+    run = only_run("step:3 - actor/lr:1e-06 - training/global_\nstep:3 - training/epoch:0 - critic/score/mean:0.25")
     assert table(run) == [
         (3, {"actor/lr": 1e-06, "training/global_step": 3, "training/epoch": 0, "critic/score/mean": 0.25})
     ]
@@ -277,16 +263,13 @@ def test_parse_text_wrap_before_global_step_is_no_new_record() -> None:
 
 def test_parse_text_number_over_two_lines_is_one_number() -> None:
     run = only_run(
-        "step:3 - actor/lr:1e-06 - critic/score/mean:0.12719726\n5625 - critic/score/max:1.0 -\n"
-        "critic/x:2.0\n"
+        "step:3 - actor/lr:1e-06 - critic/score/mean:0.12719726\n5625 - critic/score/max:1.0 -\ncritic/x:2.0\n"
     )
     assert run.at(3)["critic/score/mean"].value == 0.127197265625
     assert run.at(3)["critic/x"].line == 3
 
 
-@pytest.mark.parametrize(
-    "after", ["What about step 3?", "第 3 步怎么样？", "42", "actor: fine", "- actor/kl: 0.3", ""]
-)
+@pytest.mark.parametrize("after", ["What about step 3?", "第 3 步怎么样？", "42", "actor: fine", "- actor/kl: 0.3", ""])
 def test_parse_text_text_behind_a_whole_record_is_not_glued_on(after: str) -> None:
     log = gen.random_log(1, 3)
     run = only_run("\n".join([*log.lines, "step:4 - actor/kl:0.5", after]))
@@ -331,7 +314,5 @@ def test_parse_text_metric_like_line_that_no_format_reads_is_counted() -> None:
 
 
 def test_parse_text_prose_pairs_beside_a_log_are_not_cells() -> None:
-    run = only_run(
-        "step:1 - actor/kl:0.5\n\npg_loss: 0.000212     Policy Gradient 损失\n- **actor/lr: 1e-6** - 学习率"
-    )
+    run = only_run("step:1 - actor/kl:0.5\n\npg_loss: 0.000212     Policy Gradient 损失\n- **actor/lr: 1e-6** - 学习率")
     assert run.metrics == ("actor/kl",)

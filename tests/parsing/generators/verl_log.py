@@ -89,10 +89,7 @@ def old_row(row: Row) -> Row:
 
 def validation_dict(row: Row) -> str:
     """``pprint(f"Initial validation metrics: {…}")`` with numpy scalars inside."""
-    shown = {
-        key: Wrapped(value, "np.int32" if isinstance(value, int) else "np.float64")
-        for key, value in row.items()
-    }
+    shown = {key: Wrapped(value, "np.int32" if isinstance(value, int) else "np.float64") for key, value in row.items()}
     return pprint.pformat(f"Initial validation metrics: {shown!r}")
 
 
