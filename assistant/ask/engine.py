@@ -15,7 +15,7 @@ from assistant.ground import check
 from assistant.ground.check import Checked, withhold
 from assistant.knowledge import Resolver
 from assistant.model import Answer, Fact, GroundingError, Mention, Run, Usage, Verdict
-from assistant.write.document import marked_ids, render
+from assistant.write.document import marked_ids, render, unmark
 
 #: Intents that can be answered without any log.
 MAX_SOURCES = 8
@@ -61,6 +61,7 @@ class Answerer:
         if len(runs) > 1:
             context.warnings.append(context.say("note.other_runs", n=str(len(runs)), name=runs[0].name))
         verdict, problem = self._answer(context)
+        verdict = _fit(context, verdict)
         answer = finish(context, verdict, problem, time.perf_counter() - started)
         carried = State(query.intent, query.mentions, query.steps, language, query.depth)
         return answer, carried
@@ -105,13 +106,7 @@ class Answerer:
                     ("no-step", step), kind="missing", run=context.run.id, metric=metric, step=step,
                     reason="the log holds no such step",
                 )  # fmt: skip
-        code = {
-            "compare": "not_comparable", "trend": "inconclusive", "forecast": "inconclusive",
-            "health": "insufficient_data", "explain": "insufficient_data", "advice": "insufficient_data",
-        }.get(query.intent, "no_data")  # fmt: skip
-        from assistant.write.document import unmark
-
-        return Verdict(code, unmark(text))
+        return Verdict("no_data", unmark(text))
 
 
 def _explain(context: Context) -> Verdict:
@@ -159,6 +154,31 @@ _DISPATCH: dict[str, Callable[[Context], Verdict]] = {
     "advice": answer_other.advice,
     "out_of_scope": answer_other.out_of_scope,
 }
+
+
+#: Verdict codes by intent, as the contract has them; the two at the end are open to every intent.
+CODES = {
+    **dict.fromkeys(
+        ("define", "lookup", "bottleneck", "validation", "derive"), ("answered", "no_data", "unknown_metric")
+    ),
+    **dict.fromkeys(("health", "explain", "advice"), ("healthy", "warning", "critical", "insufficient_data")),
+    **dict.fromkeys(("trend", "forecast"), ("rising", "falling", "flat", "fluctuating", "inconclusive")),
+    "compare": ("improved", "regressed", "mixed", "unchanged", "inconclusive", "not_comparable"),
+}
+ANY_INTENT = ("out_of_scope", "no_metrics")
+_NOTHING = {"trend": "inconclusive", "forecast": "inconclusive", "compare": "not_comparable"}
+
+
+def _fit(context: Context, verdict: Verdict) -> Verdict:
+    """A verdict in the terms of its intent: "no data" for a trend is "inconclusive"; a metric that nobody knows makes
+    any question about it a look-up."""
+    intent = context.query.intent
+    if verdict.code in (*CODES.get(intent, ()), *ANY_INTENT):
+        return verdict
+    if verdict.code == "unknown_metric":
+        context.query = replace(context.query, intent="lookup")
+        return verdict
+    return replace(verdict, code=_NOTHING.get(intent, "insufficient_data"))
 
 
 def finish(context: Context, verdict: Verdict, problem: str | None, seconds: float) -> Answer:

@@ -22,10 +22,9 @@ def print_answer(answer: Any) -> None:
 
 def print_markdown(text: str) -> None:
     """Markdown on a terminal: wrapped to its width, tables boxed."""
-    from rich.console import Console
-    from rich.markdown import Markdown
+    from assistant.cli.rendering import print_markdown as show
 
-    Console().print(Markdown(text, hyperlinks=False))
+    show(text)
 
 
 def card_markdown(cards: Sequence[Any], language: str) -> str:

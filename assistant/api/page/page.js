@@ -19,7 +19,7 @@ document.getElementById("form").addEventListener("submit", async (event) => {
     const body = await reply.json();
     if (!reply.ok) throw new Error(body.detail);
     show(body);
-    state.textContent = `${body.grounding.supported}/${body.grounding.numbers} ${words.traced} · ${body.usage.seconds.toFixed(2)} s`;
+    state.textContent = !body.grounding.numbers ? "" : `${body.grounding.supported}/${body.grounding.numbers} ${words.traced} · ${body.usage.seconds.toFixed(2)} s`;
   } catch (error) {
     state.textContent = "";
     const text = document.createElement("p");

@@ -1,0 +1,20 @@
+"""All evaluations over the same folders: `make evals`, or `python -m evals.run FOLDER…`."""
+
+from __future__ import annotations
+
+import sys
+
+from evals import answers, parsing
+
+
+def main() -> int:
+    """Runs each; 1 if any fails."""
+    folders = sys.argv[1:]
+    print("parsing: cells against an independent reading")
+    status = parsing.main(folders)
+    print("\nanswers: traced numbers, schema, time")
+    return max(status, answers.main(folders))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
