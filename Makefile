@@ -3,7 +3,7 @@
 # and start at once.
 
 .DEFAULT_GOAL := help
-.PHONY: help run test demo bench evals lint format lock clean FORCE
+.PHONY: help run test demo readme bench evals lint format lock clean FORCE
 
 HOST ?= 127.0.0.1
 PORT ?= 8000
@@ -27,6 +27,7 @@ THIS := $(PIP) --no-deps --no-build-isolation --editable .
 help:
 	@echo 'make run      serve the chat page and the REST API on http://$(HOST):$(PORT) (PORT=… changes it)'
 	@echo 'make demo     three questions, zh and en, about the bundled example log'
+	@echo 'make readme   put the output of the demo into the README'
 	@echo 'make test     the tests; ARGS="-k name" chooses'
 	@echo 'make lint     ruff and mypy, changing nothing'
 	@echo 'make format   ruff, mending what it can'
@@ -72,6 +73,9 @@ run: $(RUN)
 
 demo: $(RUN)
 	@$(BIN)/python tools/demo.py $(ARGS)
+
+readme: $(RUN)
+	@$(BIN)/python tools/readme.py $(ARGS)
 
 bench: $(RUN)
 	@$(BIN)/python tools/bench.py $(ARGS)

@@ -22,7 +22,8 @@ from assistant.service import Source, service
 ROOT = Path(__file__).resolve().parent.parent
 QUESTIONS = [
     "", "解读一下这个日志", "逐条解读最后一步", "跟第一步相比，模型有改进吗？", "正常吗", "用了多少张卡，batch 多大？",
-    "时间都花在哪了", "entropy 的趋势", "ppo_kl 怎么理解", "最后一步的奖励是多少", "验证准确率是多少", "学习率要不要调大",
+    "时间都花在哪了", "entropy 的趋势", "ppo_kl 怎么理解", "最后一步的奖励是多少", "验证准确率是多少",
+    "学习率要不要调大",
     "loss 最小是多少，在哪一步", "回答长度怎么变化", "Explain everything", "What is wrong with this run?",
     "Did the last step improve on the first?", "What is the learning rate at the last step?", "Is the reward going up?",
     "how many responses per prompt?", "Where does the time go?", "What does grad_norm mean?", "最近 5 步的 reward",
@@ -51,7 +52,7 @@ def main(argv: list[str] | None = None) -> int:
         for question in QUESTIONS:
             for language in ("zh", "en"):
                 started = time.perf_counter()
-                answer = _ask(engine, material, question, language, f"{path.name}: {question!r} ({language})", failures)
+                answer = _ask(engine, material, question=question, language=language, failures=failures)
                 took.append((time.perf_counter() - started) * 1000)
                 if answer is None:
                     continue
@@ -71,13 +72,11 @@ def main(argv: list[str] | None = None) -> int:
     return 1 if failures else 0
 
 
-def _ask(
-    engine: Any, material: Any, question: str, language: str, label: str, failures: list[str]
-) -> dict[str, Any] | None:
+def _ask(engine: Any, material: Any, *, question: str, language: str, failures: list[str]) -> dict[str, Any] | None:
     try:
         answer: dict[str, Any] = engine.explain(material, question, language=language).answer.to_json()
     except Exception as error:  # an evaluation counts faults, whatever they are
-        failures.append(f"{label}: {type(error).__name__}: {error}")
+        failures.append(f"{question!r} ({language}): {type(error).__name__}: {error}")
         return None
     return answer
 
