@@ -1,0 +1,213 @@
+"""Rules: each fires on what it names, stays silent on near misses, and is critical only on two signs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import pytest
+
+from assistant.analysis import Ledger
+from assistant.analysis.checks import KL_STEP, LOG_PROB_GAP, RATIO_LIMIT, TRUNCATION_SHARE, Check, check_all, check_step
+from assistant.analysis.checks import check_run as run_checks
+from assistant.model import Number
+
+from .support import run_of, training_step
+
+NAN = math.nan
+Values = dict[str, Number]
+
+
+def fired(values: Mapping[str, Number]) -> dict[str, Check]:
+    found = check_step(Ledger([run_of({1: dict(values)})]), 1)
+    assert len({check.rule for check in found}) == len(found)
+    return {check.rule: check for check in found}
+
+
+def log_probs(gap: float) -> Values:
+    return {"mean_log_prob_current": -100.0, "mean_log_prob_ref": -100.0 - gap}
+
+
+FIRES: list[tuple[str, str, Values]] = [
+    ("not_finite", "warning", {"actor/grad_norm": NAN, "actor/entropy": 0.2}),
+    ("not_finite", "critical", {"actor/grad_norm": math.inf, "actor/pg_loss": NAN}),
+    ("zero_gradient", "warning", {"actor/grad_norm": 0.0}),
+    ("zero_gradient", "warning", {"grad_norm": 0.0}),
+    ("zero_gradient", "warning", {"train/grad_norm": 0}),
+    ("constant_reward", "warning", {"critic/score/min": 0.0, "critic/score/max": 0.0}),
+    ("zero_advantage", "warning", {"critic/advantages/min": 0.0, "critic/advantages/max": 0.0}),
+    ("truncation", "warning", {"response_length/clip_ratio": 0.051}),
+    ("aborted", "warning", {"response/aborted_ratio": 0.001}),
+    ("large_step", "warning", {"actor/ppo_kl": 0.051}),
+    ("large_step", "warning", {"actor/ppo_kl": -0.2}),
+    ("odd_ratio", "warning", {"mean_ratio": 101.0}),
+    ("odd_ratio", "warning", {"mean_ratio": 0.0099, **log_probs(2.0)}),
+    ("log_prob_gap", "warning", log_probs(10.5)),
+    ("log_prob_gap", "warning", {"mean_ratio": 1.0, **log_probs(-11.0)}),
+    ("exploding_ratio", "critical", {"mean_ratio": 485165216.0, **log_probs(197562.5)}),
+    ("imbalance", "warning", {"global_seqlen/mean": 1000.0, "global_seqlen/balanced_max": 1051.0}),
+    ("unaccounted", "info", {"timing_s/step": 100.0, "timing_s/gen": 94.0}),
+]
+SILENT: list[Values] = [
+    {"actor/grad_norm": 1e-12},
+    {"perf/throughput": NAN, "timing_s/step": math.inf, "val-core/x/acc/mean@4": NAN, "training/epoch": NAN},
+    {"critic/score/min": 0.0, "critic/score/max": 1e-6},
+    {"critic/score/min": 1.0},
+    {"critic/advantages/min": 0.0, "critic/advantages/max": 0.5},
+    {"critic/advantages/min": 1.0, "critic/advantages/max": 1.0},
+    {"response_length/clip_ratio": TRUNCATION_SHARE},
+    {"response_length_non_aborted/clip_ratio": 0.9},
+    {"response/aborted_ratio": 0.0},
+    {"actor/ppo_kl": KL_STEP},
+    {"actor/ppo_kl": -KL_STEP},
+    {"actor/kl_loss": 5.0},
+    {"mean_ratio": RATIO_LIMIT},
+    {"mean_ratio": 1 / RATIO_LIMIT},
+    log_probs(LOG_PROB_GAP),
+    {"mean_log_prob_current": -833610.0},
+    {"global_seqlen/mean": 1000.0, "global_seqlen/balanced_max": 1049.0, "global_seqlen/minmax_diff": 900},
+    {"timing_s/step": 100.0, "timing_s/gen": 96.0},
+    {"timing_s/step": 100.0, "timing_s/agent_loop/tool_calls/max": 3.0},
+    {"timing_s/step": 100.0, "timing_s/gen": 90.0, "timing_s/update_actor": 60.0},
+]
+
+
+@pytest.mark.parametrize(("rule", "severity", "values"), FIRES)
+def test_check_step_broken_rule_fires(rule: str, severity: str, values: Values) -> None:
+    found = fired(values)
+    assert set(found) == {rule}
+    assert found[rule].severity == severity
+    assert found[rule].steps == (1,)
+    assert found[rule].facts
+
+
+@pytest.mark.parametrize("values", SILENT)
+def test_check_step_near_miss_is_silent(values: Values) -> None:
+    assert fired(values) == {}
+
+
+def test_check_step_healthy_step_is_silent() -> None:
+    for step in range(1, 21):
+        assert fired(training_step(step)) == {}
+
+
+@pytest.mark.parametrize(("rule", "severity", "values"), FIRES)
+def test_check_step_critical_has_two_signs(rule: str, severity: str, values: Values) -> None:
+    """Taking either sign away leaves no critical finding."""
+    if severity != "critical":
+        assert fired(values)[rule].severity != "critical"
+        return
+    for metric in values:
+        fewer = {m: v for m, v in values.items() if m != metric}
+        assert all(check.severity != "critical" for check in fired(fewer).values())
+
+
+def test_check_step_facts_carry_the_values_that_broke_the_rule() -> None:
+    found = fired({"response_length/clip_ratio": 0.2})
+    facts = dict(found["truncation"].facts)
+    assert facts["value"].value == 0.2
+    assert (facts["limit"].value, facts["limit"].unit) == (TRUNCATION_SHARE, "fraction")
+    assert found["truncation"].metrics == ("response_length/clip_ratio",)
+
+
+def test_check_step_several_rules_are_gravest_first() -> None:
+    values: Values = {
+        "timing_s/step": 100.0, "timing_s/gen": 50.0, "actor/ppo_kl": 0.5,
+        "mean_ratio": 1e9, **log_probs(50.0),
+    }  # fmt: skip
+    found = check_step(Ledger([run_of({1: values})]), 1)
+    assert [check.severity for check in found] == ["critical", "warning", "info"]
+
+
+# --- over a run ------------------------------------------------------------------------------------------
+
+
+def falling(n: int, **last: float) -> list[Values]:
+    """Mean length falls to a twentieth; the other signs of a collapse as given (values at the last step)."""
+    rows: list[Values] = []
+    for i in range(n):
+        part = i / (n - 1)
+        row: Values = {"response_length/mean": 1000.0 * 0.05**part, "response_length/max": 4000.0}
+        row["actor/entropy"] = 0.3 * (last.get("entropy", 0.3) / 0.3) ** part
+        if i == n - 1:
+            row["response_length/max"] = last.get("longest", 4000.0)
+        row["critic/score/mean"] = 0.5 + part * (last.get("score", 0.5) - 0.5)
+        rows.append(row)
+    return rows
+
+
+def collapse(rows: list[Values]) -> Check | None:
+    run = run_of(dict(enumerate(rows, 1)))
+    found = run_checks(Ledger([run]), list(run.steps))
+    assert len(found) <= 1
+    return found[0] if found else None
+
+
+def test_check_run_short_answers_alone_is_a_warning() -> None:
+    check = collapse(falling(10))
+    assert check is not None
+    assert (check.rule, check.severity, check.steps) == ("length_collapse", "warning", (1, 10))
+
+
+@pytest.mark.parametrize("sign", [{"entropy": 0.02}, {"longest": 900.0}, {"score": 0.1}])
+def test_check_run_short_answers_and_a_second_sign_is_critical(sign: dict[str, float]) -> None:
+    check = collapse(falling(10, **sign))
+    assert check is not None
+    assert check.severity == "critical"
+    assert len(check.facts) == 2
+
+
+@pytest.mark.parametrize("sign", [{"entropy": 0.04}, {"longest": 1100.0}, {"score": 0.9}])
+def test_check_run_second_sign_nearly_there_stays_a_warning(sign: dict[str, float]) -> None:
+    check = collapse(falling(10, **sign))
+    assert check is not None
+    assert check.severity == "warning"
+
+
+def test_check_run_other_signs_without_short_answers_is_silent() -> None:
+    rows = falling(10, entropy=0.001, score=0.0)
+    for i, row in enumerate(rows):
+        row["response_length/mean"] = 1000.0 - 80.0 * i
+    assert collapse(rows) is None
+
+
+def test_check_run_fewer_than_eight_steps_is_silent() -> None:
+    assert collapse(falling(7, entropy=0.001)) is None
+    assert collapse(falling(8, entropy=0.001)) is not None
+
+
+# --- everything ------------------------------------------------------------------------------------------
+
+
+def with_kl(steps: int, large: set[int]) -> list[Check]:
+    run = run_of({s: {"actor/ppo_kl": 0.2 if s in large else 0.0, "actor/entropy": 0.3} for s in range(1, steps + 1)})
+    return check_all(Ledger([run]), list(run.steps))
+
+
+def test_check_all_rule_that_fires_often_is_reported_once_at_the_latest() -> None:
+    (check,) = with_kl(10, {2, 5, 9})
+    assert (check.rule, check.steps) == ("large_step", (2, 5, 9))
+    assert dict(check.facts)["value"].step == 9
+
+
+@pytest.mark.parametrize(("large", "kept"), [({3}, False), ({10}, True), ({2, 3}, True)])
+def test_check_all_one_early_slip_is_forgiven(large: set[int], kept: bool) -> None:
+    assert bool(with_kl(10, large)) is kept
+
+
+def test_check_all_critical_step_is_kept_however_long_ago() -> None:
+    rows: dict[int, Values] = {s: {"mean_ratio": 1.0, **log_probs(0.5)} for s in range(1, 31)}
+    rows[4] = {"mean_ratio": 1e9, **log_probs(50.0)}
+    found = check_all(Ledger([run_of(rows)]), list(rows))
+    assert [(c.rule, c.severity, c.steps) for c in found] == [("exploding_ratio", "critical", (4,))]
+
+
+def test_check_all_value_not_finite_is_kept_however_long_ago() -> None:
+    rows: dict[int, Values] = {s: {"loss": 1.0, "entropy": 0.5} for s in range(1, 31)}
+    rows[2]["loss"] = NAN
+    assert [(c.rule, c.steps) for c in check_all(Ledger([run_of(rows)]), list(rows))] == [("not_finite", (2,))]
+
+
+def test_check_all_healthy_run_is_silent() -> None:
+    run = run_of({step: training_step(step) for step in range(1, 21)})
+    assert check_all(Ledger([run]), list(run.steps)) == []
