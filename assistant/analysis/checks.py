@@ -123,8 +123,9 @@ def check_run(ledger: Ledger, steps: list[int], run: Run | None = None) -> list[
         return []
     first, last = held[0], held[-1]
     change = ledger.change(metric, first, last, run)
+    found = _falling(ledger, run, steps)
     if change is None or change.ratio is None or change.ratio > 0.1:
-        return []
+        return found
     signs = [change]
     entropy = ledger.change("actor/entropy", first, last, run)
     if entropy is not None and entropy.ratio is not None and entropy.ratio < 0.1:
@@ -138,7 +139,25 @@ def check_run(ledger: Ledger, steps: list[int], run: Run | None = None) -> list[
         signs.append(score)
     severity: Severity = "critical" if len(signs) > 1 else "warning"
     more = tuple((f"sign{i}", sign) for i, sign in enumerate(signs[1:], 1))
-    return [Check("length_collapse", severity, (metric,), (first, last), (("change", change), *more))]
+    return [Check("length_collapse", severity, (metric,), (first, last), (("change", change), *more)), *found]
+
+
+def _falling(ledger: Ledger, run: Run, steps: list[int]) -> list[Check]:
+    """Raw score or the main validation metric falling over the run."""
+    found = []
+    main = next(
+        (m for m in run.metrics if m.startswith("val-") and "/acc/mean@" in m and len(run.series(m)[0]) > 4), None
+    )
+    main = main or next((m for m in run.metrics if m.startswith("val-") and "/mean@" in m), None)
+    for rule, metric in (("score_falling", "critic/score/mean"), ("validation_falling", main)):
+        trend = None if metric is None else ledger.trend(metric, None if rule == "validation_falling" else steps, run)
+        if metric is None or trend is None or trend.direction != "falling" or trend.first_step is None:
+            continue
+        first, last = (ledger.value(metric, s or 0, run) for s in (trend.first_step, trend.last_step))
+        if first is not None and last is not None:
+            facts = (("trend", trend), ("first", first), ("last", last))
+            found.append(Check(rule, "warning", (metric,), (trend.first_step, trend.last_step or 0), facts))
+    return found
 
 
 def check_all(ledger: Ledger, steps: list[int], run: Run | None = None) -> list[Check]:

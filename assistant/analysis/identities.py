@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import lru_cache
 from typing import cast
 
 from assistant.analysis.ledger import Ledger
@@ -56,7 +57,8 @@ def _values(ledger: Ledger, run: Run, step: int, *metrics: str) -> list[tuple[Fa
     return result
 
 
-def _whole(value: float, tolerance: float = 1e-3) -> int | None:
+def _whole(value: float, tolerance: float = 1e-5) -> int | None:
+    """The integer that a quotient of printed float32 means must come out as; ``None`` if it does not."""
     nearest = round(value)
     return nearest if nearest > 0 and abs(value - nearest) <= tolerance * nearest else None
 
@@ -85,12 +87,25 @@ def trajectories(ledger: Ledger, run: Run, step: int) -> Fact | None:
         return None
     (_, tokens), (_, prompt), (_, response) = found
     count = _whole(tokens / (prompt + response)) if prompt + response > 0 else None
-    if count is None:
+    if count is None or not _steady(run):
         return None
     return ledger.derived(
         "trajectories_per_step", count, step=step, run=run, inputs=[f for f, _ in found],
         formula="perf/total_num_tokens / (prompt_length/mean + response_length/mean)",
     )  # fmt: skip
+
+
+@lru_cache(maxsize=64)
+def _steady(run: Run) -> bool:
+    """Whether tokens ÷ length comes out whole at most of the first steps: one that does may do so by chance."""
+    metrics = ("perf/total_num_tokens", "prompt_length/mean", "response_length/mean")
+    rows = [[run.value(metric, step) for metric in metrics] for step in run.distinct_steps]
+    whole = [
+        _whole(tokens / (prompt + response)) is not None
+        for tokens, prompt, response in rows
+        if tokens is not None and prompt is not None and response is not None and prompt + response > 0
+    ][:12]
+    return 2 * sum(whole) > len(whole)
 
 
 @derivation("group_relative")

@@ -8,7 +8,7 @@ from dataclasses import fields, replace
 from typing import Any
 
 from assistant.analysis.noise import change_noise
-from assistant.analysis.trend import trend_of
+from assistant.analysis.trend import thirds, trend_of
 from assistant.model import Fact, Number, Run
 
 
@@ -131,6 +131,25 @@ class Ledger:
             kind="trend", run=run.id, metric=metric, first_step=points[0][0], last_step=points[-1][0],
             from_value=points[0][1], to_value=points[-1][1], direction=result.direction,
             slope_per_step=result.slope, p_value=result.p_value, n=len(points),
+        )  # fmt: skip
+
+    def level(self, metric: str, trend: Fact, which: str, run: Run | None = None) -> Fact | None:
+        """Median of the ``first`` or ``last`` third of a trend's points; ``None`` below nine points."""
+        run = self._run(run)
+        if (trend.n or 0) < 9 or trend.first_step is None or trend.last_step is None:
+            return None
+        steps, values = run.series(metric)
+        points = [
+            v
+            for s, v in zip(steps, values, strict=True)
+            if trend.first_step <= s <= trend.last_step and math.isfinite(v)
+        ]
+        if len(points) < 9:
+            return None
+        first, _, last = thirds(points)
+        return self.derived(
+            f"median_{which}_third/{metric}/{trend.first_step}-{trend.last_step}", first if which == "first" else last,
+            formula=f"median of {metric} over the {which} third of the points", inputs=[trend], run=run,
         )  # fmt: skip
 
     def derived(

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 from statistics import median
 
 from assistant.model import Run
 
 MIN_DIFFERENCES = 4
+#: The nearest step-to-step differences only: scatter early in a run says little about its end.
+LOCAL_DIFFERENCES = 16
 
 
 def change_noise(
@@ -17,8 +20,8 @@ def change_noise(
 
     Three sources, the first that applies:
 
-    * ``residual``: with at least four other step-to-step differences, their robust standard deviation
-      (1.4826 × median absolute deviation from the median difference).
+    * ``residual``: with at least four other step-to-step differences, the robust standard deviation of the
+      nearest sixteen (1.4826 × median absolute deviation from the median difference).
     * ``bound``: the metric is a batch mean with its minimum and maximum beside it; a variable within
       [m, M] with mean μ has variance at most (M − μ)(μ − m) (Bhatia–Davis), and the batch holds ``prompts``
       independent draws. An upper bound: the true error is smaller.
@@ -35,13 +38,13 @@ def change_noise(
         ``(standard error in the metric's unit, basis)``; ``(None, None)`` where the log cannot tell.
     """
     steps, values = run.series(metric)
-    differences = [
-        after - before
-        for (s, before), (t, after) in zip(
-            zip(steps, values, strict=True), zip(steps[1:], values[1:], strict=True), strict=False
-        )
+    middle = (first + second) / 2
+    near = [
+        (abs((s + t) / 2 - middle), after - before)
+        for (s, before), (t, after) in pairwise(zip(steps, values, strict=True))
         if math.isfinite(before) and math.isfinite(after) and not (s == first and t == second)
     ]
+    differences = [difference for _, difference in sorted(near)[:LOCAL_DIFFERENCES]]
     if len(differences) >= MIN_DIFFERENCES:
         centre = median(differences)
         spread = 1.4826 * median(abs(d - centre) for d in differences)

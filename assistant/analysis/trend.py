@@ -33,7 +33,8 @@ def trend_of(steps: Sequence[int], values: Sequence[Number]) -> Trend:
     ``inconclusive`` below five points: Mann–Kendall cannot reach p < 0.05 there for most orders and two
     or three points say nothing against batch noise. ``flat`` when the values do not differ.
     ``rising``/``falling`` when p < 0.05 (with the variance inflated by lag-1 autocorrelation), else
-    ``fluctuating``. Series of more than 400 points are thinned evenly before the pairwise work (the slope's
+    ``fluctuating``; a move between levels that no p-value of correlated residuals shows counts too
+    (:func:`level_shift`). Series of more than 400 points are thinned evenly before the pairwise work (the slope's
     error is then far below the noise).
 
     Source: Mann 1945; Kendall 1975 (normal approximation with tie correction); Sen 1968.
@@ -52,7 +53,37 @@ def trend_of(steps: Sequence[int], values: Sequence[Number]) -> Trend:
     p_value = mann_kendall(values, inflation=_inflation(steps, values, slope))
     if p_value < 0.05 and slope != 0:
         return Trend("rising" if slope > 0 else "falling", slope, p_value, n)
+    shift = level_shift(values)
+    if shift is not None and mann_kendall(values) < 0.05:
+        return Trend("rising" if shift[1] > shift[0] else "falling", slope, p_value, n)
     return Trend("fluctuating", slope, p_value, n)
+
+
+def thirds(values: Sequence[Number]) -> tuple[float, float, float]:
+    """Medians of the first, middle and last third of a series (of at least three values)."""
+    n = len(values)
+    a, b = n // 3, n - n // 3
+    return float(median(values[:a])), float(median(values[a:b])), float(median(values[b:]))
+
+
+def level_shift(values: Sequence[Number]) -> tuple[float, float] | None:
+    """Levels before and after, where a series moved by much more than its step-to-step scatter.
+
+    A step or a slow drift makes residuals so correlated that no p-value survives the correction; it is told by
+    the medians of the first and last third, which must lie six short-term standard deviations apart (robust
+    standard deviation of successive differences over √2), with the middle third between them.
+    """
+    if len(values) < 9:
+        return None
+    first, middle, last = thirds(values)
+    jumps = [b - a for a, b in pairwise(values)]
+    centre = median(jumps)
+    scatter = 1.4826 * median(abs(j - centre) for j in jumps) / math.sqrt(2)
+    low, high = min(first, last), max(first, last)
+    slack = 0.25 * (high - low)
+    if high - low > 6 * scatter and low - slack <= middle <= high + slack:
+        return first, last
+    return None
 
 
 def _inflation(steps: Sequence[int], values: Sequence[Number], slope: float) -> float:

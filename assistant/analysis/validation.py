@@ -49,7 +49,7 @@ def validation_steps(run: Run) -> list[int]:
     """Steps that hold at least one validation metric, ascending."""
     found: set[int] = set()
     for metric in run.metrics:
-        if metric.startswith(("val-core/", "val-aux/", "val/")) and metric != "val/loss":
+        if metric.startswith(("val-core/", "val-aux/", "val/")):
             found.update(cell.step for cell in run.cells(metric))
     return sorted(found)
 

@@ -178,7 +178,9 @@ def _with_error(context: Context, change: Fact, table: ValidationSet) -> Fact:
             if (other.source, other.variable) == (table.source, table.variable):
                 errors.append(answer_validation.standard_error(context, other, step))
     known = [(e, e.value) for e in errors if e is not None and isinstance(e.value, float)]
-    noise = math.sqrt(sum(value**2 for _, value in known)) if len(known) == 2 else None
+    if len(known) < 2:
+        return change  # the scatter of the validations themselves, where there are enough of them
+    noise = math.sqrt(sum(value**2 for _, value in known))
     return context.ledger.with_noise(change, noise, "resampling", [fact for fact, _ in known])
 
 

@@ -62,23 +62,27 @@ def explain_step(context: Context, step: int) -> Verdict:
         answer_validation.body(context, step)
     _gaps(context, [step])
     _next(context, bool(_grave(checks)), step)
-    summary = _step_summary(context, step, sentences[: len(_grave(checks))], previous, changes)
+    grave = len(_grave(checks))
+    worth = sentences[grave] if len(sentences) > grave else ""
+    summary = _step_summary(context, step, sentences[:grave], worth, changes)
     doc.blocks[slot] = f"**{summary}**"
     context.metrics.extend(headlines(context, step)[:6])
     return _verdict(context, checks, summary)
 
 
-def _step_summary(context: Context, step: int, grave: list[str], previous: int | None, changes: list[Fact]) -> str:
-    """The first sentence on one step; ``grave`` are the sentences of the findings that call for attention."""
+def _step_summary(context: Context, step: int, grave: list[str], worth: str, changes: list[Fact]) -> str:
+    """The first sentence on one step: the gravest finding, else what is worth a look, else what changed."""
     say = context.say
     if grave:
         count = context.ledger.count("findings", len(grave), step=step)
         return say("explain.step_flagged", step=step, count=count, first=grave[0])
-    if previous is not None:
+    if worth:
+        return say("explain.worth", step=step, first=worth)
+    if changes:
         beyond = [change for change in changes if change.significant]
         names = context.join(f"`{c.metric}` {context.doc.show(c, 'delta')}" for c in beyond[:4])
         said = say("explain.said_some", names=names) if beyond else say("explain.said_none")
-        return say("explain.step_changes", a=previous, b=step, said=said)
+        return say("explain.step_changes", a=changes[0].from_step, b=step, said=said)
     if len(context.train_steps) >= ENOUGH_STEPS:
         return say("explain.step_healthy", step=step)
     return say("explain.step_clean", step=step, known=say("explain.known_one"))
@@ -145,7 +149,14 @@ def _next(context: Context, flagged: bool, step: int) -> None:
     doc.heading("section.next")
     lines = []
     baseline = answer_validation.main_accuracy(context)
-    if baseline is not None:
+    after = [s for s in context.validation_steps if s > step]
+    if baseline is not None and after:
+        value = context.value(baseline.metric or "", after[0])
+        if value is not None:
+            lines.append(say("explain.val_after", metric=baseline.metric or "", value=value))
+    elif baseline is not None and len(context.validation_steps) > 1:
+        lines.append(say("explain.val_last", metric=baseline.metric or "", value=baseline))
+    elif baseline is not None:
         lines.append(say("explain.next_val", metric=baseline.metric or "", value=baseline))
     elif any("/" in metric for metric in context.run.metrics):
         lines.append(say("explain.next_val_none"))
@@ -156,7 +167,7 @@ def _next(context: Context, flagged: bool, step: int) -> None:
     doc.bullets(lines)
 
 
-def explain_run(context: Context) -> Verdict:
+def explain_run(context: Context, *, brief: bool = False) -> Verdict:
     """The whole run: setup, validation first, trends of the main metrics, time, what stands out."""
     train = context.train_steps
     if not train:
@@ -172,7 +183,7 @@ def explain_run(context: Context) -> Verdict:
     doc.blocks.append("")
     sentences = _findings(context, checks)
     lines = setup_lines(context, last)
-    if lines:
+    if lines and not brief:
         doc.heading("section.setup")
         doc.bullets(lines)
     if len(context.validation_steps) == 1:
@@ -191,7 +202,8 @@ def explain_run(context: Context) -> Verdict:
         _main_table(context, last)
     if context.query.depth == "every":
         every_metric(context, last, validation=False)
-    time_part(context, last)
+    if not brief:
+        time_part(context, last)
     _gaps(context, list(context.run.distinct_steps))
     _next(context, bool(_grave(checks)), last)
     counts = {
@@ -250,4 +262,7 @@ def trend_line(context: Context, metric: str, steps: list[int]) -> str:
     assert last is not None
     phrases = {"rising": "explain.trend_up", "falling": "explain.trend_down"}
     phrase = phrases.get(trend.direction or "", "explain.trend_none")
+    levels = context.levels(metric, trend)
+    if levels:
+        return context.say(f"{phrase}_m", title=context.title(metric), metric=metric, trend=trend, **levels)
     return context.say(phrase, title=context.title(metric), metric=metric, trend=trend, first=first, last=last)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 
 from assistant.analysis.trend import MIN_POINTS
 from assistant.ask.context import Context, key
@@ -10,6 +11,9 @@ from assistant.knowledge import Card
 from assistant.model import Fact, Verdict
 from assistant.model.answer import Op
 from assistant.write.document import unmark
+
+#: Families whose largest member is meant by "the longest": lengths and counts of single trajectories.
+_EXTREMES = ("response_length", "prompt_length", "num_turns", "tool_call", "timing_s/agent_loop/")
 
 
 def named_keys(context: Context) -> list[str]:
@@ -133,6 +137,9 @@ def _here(context: Context, keys: list[str], card: Card) -> None:
 # -- lookup -------------------------------------------------------------------------------------
 def lookup(context: Context) -> Verdict:
     """Values of the metrics named, at the steps named, under the operation named."""
+    pairs = _paired(context)
+    if pairs:
+        return _pairs(context, pairs)
     keys = named_keys(context)
     if not keys:
         lost = next((m.text for m in context.query.mentions), None)
@@ -144,12 +151,16 @@ def lookup(context: Context) -> Verdict:
         cut = _lost_in_a_cut(context, lost)
         if cut is not None:
             return cut
-        near = context.resolver.nearest(lost, 3, context.run.metrics)
-        text = context.say("lookup.other_metric", metric=known.keys[0], near=context.join(map(key, near)))
+        near = context.resolver.nearest(lost, 3, context.run.metrics, only_keys=True)
+        text = context.say(
+            "lookup.other_metric",
+            metric=lost if "{" in known.keys[0] else known.keys[0],
+            near=context.join(map(key, near)),
+        )
         context.doc.paragraph(f"**{text}**")
         return Verdict("no_data", unmark(text))
-    if context.query.op in {"max", "min"} or (context.query.op is None and len(keys) > 1):
-        keys = _variant(keys, context.query.op)
+    if context.query.op in {"max", "min", "argmax", "argmin"} or (context.query.op is None and len(keys) > 1):
+        keys = _variant(context, keys, context.query.op)
     context.metrics.extend(keys)
     texts: list[str] = []
     found = False
@@ -168,13 +179,39 @@ def lookup(context: Context) -> Verdict:
     return Verdict("answered" if found else "no_data", unmark(texts[0]))
 
 
+def _paired(context: Context) -> list[tuple[str, int]]:
+    """Metrics each with a step of its own ("entropy at step 1 and the score at step 3"); else nothing."""
+    query = context.query
+    if len(query.mentions) < 2 or len(query.mentions) != len(query.step_marks):
+        return []
+    order = sorted([(m.start, 0) for m in query.mentions] + [(at, 1) for at, _ in query.step_marks])
+    kinds = [kind for _, kind in order]
+    if kinds not in ([0, 1] * len(query.mentions), [1, 0] * len(query.mentions)):
+        return []
+    keys = [m.key for m in query.mentions]
+    return [(k, step) for k, (_, step) in zip(keys, query.step_marks, strict=True) if k is not None]
+
+
+def _pairs(context: Context, pairs: list[tuple[str, int]]) -> Verdict:
+    texts, found = [], False
+    for metric, step in pairs:
+        fact = context.value(metric, step)
+        found = found or fact is not None
+        texts.append(context.say("lookup.one", metric=metric, v=fact) if fact else _absent(context, metric, [step]))
+    context.metrics.extend(metric for metric, _ in pairs)
+    context.doc.bullets(texts)
+    return Verdict("answered" if found else "no_data", unmark(texts[0]))
+
+
 def _lost_in_a_cut(context: Context, name: str) -> Verdict | None:
     """A metric of which no row holds a value, asked for at a step whose line was cut: it may stand after the cut."""
     slot = context.query.steps
     steps = slot.values if slot.kind in {"single", "pair"} else context.run.distinct_steps
     gap = next((g for s in steps for g in context.run.missing if g.step == s), None)
-    if gap is None:
-        return None
+    cut = {g.step for g in context.run.missing}
+    kind = context.validation_steps if "@" in name or name.startswith("val") else context.train_steps
+    if gap is None or slot.kind not in {"single", "pair"} or any(step not in cut for step in kind):
+        return None  # a whole row of this kind lacks the metric: it is not logged, rather than lost
     reason = f"line cut at {gap.limit} characters" if gap.limit else "line cut"
     fact = context.ledger.add(
         ("missing", context.run.id, name, gap.step), kind="missing", run=context.run.id, metric=name, step=gap.step,
@@ -186,9 +223,12 @@ def _lost_in_a_cut(context: Context, name: str) -> Verdict | None:
     return Verdict("no_data", unmark(text))
 
 
-def _variant(keys: list[str], op: Op | None) -> list[str]:
+def _variant(context: Context, keys: list[str], op: Op | None) -> list[str]:
     """With "the largest response length" the ``/max`` key is meant; without such a word, the means."""
-    suffix = {"max": "/max", "min": "/min"}.get(op or "", "")
+    suffix = {"max": "/max", "min": "/min", "argmax": "/max", "argmin": "/min"}.get(op or "", "")
+    sibling = [k[: -len("/mean")] + suffix for k in keys if suffix and k.endswith("/mean") and k.startswith(_EXTREMES)]
+    if sibling and not re.search(r"平均|均值|mean|average", context.query.text):
+        return [k for k in sibling if k in context.run.columns] or central(keys)
     exact = [k for k in keys if suffix and k.endswith(suffix)]
     return exact or central(keys)
 
@@ -213,7 +253,7 @@ def wanted_steps(context: Context, metric: str) -> list[int]:
 def _one(context: Context, metric: str) -> tuple[str, bool]:
     say, steps = context.say, wanted_steps(context, metric)
     held = [f for s in steps if (f := context.value(metric, s)) is not None]
-    if context.query.op is not None and len(held) > 1:
+    if (context.query.op is not None or context.query.threshold is not None) and len(held) > 1:
         return _operation(context, metric, held), True
     if len(held) == 1 and len(steps) == 1:
         return say("lookup.one", metric=metric, v=held[0]), True
@@ -272,6 +312,10 @@ def _operation(context: Context, metric: str, held: list[Fact]) -> str:
     if op == "count":
         total = context.ledger.count(f"steps {side} {limit:g}", len(over), metric=metric)
         return say("lookup.count", metric=metric, v=total, n=count, **words)
+    if op is None and over:
+        steps = [f.step or 0 for f in over]
+        total = context.ledger.count(f"steps {side} {limit:g}", len(over), metric=metric)
+        return say("lookup.list", metric=metric, v=total, n=count, steps=steps_text(context, steps), **words)
     if over:
         return say("lookup.first", metric=metric, v=over[0], **words)
     return say("lookup.never", metric=metric, n=count, **words)
@@ -300,6 +344,11 @@ def trend(context: Context) -> Verdict:
             continue
         ends = {"first": context.value(metric, fact.first_step), "last": context.value(metric, fact.last_step)}
         text = context.say(f"trend.{fact.direction}", metric=metric, t=fact, **ends)
+        levels = context.levels(metric, fact)
+        if levels:
+            text += ("" if context.language == "zh" else " ") + context.say("trend.moved", **levels)
+        if fact.direction in {"rising", "falling"} and (fact.p_value or 0) >= 0.05:
+            text += ("" if context.language == "zh" else " ") + context.say("trend.level")
         texts.append(text)
         if position == 0:
             code = fact.direction or "inconclusive"

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from assistant.analysis import derive, time_shares
 from assistant.analysis.checks import check_all
 from assistant.analysis.identities import largest_advantage
 from assistant.ask.answer_metric import trend
 from assistant.ask.context import Context, key
 from assistant.ask.parts import as_rate, note, time_part, top_advantage
-from assistant.model import Fact, Verdict
+from assistant.model import Fact, StepSlot, Verdict
 from assistant.write.document import unmark
 
 #: Delta degrees of freedom of the group standard deviation (torch.std; core_algos.py#compute_grpo_outcome_advantage).
 DDOF = 1
+#: How many further steps are tried where the first does not imply a quantity.
+MOST_STEPS = 60
 _NEEDS = {
     "gpus": "`perf/total_num_tokens`, `perf/throughput`, `perf/time_per_step`",
     "batch": "`perf/total_num_tokens`, `prompt_length/mean`, `response_length/mean`",
@@ -43,12 +47,20 @@ def derived(context: Context) -> Verdict:
     items, lines, missing = [], list[str](), list[str]()
     for topic in topics:
         short, long = _topic(context, topic, step)
+        if not long and context.query.steps.kind == "none":
+            for other in [s for s in context.train_steps if s != step][:MOST_STEPS]:
+                short, long = _topic(context, topic, other)
+                if long:
+                    step = other
+                    break
         if long:
             items.extend(short)
             lines.extend(long)
         else:
             what = context.say(f"derive.what_{topic}")
-            missing.append(context.say("derive.cannot", what=what, needs=_NEEDS[topic]))
+            held = all(_held(context, name) for name in _NEEDS[topic].replace("`", "").split(", "))
+            phrase = "derive.inconclusive" if held and topic not in {"critic"} else "derive.cannot"
+            missing.append(context.say(phrase, what=what, needs=_NEEDS[topic]))
     if not lines:
         context.doc.bullets(missing)
         return Verdict("no_data", unmark(missing[0]))
@@ -61,6 +73,12 @@ def derived(context: Context) -> Verdict:
         if metric is not None and context.run.value(metric, step) is not None:
             context.cite(context.card(metric))
     return Verdict("answered", unmark(summary))
+
+
+def _held(context: Context, pattern: str) -> bool:
+    """Whether the log holds a key, or one that starts as a pattern with ``*`` does."""
+    stem = pattern.rstrip("*")
+    return any(metric == pattern or (stem != pattern and metric.startswith(stem)) for metric in context.run.metrics)
 
 
 def _step(context: Context) -> int:
@@ -191,6 +209,14 @@ def bottleneck(context: Context) -> Verdict:
     shares, _ = time_shares(context.ledger, step)
     total = context.value("timing_s/step", step)
     if not shares or total is None:
+        stages = _old_stages(context, step)
+        if stages:
+            summary = context.say("bottleneck.stages", v=stages[0], stage=key(str(stages[0].metric)))
+            context.doc.paragraph(f"**{summary}**")
+            rows = [[key(str(stage.metric)), context.doc.show(stage, None, "seconds")] for stage in stages]
+            context.doc.table([context.say("head.stage"), context.say("head.time")], rows)
+            context.metrics.extend(str(stage.metric) for stage in stages[:2])
+            return Verdict("answered", unmark(summary), "medium")
         text = context.say("bottleneck.none")
         context.doc.paragraph(f"**{text}**")
         return Verdict("no_data", unmark(text))
@@ -200,6 +226,13 @@ def bottleneck(context: Context) -> Verdict:
     context.metrics.extend([str(shares[0].name), "timing_s/step"])
     context.cite(context.card(str(shares[0].name)))
     return Verdict("answered", unmark(summary))
+
+
+def _old_stages(context: Context, step: int) -> list[Fact]:
+    """Stage times in verl's older spelling (``timing/gen``), which logs no total; longest first."""
+    names = [m for m in context.run.metrics if m.startswith(("timing/", "timing_s/"))]
+    facts = [fact for name in names if "/" not in name.split("/", 1)[1] and (fact := context.value(name, step))]
+    return sorted(facts, key=lambda fact: -float(fact.value) if isinstance(fact.value, (int, float)) else 0.0)
 
 
 # -- advice, forecast, out of scope ---------------------------------------------------------------
@@ -222,6 +255,7 @@ def advice(context: Context) -> Verdict:
 def forecast(context: Context) -> Verdict:
     """The trend that a forecast would need; nothing is extrapolated yet, and the answer says so."""
     context.doc.paragraph(context.say("forecast.refused"))
+    context.query = replace(context.query, steps=StepSlot())
     verdict = trend(context)
     return Verdict(verdict.code, verdict.summary, "low")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from assistant.analysis.validation import ValidationSet, problem_count, sampling_error, validation_sets
-from assistant.ask.context import Context, benchmark_sizes, key
+from assistant.ask.context import Context, benchmark_sizes, is_validation, key
 from assistant.model import Fact, Verdict
 from assistant.write.document import unmark
 
@@ -60,6 +60,7 @@ def validation(context: Context, step: int | None = None) -> Verdict:
         return Verdict("no_data", unmark(text))
     summary = _summary(context, step)
     context.doc.paragraph(f"**{summary}**")
+    context.doc.paragraph(_accuracy_gap(context, step))
     body(context, step, heading=False)
     if context.query.depth == "every":
         from assistant.ask.detail import every_metric
@@ -67,6 +68,18 @@ def validation(context: Context, step: int | None = None) -> Verdict:
         every_metric(context, step)
     code = "answered" if context.query.intent == "validation" else "insufficient_data"
     return Verdict(code, unmark(summary))
+
+
+def _accuracy_gap(context: Context, step: int) -> str:
+    """Said where other validations log an accuracy and this one does not: the reward does not stand in for it."""
+    if any(table.variable == "acc" for table in validation_sets(context.run, step)):
+        return ""
+    metric = next((m for m in context.run.metrics if is_validation(m) and "/acc/mean@" in m), None)
+    if metric is None:
+        return ""
+    context.ledger.missing(metric, step)
+    why = context.say("why.cut" if any(g.step == step for g in context.run.missing) else "why.absent")
+    return context.say("validation.acc_missing", step=step, metric=metric, why=why)
 
 
 def _summary(context: Context, step: int) -> str:

@@ -95,6 +95,8 @@ class Context:
             return "tokens"
         if metric.endswith(("num_preempted", "topk_ratio")):
             return "number"
+        if metric.startswith("response_length_non_aborted/"):
+            return "fraction" if metric.endswith("clip_ratio") else "tokens"
         if card is not None and card.kind != "number":
             return card.kind
         if metric.startswith("timing_s/"):
@@ -151,6 +153,17 @@ class Context:
     def value(self, metric: str, step: int) -> Fact | None:
         """A cell as a fact."""
         return self.ledger.value(metric, step, self.run)
+
+    def levels(self, metric: str, trend: Fact) -> dict[str, str]:
+        """Medians of the first and last third of a trend's points, as text; empty below nine points."""
+        kind = self.kind_of(metric)
+        shown = {}
+        for name, which in (("early", "first"), ("late", "last")):
+            fact = self.ledger.level(metric, trend, which, self.run)
+            if fact is None:
+                return {}
+            shown[name] = self.doc.show(fact, None, kind)
+        return shown
 
     def finding(self, check: Check) -> str:
         """Registers a rule's result as a finding; returns its sentence (with marks)."""

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import os
+import re
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from assistant.analysis import Ledger
 from assistant.ask import answer_compare, answer_explain, answer_metric, answer_other, answer_validation
-from assistant.ask.context import Context
-from assistant.ask.understand import Query, State, language_of, understand
+from assistant.ask.context import Context, is_validation
+from assistant.ask.understand import Query, State, language_of, parts, understand
 from assistant.ground import check
 from assistant.ground.check import Checked, withhold
 from assistant.knowledge import Resolver
@@ -19,6 +20,7 @@ from assistant.write.document import marked_ids, render, unmark
 
 #: Intents that can be answered without any log.
 MAX_SOURCES = 8
+_TRAIN_ACCURACY = re.compile(r"训练(?:集)?(?:的|上)?(?:准确率|正确率|accuracy)|train(?:ing)? acc", re.IGNORECASE)
 _WITHOUT_LOG = {"define", "out_of_scope"}
 
 
@@ -56,12 +58,22 @@ class Answerer:
         if language == "auto":
             fallback = state.language if state is not None and state.language else default_language
             language = language_of(question, fallback)
-        query = understand(question, self.resolver, runs, language=language, state=state)
+        queries = [understand(part, self.resolver, runs, language=language, state=state) for part in parts(question)]
+        whole = understand(question, self.resolver, runs, language=language, state=state)
+        if len(queries) == 1 or len({q.intent for q in queries} & {whole.intent, "out_of_scope"}) == 0:
+            queries = [whole]
+        query = replace(queries[0], text=question)
         context = Context(query, tuple(runs), self.resolver, Ledger(runs))
         if len(runs) > 1:
             context.warnings.append(context.say("note.other_runs", n=str(len(runs)), name=runs[0].name))
         verdict, problem = self._answer(context)
         verdict = _fit(context, verdict)
+        first = context.query
+        for other in queries[1:] if context.runs else []:
+            context.query = other
+            _, further = self._answer(context)
+            problem = problem or further
+        context.query = first
         answer = finish(context, verdict, problem, time.perf_counter() - started)
         carried = State(query.intent, query.mentions, query.steps, language, query.depth)
         return answer, carried
@@ -82,6 +94,9 @@ class Answerer:
         absent = self._absent_step(context)
         if absent is not None:
             return absent, absent.summary
+        logged = any("acc" in m and not is_validation(m) for m in context.run.metrics)
+        if _TRAIN_ACCURACY.search(query.text) and not logged:
+            context.doc.paragraph(f"**{context.say('validation.no_training_accuracy')}**")
         verdict = _DISPATCH[query.intent](context)
         if verdict.code == "unknown_metric":
             return verdict, verdict.summary
@@ -91,7 +106,7 @@ class Answerer:
     def _absent_step(context: Context) -> Verdict | None:
         """A step that the question names and the log does not hold: said, with the steps there are."""
         query, steps = context.query, set(context.run.distinct_steps)
-        if query.steps.kind not in {"single", "pair"} or query.intent == "define":
+        if query.steps.kind not in {"single", "pair"} or query.intent in {"define", "forecast"}:
             return None
         missing = [s for s in query.steps.values if s not in steps]
         if not missing:
@@ -112,6 +127,9 @@ class Answerer:
 def _explain(context: Context) -> Verdict:
     """One step, several, or the run, as the question's steps say."""
     slot, run = context.query.steps, context.run
+    if context.query.guessed and slot.kind == "none" and context.query.text.strip() and not context.query.mentions:
+        context.doc.paragraph(context.say("explain.guessed"))
+        return answer_explain.explain_run(context, brief=True)
     if slot.kind == "single":
         return answer_explain.explain_step(context, slot.values[0])
     if slot.kind == "last":
@@ -134,8 +152,17 @@ def _explain_metrics(context: Context) -> Verdict:
 
 
 def _validation(context: Context) -> Verdict:
-    slot = context.query.steps
-    if slot.kind == "single":
+    slot, query = context.query.steps, context.query
+    keys = answer_metric.named_keys(context)
+    report = re.search(r"结果|results?\b|解读|分析|explain|interpret", query.text)
+    if keys and not report:
+        verdict = answer_metric.lookup(context)
+        if verdict.code == "answered" and slot.kind == "none" and len(context.run.series(keys[0])[0]) == 1:
+            context.doc.blocks.clear()
+            context.metrics.clear()
+        else:
+            return verdict
+    if slot.kind in {"single", "pair"}:
         return answer_validation.validation(context, slot.values[0])
     return answer_validation.validation(context)
 
@@ -185,9 +212,12 @@ def finish(context: Context, verdict: Verdict, problem: str | None, seconds: flo
     """Renders the document, renumbers the facts used, and checks the finished text against them."""
     doc = context.doc
     doc.blocks = [block for block in doc.blocks if block]
-    markup = doc.markup()
+    markup = doc.markup().replace("（—）", "").replace(" (—)", "")
     if doc.citations:
-        listed = "; ".join(f"[{c.id}] {c.card}" for c in list(doc.citations.values())[:MAX_SOURCES])
+        listed = "; ".join(
+            f"[{c.id}] {c.card}" if f"[{c.id}]" in markup else c.card
+            for c in list(doc.citations.values())[:MAX_SOURCES]
+        )
         phrase = "sources.more" if len(doc.citations) > MAX_SOURCES else "sources"
         markup += "\n\n" + context.say(phrase, listed=listed)
     wanted = [i for i in marked_ids(markup) if i.startswith("E")]

@@ -9,26 +9,13 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal, cast
 
+from assistant.ask.steps import SLOWEST_STEP, step_marks, threshold_in, western_numbers
 from assistant.knowledge import Mentioned, Resolver
 from assistant.model import Run, Slots, StepSlot
 from assistant.model.answer import Intent, Op
 
 Depth = Literal["brief", "normal", "detailed", "every"]
 _FULL_WIDTH = str.maketrans({chr(0xFF01 + i): chr(0x21 + i) for i in range(94)} | {"\u3000": " "})
-_CHINESE_DIGITS = {
-    "零": 0,
-    "一": 1,
-    "二": 2,
-    "两": 2,
-    "三": 3,
-    "四": 4,
-    "五": 5,
-    "六": 6,
-    "七": 7,
-    "八": 8,
-    "九": 9,
-}
-_CHINESE_STEP = re.compile(r"(第|前|最近|最后|头)([零一二两三四五六七八九十百]{1,5})(\s*(?:个\s*)?(?:步|step|轮))")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +33,8 @@ class Query:
         topics: derived quantities asked for.
         depth: how much to say.
         threshold: number compared with (``超过 0.05``), and whether above or below.
-        vague: nothing but a pronoun or mood was there to go by.
+        step_marks: where in the question each step stands, as (position, step).
+        guessed: no pattern told what is asked; the intent is the usual one for such a question.
     """
 
     text: str
@@ -59,6 +47,8 @@ class Query:
     topics: tuple[str, ...] = ()
     depth: Depth = "normal"
     threshold: tuple[str, float] | None = None
+    guessed: bool = False
+    step_marks: tuple[tuple[int, int], ...] = ()
 
     def slots(self, metrics: Sequence[str]) -> Slots:
         """The contract's slots."""
@@ -86,10 +76,7 @@ class _Patterns:
     domain: re.Pattern[str]
     out_of_domain: re.Pattern[str]
     offer: re.Pattern[str]
-
-
-#: Intents that metric names themselves speak for ("batch size", "accuracy"); the others look past them.
-_WHOLE_TEXT = {"derive", "validation"}
+    split: re.Pattern[str]
 
 
 @lru_cache(maxsize=1)
@@ -117,6 +104,7 @@ def _patterns() -> _Patterns:
         domain=compiled(raw["domain"]),
         out_of_domain=compiled(raw["out_of_domain"]),
         offer=compiled(raw["offer"]),
+        split=compiled(raw["split"]),
     )
 
 
@@ -138,22 +126,30 @@ def understand(
 
     An empty question asks for an explanation of everything that matters.
     """
-    text = _western_numbers(question.translate(_FULL_WIDTH).strip())
+    text = western_numbers(question.translate(_FULL_WIDTH).strip())
     if not text:
         return Query(question, language, "explain", steps=StepSlot("none"))
     patterns = _patterns()
     run = runs[0] if runs else None
     mentions = tuple(resolver.mentions(text, run.metrics if run else (), run.framework if run else None))
     mentions = tuple(m for m in mentions if not re.fullmatch(r"(?i)steps?|global_step|training/global_step", m.text))
-    steps, all_steps = _steps(text, patterns, run)
+    if not mentions and run is not None and (slow := SLOWEST_STEP.search(text)):
+        held = next((m for m in ("timing_s/step", "perf/time_per_step", "step_time") if m in run.metrics), None)
+        if held is not None:
+            card = resolver.key(held, run.framework)
+            mentions = (Mentioned(slow.start(), slow.start(), held, card.card if card else None, held),)
+    steps, marks = step_marks(text, patterns.steps, run)
+    all_steps = tuple(dict.fromkeys(step for _, step in marks))
     bare = _blank(text, [(m.start, m.end) for m in mentions])
+    keyless = _blank(text, [(m.start, m.end) for m in mentions if "/" in m.text])
+    seen = {"validation": text, "derive": keyless}  # what metric names themselves say ("accuracy", "batch size")
     scores = {
-        name: sum(weight for pattern, weight in items if pattern.search(text if name in _WHOLE_TEXT else bare))
+        name: sum(weight for pattern, weight in items if pattern.search(seen.get(name, bare)))
         for name, items in patterns.intents
     }
     op = next((cast("Op", name) for name, pattern in patterns.operations if pattern.search(bare)), None)
-    threshold = _threshold(bare)
-    topics = tuple(name for name, pattern in patterns.topics if pattern.search(text))
+    threshold = threshold_in(bare)
+    topics = tuple(name for name, pattern in patterns.topics if pattern.search(keyless))
     depth: Depth = next((cast("Depth", name) for name, pattern in patterns.depth if pattern.search(text)), "normal")
     query = Query(
         question,
@@ -166,6 +162,7 @@ def understand(
         topics,
         depth,
         threshold,
+        step_marks=marks,
     )
     return _decide(query, text, scores, patterns, state)
 
@@ -173,17 +170,26 @@ def understand(
 def _decide(query: Query, text: str, scores: dict[str, float], patterns: _Patterns, state: State | None) -> Query:
     mentions, steps = query.mentions, query.steps
     known = bool(mentions) or steps.kind != "none"
-    if not known and (
-        patterns.out_of_domain.search(text) or (not patterns.domain.search(text) and not max(scores.values()))
+    follows = state is not None and state.intent is not None
+    if (
+        not known
+        and not follows
+        and (patterns.out_of_domain.search(text) or (not patterns.domain.search(text) and not max(scores.values())))
     ):
         return replace(query, intent="out_of_scope")
     order = [name for name, _ in patterns.intents]
-    if len(query.all_steps) >= 2 and not scores["derive"]:
-        scores["compare"] += 1.0 if steps.kind == "range" else 2.0
+    if len(query.all_steps) >= 2 and not scores["derive"] and steps.kind != "range":
+        scores["compare" if scores["compare"] or not mentions else "lookup"] += 2.0
     if mentions and not any(scores.values()):
         scores["lookup" if steps.kind not in {"none", "all", "range", "last_n"} else "define"] += 1
     if query.op and mentions:
         scores["lookup"] += 3
+    if query.threshold and mentions and not scores["forecast"]:
+        scores["lookup"] += 3
+    if len(mentions) > 1 and steps.kind == "none" and re.search(r"区别|difference between|differ", text):
+        scores["define"] += 5
+    elif len(query.all_steps) > 1 and re.search(r"差多少|差了多少", text):
+        scores["compare"] += 3
     if not mentions:
         scores["define"] -= 3
         scores["lookup"] -= 1.5
@@ -205,7 +211,8 @@ def _decide(query: Query, text: str, scores: dict[str, float], patterns: _Patter
     if scores["derive"]:
         scores["lookup"] -= 3
     best = max(order, key=lambda name: (scores[name], -order.index(name)))
-    if scores[best] <= 0:
+    guessed = scores[best] <= 0
+    if guessed:
         best = "explain"
     follow_up = state is not None and re.match(
         r"(?i)\s*(那|那么|and\b|what about|how about|呢|why|为什么|再|same|also)", text
@@ -218,74 +225,7 @@ def _decide(query: Query, text: str, scores: dict[str, float], patterns: _Patter
         if best == "explain":
             best = state.intent
             query = replace(query, depth=state.depth if query.depth == "normal" else query.depth)
-    return replace(query, intent=cast("Intent", best))
-
-
-def _steps(text: str, patterns: _Patterns, run: Run | None) -> tuple[StepSlot, tuple[int, ...]]:
-    rules = patterns.steps
-    for pattern in rules["range"]:
-        if match := pattern.search(text):
-            first, last = sorted((int(match[1]), int(match[2])))
-            return StepSlot("range", (first, last)), (first, last)
-    if match := rules["last_n"].search(text):
-        return StepSlot("last_n", (int(match[1] or match[2]),)), ()
-    if match := rules["first_n"].search(text):
-        count = int(match[1] or match[2])
-        steps = run.distinct_steps if run else ()
-        picked = steps[:count]
-        return (StepSlot("range", (picked[0], picked[-1])) if picked else StepSlot("none")), ()
-    found: list[tuple[int, int]] = []
-    spans: list[tuple[int, int]] = []
-    for pattern in rules["single"]:
-        for match in pattern.finditer(text):
-            if not any(a < match.end() and match.start() < b for a, b in spans):
-                spans.append(match.span())
-                found.append((match.start(), int(match[1])))
-                extra = re.match(r"\s*(?:,|、|和|与|跟|and|&|vs\.?|/)\s*(\d+)(?![\d.%])", text[match.end() :])
-                if extra:
-                    found.append((match.end(), int(extra[1])))
-    numbers = tuple(dict.fromkeys(number for _, number in sorted(found)))
-    if len(numbers) == 1:
-        return StepSlot("single", numbers), numbers
-    if numbers:
-        return StepSlot("pair", numbers[:2]), numbers
-    for kind in ("last", "first", "all"):
-        if rules[kind].search(text):
-            return StepSlot(cast("Any", kind)), ()
-    return StepSlot("none"), ()
-
-
-def _western_numbers(text: str) -> str:
-    """``第三步`` → ``第3步``, so that one set of patterns serves."""
-
-    def convert(match: re.Match[str]) -> str:
-        return f"{match[1]}{chinese_number(match[2])}{match[3]}"
-
-    return _CHINESE_STEP.sub(convert, text)
-
-
-def chinese_number(text: str) -> int:
-    """A Chinese numeral below 1000 (``三`` → 3, ``十二`` → 12, ``一百零五`` → 105)."""
-    total, digit = 0, 0
-    for char in text:
-        if char in _CHINESE_DIGITS:
-            digit = _CHINESE_DIGITS[char]
-        else:
-            total += (digit or 1) * {"十": 10, "百": 100}[char]
-            digit = 0
-    return total + digit
-
-
-def _threshold(text: str) -> tuple[str, float] | None:
-    match = re.search(
-        r"(?i)(超过|高于|大于|above|over|exceed(?:s|ed)?|greater than|more than|>=?)\s*(-?\d[\d.]*(?:e-?\d+)?)"
-        r"|(低于|小于|不到|below|under|less than|<=?)\s*(-?\d[\d.]*(?:e-?\d+)?)",
-        text,
-    )
-    if match is None:
-        return None
-    number = (match[2] or match[4]).rstrip(".")
-    return ("above" if match[1] else "below", float(number))
+    return replace(query, intent=cast("Intent", best), guessed=guessed and not follow_up)
 
 
 def _blank(text: str, spans: Sequence[tuple[int, int]]) -> str:
@@ -293,6 +233,19 @@ def _blank(text: str, spans: Sequence[tuple[int, int]]) -> str:
     for start, end in spans:
         chars[start:end] = " " * (end - start)
     return "".join(chars)
+
+
+def parts(question: str) -> list[str]:
+    """The questions that one text asks, where each part stands on its own; else the whole text."""
+    text = question.translate(_FULL_WIDTH).strip()
+    pieces = [piece.strip(" ,，、") for piece in _patterns().split.split(text)]
+    pieces = [piece for piece in pieces if len(piece) > 1]
+    if not 2 <= len(pieces) <= 4 or len(text) > 400:
+        return [question]
+    strong = [
+        max(sum(w for p, w in items if p.search(piece)) for _, items in _patterns().intents) >= 2 for piece in pieces
+    ]
+    return pieces if all(strong) else [question]
 
 
 def looks_like_question(text: str) -> bool:

@@ -21,15 +21,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Runs one command; returns its exit status."""
     parser = build_parser()
     arguments = parser.parse_args(argv)
-    question = " ".join(getattr(arguments, "question", None) or [])
     try:
         status: int = arguments.run(arguments)
-    except InputError as error:
-        print(error.message(_language(question, arguments)), file=sys.stderr)
-        return BAD_INPUT
     except AssistantError as error:
-        print(error.message(_language(question, arguments)), file=sys.stderr)
-        return 1
+        asked = " ".join([*(getattr(arguments, "question", None) or []), *(getattr(arguments, "name", None) or [])])
+        print(error.message(_language(asked, arguments)), file=sys.stderr)
+        return BAD_INPUT if isinstance(error, InputError) else 1
     except BrokenPipeError:
         sys.stderr.close()
         return OK
@@ -139,8 +136,9 @@ def explain_command(arguments: argparse.Namespace) -> int:
             else:
                 print(markdown(answer))
     problems = [answer.problem for answer in answers if answer.problem]
-    for problem in problems:
-        print(problem.replace("`", ""), file=sys.stderr)
+    if not (sys.stdout.isatty() and sys.stderr.isatty()):  # a person has just read it
+        for problem in problems:
+            print(problem.replace("`", ""), file=sys.stderr)
     return BAD_INPUT if problems else OK
 
 
@@ -211,7 +209,6 @@ def metric_command(arguments: argparse.Namespace) -> int:
     from assistant.service import service
 
     name = " ".join(arguments.name)
-    arguments.question = [name]
     engine = service()
     chinese = any("\u3400" <= char <= "\u9fff" for char in name)
     language = _language(name if chinese else "", arguments)

@@ -45,10 +45,14 @@ class FittingTable(TableElement):
 
     @staticmethod
     def _stacked(header: list[Text], rows: list[list[Text]]) -> RenderResult:
-        yield Text(" · ".join(heading.plain for heading in header), style="markdown.table.header")
         for row in rows:
             yield row[0]
-            yield Padding(Text(" · ").join(cell for cell in row[1:] if cell.plain), (0, 0, 0, 2))
+            pairs = [
+                Text(f"{heading.plain} ", style="markdown.table.header").append_text(cell)
+                for heading, cell in zip(header[1:], row[1:], strict=False)
+                if cell.plain
+            ]
+            yield Padding(Text(" · ").join(pairs), (0, 0, 0, 2))
         yield Text("")
 
 

@@ -10,9 +10,11 @@ import difflib
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property
+from fnmatch import fnmatchcase
+from functools import cached_property, lru_cache
 from typing import Literal
 
+from assistant import resources
 from assistant.knowledge.cards import Card, Library
 
 How = Literal["exact", "template", "alias", "search"]
@@ -132,12 +134,21 @@ class Resolver:
                     result.append(Resolution(card, "alias", 0.9, foreign=_foreign(card, framework)))
             if result:
                 return result
+        for word, patterns in self._plain:
+            if word == folded:
+                exact = [self.key(pattern, framework) for pattern in patterns if "*" not in pattern]
+                known = {r.card.id: r for r in exact if r is not None}
+                return [Resolution(r.card, "alias", 0.8, foreign=r.foreign) for r in known.values()]
+        if _STATISTIC.fullmatch(text):
+            _, meant = self._statistic(text.lower(), "", {}, framework)
+            if meant is not None:
+                return [Resolution(meant, "template", 0.9, foreign=_foreign(meant, framework))]
         return result
 
-    def nearest(self, text: str, k: int = 3, keys: Iterable[str] = ()) -> list[str]:
-        """The ``k`` known spellings most like a text (the log's own keys first), for an error message."""
-        own = list(keys)
-        pool = {**{_fold(key): key for c in self.library for key in c.keys}, **{_fold(k): k for k in own}}
+    def nearest(self, text: str, k: int = 3, keys: Iterable[str] = (), *, only_keys: bool = False) -> list[str]:
+        """The ``k`` known spellings most like a text, for an error message; ``only_keys``: among the log's own."""
+        own = {_fold(k): k for k in keys}
+        pool = own if only_keys else {**{_fold(key): key for c in self.library for key in c.keys}, **own}
         folded = _fold(text)
         tail = folded.rsplit("/", 1)[-1]
         scored = sorted(
@@ -191,6 +202,17 @@ class Resolver:
                     named = self.name(token, framework)
                     card = named[0].card if named else None
                     take(match.start(), match.start() + len(token), card, None)
+        for word, patterns in self._plain:
+            start = lower.find(word)
+            while start >= 0:
+                end = start + len(word)
+                if _whole_word(lower, start, end):
+                    key = _first_held(patterns, own)
+                    if key is not None or own:
+                        card = _card(self.key(key or patterns[0], framework))
+                        if key is not None or card is not None:
+                            take(start, end, card, key, specific=True)
+                start = lower.find(word, end)
         for phrase, cards in self._phrases:
             start = lower.find(phrase)
             while start >= 0:
@@ -228,11 +250,18 @@ class Resolver:
         if chosen is not None:
             resolution = self.key(own[chosen], framework)
             return own[chosen], _card(resolution)
-        for sample in (f"val-core/x/acc/{name}/mean", f"val-core/x/acc/{name}", f"val-aux/x/acc/{name}"):
+        stems = (f"val-core/x/acc/{name}", f"val-aux/x/acc/{name}")
+        for sample in (*stems, *(f"{stem}/mean" for stem in stems)):
             resolution = self.key(sample, framework)
             if resolution is not None:
                 return None, resolution.card
         return None, None
+
+    @cached_property
+    def _plain(self) -> list[tuple[str, list[str]]]:
+        """Bare words with the keys they may mean, longest word first (``knowledge/plain_words.yaml``)."""
+        entries = [(_fold(word), entry["keys"]) for entry in plain_words() for word in entry["words"]]
+        return sorted(entries, key=lambda item: -len(item[0]))
 
     @cached_property
     def _phrases(self) -> list[tuple[str, list[Card]]]:
@@ -246,11 +275,13 @@ class Resolver:
             if "_" in phrase:
                 for variant in (phrase.replace("_", " "), phrase.replace("_", "-")):
                     plain.setdefault(variant, cards)
-        usable = {p: c for p, c in plain.items() if len(p) > 1 and p not in _TOO_PLAIN and "{" not in p}
+        usable = {
+            p: c for p, c in plain.items() if (len(p) > 1 or not p.isascii()) and p not in _TOO_PLAIN and "{" not in p
+        }
         return sorted(usable.items(), key=lambda item: -len(item[0]))
 
 
-_STATISTIC = re.compile(r"(?<![A-Za-z0-9_/])(?:mean|std|best|worst|maj)@\d+(?![\d/])", re.IGNORECASE)
+_STATISTIC = re.compile(r"(?<![A-Za-z0-9_/])(?:mean|std|best|worst|maj)@\d+(?:/(?:mean|std))?(?![\d/])", re.IGNORECASE)
 _KEY_LIKE = re.compile(r"[A-Za-z][A-Za-z0-9_@./|()-]{1,200}")
 _LOOKS_LIKE_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_@.-]*(?:/[A-Za-z0-9_@.-]+)+")
 _SNAKE = re.compile(r"(?<![A-Za-z0-9_/@.])[A-Za-z]+(?:_[A-Za-z0-9]+)+(?![A-Za-z0-9_/@])")
@@ -280,6 +311,31 @@ def _template_pattern(template: str) -> re.Pattern[str]:
             )  # fmt: skip
             pattern += f"(?P<{name}>{value})"
     return re.compile(pattern)
+
+
+@lru_cache(maxsize=1)
+def plain_words() -> list[dict[str, list[str]]]:
+    """The shipped table of bare words."""
+    import yaml
+
+    text = (resources.data_folder("knowledge") / "plain_words.yaml").read_text(encoding="utf-8")
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    table: list[dict[str, list[str]]] = yaml.load(text, Loader=loader)
+    return table
+
+
+def _first_held(patterns: Iterable[str], own: dict[str, str]) -> str | None:
+    """The first of some key patterns that a log's key answers to."""
+    for pattern in patterns:
+        lowered = pattern.lower()
+        if "*" not in lowered:
+            if lowered in own:
+                return own[lowered]
+            continue
+        matching = [key for key in own if fnmatchcase(key, lowered)]
+        if matching:
+            return own[matching[0]]
+    return None
 
 
 def _card(resolution: Resolution | None) -> Card | None:

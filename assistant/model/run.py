@@ -92,7 +92,7 @@ class Note:
         return self.zh if language == "zh" else self.en
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Run:
     """One training run.
 

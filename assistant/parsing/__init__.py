@@ -10,11 +10,15 @@ from dataclasses import dataclass, replace
 from assistant.model.run import Note, Run
 from assistant.parsing.counts import count_lines
 from assistant.parsing.decoding import decode
+from assistant.parsing.hfdict import HFDict
 from assistant.parsing.keyvalue import KeyValue
+from assistant.parsing.notebook import NotebookTable
 from assistant.parsing.prose import Prose, find_prose
 from assistant.parsing.registry import Format, Registry
 from assistant.parsing.repair import Document, prepare
 from assistant.parsing.table import Reading
+from assistant.parsing.trainerjson import TrainerJsonLines
+from assistant.parsing.trainerstate import TrainerStateJson
 from assistant.parsing.verl import VerlConsole
 
 __all__ = [
@@ -33,6 +37,10 @@ __all__ = [
 registry = Registry()
 """The formats in use; the built-in ones are registered here like any other."""
 registry.register(VerlConsole())
+registry.register(HFDict())
+registry.register(TrainerJsonLines())
+registry.register(TrainerStateJson())
+registry.register(NotebookTable())
 registry.register(KeyValue())
 
 

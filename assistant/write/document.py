@@ -98,6 +98,8 @@ class Document:
             return mark(fact.id, str(fact.limit))
         if part == "line":
             return mark(fact.id, str(fact.line))
+        if part == "metric":
+            return str(fact.metric)
         if part in {"step", "from_step", "to_step", "first_step", "last_step"}:
             return self.step(getattr(fact, part))
         number = {"from": fact.from_value, "to": fact.to_value, None: fact.value, "value": fact.value}[part]  # type: ignore[assignment]

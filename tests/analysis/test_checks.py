@@ -138,9 +138,8 @@ def falling(n: int, **last: float) -> list[Values]:
 
 def collapse(rows: list[Values]) -> Check | None:
     run = run_of(dict(enumerate(rows, 1)))
-    found = run_checks(Ledger([run]), list(run.steps))
-    assert len(found) <= 1
-    return found[0] if found else None
+    found = {check.rule: check for check in run_checks(Ledger([run]), list(run.steps))}
+    return found.get("length_collapse")
 
 
 def test_check_run_short_answers_alone_is_a_warning() -> None:
@@ -174,6 +173,15 @@ def test_check_run_other_signs_without_short_answers_is_silent() -> None:
 def test_check_run_fewer_than_eight_steps_is_silent() -> None:
     assert collapse(falling(7, entropy=0.001)) is None
     assert collapse(falling(8, entropy=0.001)) is not None
+
+
+@pytest.mark.parametrize(("last", "fires"), [(0.1, True), (0.5, False), (0.9, False)])
+def test_check_run_score_falling_over_the_run_is_reported(last: float, fires: bool) -> None:
+    rows: dict[int, Values] = {}
+    for step in range(1, 13):
+        rows[step] = {**training_step(step), "critic/score/mean": 0.5 + (last - 0.5) * step / 12}
+    found = run_checks(Ledger([run_of(rows)]), list(rows))
+    assert [(check.rule, check.severity) for check in found] == ([("score_falling", "warning")] if fires else [])
 
 
 # --- everything ------------------------------------------------------------------------------------------

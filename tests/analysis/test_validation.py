@@ -81,7 +81,7 @@ def test_validation_steps_are_those_with_validation_metrics() -> None:
         {
             0: validation_step(),
             1: training_step(1),
-            2: {"val/loss": 0.5},
+            2: training_step(2),
             3: {"val/test_score/gsm8k": 0.4},
             4: {"val-aux/num_turns/mean": 3.0},
         }

@@ -1,0 +1,58 @@
+"""What launchers, loggers and terminals print in front of a message; formats look at what follows it."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from assistant.parsing.repair import strip_ray
+
+_LEVEL: Final = r"(?:INFO|SUCCESS|DEBUG|WARNING|WARN|ERROR|CRITICAL|TRACE|METRICS?)(?![\w/])"
+_CLOCK: Final = r"[0-9]{2}:[0-9]{2}:[0-9]{2}(?:[.,][0-9]{1,9})?+(?:[+-][0-9]{2}:?[0-9]{2}|Z)?+"
+_DAY: Final = r"(?:[0-9]{4}[-/][0-9]{2}[-/][0-9]{2}|[0-9]{8}|[0-9]{2}[-/][0-9]{2}(?:[-/][0-9]{2,4})?+)"
+_FIRST: Final = (
+    r"\[[^\[\]{}'\"\n]{1,80}+\]:?"
+    r"|\([^(){}'\"\n=]{1,80}+\)"
+    rf"|(?:{_DAY}[T _,-]{{1,2}})?+{_CLOCK}:?"
+    rf"|{_LEVEL}:[\w.]{{1,60}}+:"
+    rf"|{_LEVEL}:?"
+    r"|[\w./-]{1,80}+(?<=\.py):[0-9]{1,7}[:\]]?"
+    r"|[\w.]{1,80}+:[\w<>]{1,60}+:[0-9]{1,7}"
+    rf"|[A-Za-z_][\w.]{{0,60}}+(?=[ \t]{{1,9}}{_LEVEL})"
+    r"|(?i:rank)[ _]?[0-9]{1,6}:"
+    r"|[\w.~/-]{1,160}+(?<=\.log|\.txt|\.out):(?:[0-9]{1,9}:)?+"
+    r"|>"
+)
+_TOKEN: Final = re.compile(rf"[ \t]{{0,40}}+(?:{_FIRST})(?=[\s|-]|$|(?<=[\]):>]).)")
+_FOLLOWING: Final = re.compile(rf"[ \t]{{0,40}}+(?:{_FIRST}|[-|:]{{1,3}}(?=\s))(?=[\s|-]|$|(?<=[\]):>]).)")
+_BLANK: Final = re.compile(r"[ \t]{0,400}+")
+_MOST_TOKENS: Final = 12
+
+
+def read_body(line: str) -> tuple[str | None, str]:
+    """The process that printed a line, if the line tells, and the message without what precedes it.
+
+    Removed: a Ray prefix, a progress bar that ends in ``it/s]``, timestamps, levels, logger names, places in
+    source files, ranks, the file name that grep prints. Text of any other kind stays.
+    """
+    tag = None
+    if "pid=" in line[:200] or "actor_id=" in line[:200] or "[repeated " in line:
+        tag, line = strip_ray(line)
+    if "it/s]" in line or "s/it]" in line:
+        line = line[max(line.rfind("it/s]"), line.rfind("s/it]")) + 5 :]
+    at = 0
+    found = _TOKEN.match(line)
+    for _ in range(_MOST_TOKENS):
+        if found is None:
+            break
+        at = found.end()
+        found = _FOLLOWING.match(line, at)
+    blank = _BLANK.match(line, at)
+    return tag, line[blank.end() if blank is not None else at :]
+
+
+def has_prefix(line: str) -> bool:
+    """Whether a line begins as a logger's or a launcher's message does."""
+    if "pid=" in line[:200] and strip_ray(line)[0] is not None:
+        return True
+    return _TOKEN.match(line) is not None

@@ -1,0 +1,176 @@
+"""The table that the Hugging Face Trainer shows in a notebook: as HTML, and as a browser copies it (tabs).
+
+huggingface/transformers, ``utils/notebook.py``, ``NotebookProgressCallback``: the first column is ``Step`` or
+``Epoch``, headers are capitalised and may hold blanks and `` / ``, a value that was not logged is ``No log``.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Final
+
+from assistant.model.run import Missing, Note, Run
+from assistant.parsing.numbers import decimals, read_number
+from assistant.parsing.repair import Document
+from assistant.parsing.table import Reading, Row, build_run, restart_notes
+
+_TAG: Final = re.compile(r"(?i)<(/?)(table|tr|th|td)\b[^<>]{0,300}+>([^<>]{0,300}+)")
+_AXES: Final = frozenset({"Step", "Epoch"})
+_LOSSES: Final = frozenset({"Training Loss", "Validation Loss"})
+_TRL: Final = re.compile(r"reward|rewards? / |completion|kl$|logps|logits|objective|frac_reward_zero_std")
+_TRAIN_ONLY: Final = 400
+
+
+@dataclass(slots=True)
+class _Table:
+    """A header and the rows below it: each row with the line of each cell."""
+
+    header: list[str]
+    lines: set[int]
+    rows: list[tuple[list[str], list[int]]] = field(default_factory=list)
+    kind: str = "notebook-tsv"
+    open_end: bool = False
+
+
+class NotebookTable:
+    """Reads the Trainer's notebook table."""
+
+    name: Final = "notebook-table"
+    strength: Final = 62
+
+    def read(self, document: Document) -> Reading:
+        """One run a table; no runs if there is none."""
+        bad: list[int] = []
+        tables = [*_html_tables(document), *_tab_tables(document, bad)]
+        runs: list[Run] = []
+        taken: set[int] = set()
+        for table in tables:
+            run = _run(table, f"r{len(runs)}", document.name)
+            if run is not None:
+                runs.append(run)
+                taken |= table.lines
+        if not runs:
+            return Reading()
+        return Reading(tuple(runs), frozenset(taken), tuple(line for line in bad if line not in taken))
+
+
+def _html_tables(document: Document) -> Iterator[_Table]:
+    table: _Table | None = None
+    cells: list[tuple[str, int, bool]] = []
+    for line, number in zip(document.lines, document.numbers, strict=False):
+        if "<" not in line:
+            continue
+        for found in _TAG.finditer(line):
+            closing, tag, text = found[1], found[2].lower(), found[3]
+            if tag in {"th", "td"}:
+                if not closing and len(cells) < _TRAIN_ONLY:
+                    cells.append((html.unescape(text.replace("\\n", " ")).strip(), number, tag == "th"))
+                continue
+            if cells and (tag == "table" or closing or tag == "tr"):
+                names = [text for text, _, _ in cells]
+                if all(head for _, _, head in cells):
+                    if table is not None:
+                        yield table
+                    known = names[0] in _AXES and len(names) > 1 and bool(_LOSSES & set(names))
+                    table = _Table(names, {at for _, at, _ in cells}, kind="notebook-html") if known else None
+                elif table is not None and len(names) == len(table.header):
+                    table.rows.append((names, [at for _, at, _ in cells]))
+                    table.lines.update(at for _, at, _ in cells)
+                cells = []
+            if tag == "table" and table is not None:
+                yield table
+                table = None
+    if table is not None:
+        yield table
+
+
+def _tab_tables(document: Document, bad: list[int]) -> Iterator[_Table]:
+    table: _Table | None = None
+    for entry, (line, number) in enumerate(zip(document.lines, document.numbers, strict=False)):
+        if "\t" not in line:
+            if line.strip() and table is not None:
+                yield table
+                table = None
+            continue
+        head = line[:400].lstrip()
+        if head.startswith(("Step\t", "Epoch\t")) and any(name in line[:2000] for name in _LOSSES):
+            if table is not None:
+                yield table
+            table = _Table([name.strip() for name in line.strip().split("\t")], {number})
+            continue
+        if table is None:
+            continue
+        cells = [cell.strip() for cell in line.rstrip("\r\n").lstrip(" ").split("\t")]
+        if len(cells) == len(table.header) + 1 and not cells[-1]:
+            cells.pop()
+        ends = not any(rest.strip() for rest in document.lines[entry + 1 : entry + 4])
+        if read_number(cells[0]) is None or len(cells) > len(table.header):
+            bad.append(number)
+            yield table
+            table = None
+        elif len(cells) < len(table.header) and not ends:
+            bad.append(number)
+        else:
+            table.rows.append((cells, [number] * len(cells)))
+            table.lines.add(number)
+            table.open_end = ends and entry == len(document.lines) - 1
+    if table is not None:
+        yield table
+
+
+def _run(table: _Table, id: str, name: str) -> Run | None:
+    axis, *keys = table.header
+    if not table.rows or len(set(keys)) != len(keys) or not all(keys):
+        return None
+    counted = all(cells[0].isascii() and cells[0].isdigit() and len(cells[0]) < 16 for cells, _ in table.rows)
+    rows: list[Row] = []
+    missing: list[Missing] = []
+    for index, (cells, lines) in enumerate(table.rows):
+        row = Row(int(cells[0]) if counted else index, lines[0], last_line=lines[-1])
+        rows.append(row)
+        if not counted:
+            value = read_number(cells[0])
+            if value is None:
+                return None
+            row.values[axis] = value
+        last = index == len(table.rows) - 1
+        half = last and (len(cells) < len(table.header) or (table.open_end and _is_short(table)))
+        row.cut = half
+        for at, key in enumerate(keys, 1):
+            if at >= len(cells):
+                missing.append(Missing(key, row.step, lines[-1], "line_cut"))
+                continue
+            value = read_number(cells[at])
+            if half and at == len(cells) - 1:
+                missing.append(Missing(key, row.step, lines[at], "half_value", cells[at][:80]))
+            elif value is not None:
+                row.values[key] = value
+                if lines[at] != row.line:
+                    row.lines[key] = lines[at]
+            elif cells[at]:
+                missing.append(Missing(key, row.step, lines[at], "not_a_number", cells[at][:80]))
+    if not any(row.values for row in rows):
+        return None
+    notes: list[Note] = restart_notes(rows) if counted else []
+    return build_run(
+        rows,
+        id=id,
+        name=name,
+        format=table.kind,
+        framework="TRL" if any(_TRL.match(key) for key in keys) else "HF Trainer",
+        step_axis=axis if counted else "index",
+        missing=missing,
+        warnings=notes,
+    )
+
+
+def _is_short(table: _Table) -> bool:
+    """Whether the very last number of a text has fewer decimals than all others of its column."""
+    column = len(table.header) - 1
+    shown = {decimals(cells[column]) for cells, _ in table.rows[:-1] if len(cells) > column and read_number(cells[column])}
+    own = decimals(table.rows[-1][0][-1])
+    known = shown - {None}
+    return len(known) == 1 and own not in known

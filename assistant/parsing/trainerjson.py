@@ -1,0 +1,81 @@
+"""JSON lines that trainers write beside their console: LLaMA-Factory's and ms-swift's.
+
+LLaMA-Factory's ``trainer_log.jsonl`` counts in ``current_steps`` (hiyouga/LLaMA-Factory, ``train/callbacks.py``,
+``LogCallback``), ms-swift's ``logging.jsonl`` in ``global_step/max_steps``, a text such as ``9/547``
+(modelscope/ms-swift, ``trainers/callback.py``). Times in words (``elapsed_time``, ``remaining_time``) are no metrics;
+a percentage is read as the number before its sign (``"1.65%"`` is 1.65, as LLaMA-Factory prints it).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Final
+
+from assistant.parsing.flatdict import Placed, place_dict
+from assistant.parsing.repair import Document
+from assistant.parsing.table import Reading
+from assistant.parsing.trainerevents import STEP_OF_MAX, Event, build_runs, make_event
+
+_CURRENT: Final = "current_steps"
+_LONGEST: Final = 200_000
+
+
+class TrainerJsonLines:
+    """Reads ``{"current_steps": 1, …}`` and ``{…, "global_step/max_steps": "9/547", …}``, one object a line."""
+
+    name: Final = "trainer-jsonl"
+    strength: Final = 66
+
+    def read(self, document: Document) -> Reading:
+        """The runs of a document; no runs if no such line is there."""
+        axis = _axis(document.lines)
+        if axis is None:
+            return Reading()
+        events: list[Event] = []
+        bad: list[int] = []
+        taken_to = -1
+        for entry, line in enumerate(document.lines):
+            if entry <= taken_to or '"' not in line[:400]:
+                continue
+            at = len(line) - len(line.lstrip())
+            if line[at : at + 2] != '{"' or len(line) > _LONGEST:
+                continue
+            placed = place_dict(document, entry, at, line)
+            if _is_event(placed, axis):
+                events.append(make_event(placed, axis=axis))
+                taken_to = placed.last
+            elif placed.flat.state != "nested" and f'"{axis}"' in line:
+                bad.append(document.numbers[entry])
+        _forget_empty(events)
+        style = ("llamafactory-jsonl", "LLaMA-Factory") if axis == _CURRENT else ("ms-swift-jsonl", "ms-swift")
+        built = build_runs(events, name=document.name, axis=axis, style=style)
+        return Reading(tuple(built.runs), frozenset(built.taken), tuple(line for line in bad if line not in built.taken))
+
+
+def _axis(lines: Sequence[str]) -> str | None:
+    for line in lines:
+        if line.lstrip()[:2] != '{"':
+            continue
+        if '"current_steps"' in line and '"total_steps"' in line:
+            return _CURRENT
+        if '"global_step/max_steps"' in line:
+            return STEP_OF_MAX
+    return None
+
+
+def _is_event(placed: Placed, axis: str) -> bool:
+    flat = placed.flat
+    keys = [item.key for item in flat.items]
+    if flat.state == "nested" or len(keys) < 2:
+        return False
+    if axis in keys:
+        return True
+    return flat.state != "closed" and keys[0] in {"loss", "eval_loss", "train_loss"}
+
+
+def _forget_empty(events: Sequence[Event]) -> None:
+    """A ``null`` counts as missing only where most events hold a number: elsewhere it says "not this time"."""
+    held = Counter(key for event in events for key in event.values)
+    for event in events:
+        event.bad = [gap for gap in event.bad if gap[1] != "null" or 2 * held[gap[0]] > len(events)]
