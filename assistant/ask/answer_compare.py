@@ -25,7 +25,7 @@ def compare(context: Context) -> Verdict:
     first, second = pair
     named = _named(context, first, second)
     if named:
-        return _metrics(context, named, first, second)
+        return metrics(context, named, first, second)
     both_validated = {first, second} <= set(context.validation_steps)
     both_trained = {first, second} <= set(context.train_steps)
     if both_validated:
@@ -38,11 +38,19 @@ def compare(context: Context) -> Verdict:
 def _pair(context: Context) -> tuple[int, int] | None:
     steps = list(context.run.distinct_steps)
     named = [s for s in context.query.all_steps if s in steps]
+    ends = context.query.steps.kind == "pair" and set(named) == {steps[0], steps[-1]} and bool(context.query.mentions)
+    if ends and any(m.key and context.run.value(m.key, steps[0]) is None for m in context.query.mentions):
+        named = []
     if len(named) >= 2:
         low, high = sorted(named[:2])
         return low, high
     if len(steps) < 2:
         return None
+    keys = [m.key for m in context.query.mentions if m.key is not None]
+    if keys and not named:  # the ends of the metric's own series
+        held, _ = context.run.series(keys[0])
+        if len(held) > 1:
+            return held[0], held[-1]
     if named:
         other = steps[-1] if named[0] != steps[-1] else steps[0]
         low, high = sorted((named[0], other))
@@ -184,21 +192,22 @@ def _with_error(context: Context, change: Fact, table: ValidationSet) -> Fact:
     return context.ledger.with_noise(change, noise, "resampling", [fact for fact, _ in known])
 
 
-def _metrics(context: Context, metrics: list[str], first: int, second: int) -> Verdict:
+def metrics(context: Context, keys: list[str], first: int, second: int) -> Verdict:
+    """Named metrics at two steps; the sentence is the first one's, ``mixed`` where they disagree."""
     doc = context.doc
     slot = len(doc.blocks)
     doc.blocks.append("")
-    changes = change_table(context, metrics[:12], first, second)
-    context.metrics.extend(metrics[:12])
+    changes = change_table(context, keys[:12], first, second)
+    context.metrics.extend(keys[:12])
     if not changes:
         text = context.say("compare.nothing_shared", a=first, b=second)
         doc.blocks[slot] = f"**{text}**"
         return Verdict("not_comparable", unmark(text))
     verdicts = [judge(context, change) for change in changes]
     doc.blocks[slot] = f"**{verdicts[0][1]}**"
-    remarks = [r for r in change_remarks(context, first, second) if any(key(m) in unmark(r) for m in metrics)]
+    remarks = [r for r in change_remarks(context, first, second) if any(key(m) in unmark(r) for m in keys)]
     doc.bullets(remarks)
-    for metric in metrics[:3]:
+    for metric in keys[:3]:
         context.cite(context.card(metric))
     codes = {code for code, _ in verdicts}
     code = verdicts[0][0] if len(codes) == 1 else "mixed" if {"improved", "regressed"} <= codes else verdicts[0][0]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 
+from assistant.analysis.checks import check_all
 from assistant.analysis.trend import MIN_POINTS
 from assistant.ask.context import Context, key
 from assistant.knowledge import Card
@@ -57,16 +58,21 @@ def define(context: Context) -> Verdict:
         context.doc.paragraph(f"**{text}**")
         return Verdict("unknown_metric", unmark(text))
     first_summary = ""
-    for card, _ in cards[:3]:
-        summary = define_card(context, card)
+    for card, named in cards[:3]:
+        summary = define_card(context, card, named)
         first_summary = first_summary or summary
     return Verdict("answered", unmark(first_summary))
 
 
-def define_card(context: Context, card: Card) -> str:
-    """One card: what it is, how to read it, what it does not mean, the log's values, formula, source."""
+def define_card(context: Context, card: Card, named: str = "") -> str:
+    """One card: what it is, how to read it, what it does not mean, the log's values, formula, source.
+
+    ``named`` is the key that the question spells or stands for, where it is one of the log's.
+    """
     doc, say, language = context.doc, context.say, context.language
     held = [m for m in context.run.metrics if context.card(m) is card] if context.runs else []
+    if named in held:
+        held = [named]
     shown = held[0] if len(held) == 1 else card.keys[0]
     title, source = card.title(language), card.source
     short = doc.quote(card.id, title, source, card.short(language).rstrip("。."))
@@ -140,6 +146,8 @@ def lookup(context: Context) -> Verdict:
     pairs = _paired(context)
     if pairs:
         return _pairs(context, pairs)
+    if context.query.op == "count" and not context.query.mentions:
+        return _count_steps(context)
     keys = named_keys(context)
     if not keys:
         lost = next((m.text for m in context.query.mentions), None)
@@ -177,6 +185,18 @@ def lookup(context: Context) -> Verdict:
     for metric in keys[:3]:
         context.doc.paragraph(context.gloss(metric))
     return Verdict("answered" if found else "no_data", unmark(texts[0]))
+
+
+def _count_steps(context: Context) -> Verdict:
+    """How many steps the log holds, and of which kind."""
+    steps = context.run.distinct_steps
+    text = context.say(
+        "lookup.steps", n=context.ledger.count("steps", len(steps)), first=steps[0], last=steps[-1],
+        train=context.ledger.count("training_steps", len(context.train_steps)),
+        val=context.ledger.count("validations", len(context.validation_steps)),
+    )  # fmt: skip
+    context.doc.paragraph(f"**{text}**")
+    return Verdict("answered", unmark(text))
 
 
 def _paired(context: Context) -> list[tuple[str, int]]:
@@ -360,6 +380,37 @@ def trend(context: Context) -> Verdict:
     context.chart(context.title(keys[0]), keys[:4])
     summary = unmark(texts[0])
     return Verdict(code, summary, "low" if code == "inconclusive" else "medium")
+
+
+def health(context: Context, keys: list[str]) -> Verdict:
+    """Whether single metrics look normal: what rules say of them, their trend, and that there is no universal norm."""
+    doc, steps = context.doc, context.train_steps or list(context.run.distinct_steps)
+    slot = context.query.steps
+    chosen = [s for s in slot.values if s in steps] if slot.kind == "single" else steps
+    found = [c for c in check_all(context.ledger, chosen or steps) if set(c.metrics) & set(keys)]
+    sentences = [context.finding(check) for check in found]
+    texts = []
+    for metric in keys[:3]:
+        trend = context.ledger.trend(metric, None)
+        if trend is None or trend.first_step is None or trend.last_step is None:
+            continue
+        ends = {"first": context.value(metric, trend.first_step), "last": context.value(metric, trend.last_step)}
+        texts.append(context.say(f"trend.{trend.direction}", metric=metric, t=trend, **ends))
+        if slot.kind == "single" and (fact := context.value(metric, slot.values[0])) is not None:
+            texts.insert(0, context.say("lookup.one", metric=metric, v=fact))
+    count = context.ledger.count("training_steps", len(context.train_steps))
+    summary = (
+        sentences[0] if sentences else context.say("health.metric_clean", names=context.join(map(key, keys)), n=count)
+    )
+    doc.paragraph(f"**{summary}**")
+    doc.bullets([*sentences[1:], *texts])
+    doc.paragraph(context.say("define.no_norm"))
+    for metric in keys[:3]:
+        doc.paragraph(context.gloss(metric))
+    context.metrics.extend(keys)
+    worst = next((s for s in ("critical", "warning") if any(c.severity == s for c in found)), None)
+    enough = len(context.train_steps) >= MIN_POINTS
+    return Verdict(worst or ("healthy" if enough else "insufficient_data"), unmark(summary), "medium")
 
 
 def _trend_detail(context: Context, metric: str, code: str) -> None:

@@ -20,6 +20,7 @@ from assistant.write.document import marked_ids, render, unmark
 
 #: Intents that can be answered without any log.
 MAX_SOURCES = 8
+MOST_HEALTH_KEYS = 6
 _TRAIN_ACCURACY = re.compile(r"训练(?:集)?(?:的|上)?(?:准确率|正确率|accuracy)|train(?:ing)? acc", re.IGNORECASE)
 _WITHOUT_LOG = {"define", "out_of_scope"}
 
@@ -130,13 +131,19 @@ def _explain(context: Context) -> Verdict:
     if context.query.guessed and slot.kind == "none" and context.query.text.strip() and not context.query.mentions:
         context.doc.paragraph(context.say("explain.guessed"))
         return answer_explain.explain_run(context, brief=True)
+    keys = answer_metric.central(answer_metric.named_keys(context))
+    few = 0 < len(keys) <= MOST_HEALTH_KEYS
+    if context.query.intent == "health" and few:
+        return answer_metric.health(context, keys)
+    if slot.kind == "single" and few and (earlier := [s for s in run.series(keys[0])[0] if s < slot.values[0]]):
+        verdict = answer_compare.metrics(context, keys, earlier[-1], slot.values[0])
+        return replace(verdict, code="insufficient_data")
     if slot.kind == "single":
         return answer_explain.explain_step(context, slot.values[0])
     if slot.kind == "last":
         return answer_explain.explain_step(context, run.distinct_steps[-1])
     if slot.kind == "first":
         return answer_explain.explain_step(context, run.distinct_steps[0])
-    keys = answer_metric.named_keys(context)
     if slot.kind == "pair":
         return answer_compare.compare(context)
     if keys and context.query.mentions and len(keys) <= 8 and context.query.intent == "explain":

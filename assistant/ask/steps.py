@@ -19,6 +19,10 @@ _CHINESE_STEP = re.compile(
     r"(倒数第|第|前|最近|最后|头)([零一二两三四五六七八九十百]{1,5})(\s*(?:个\s*)?(?:步|step|轮))"
 )
 _NEXT_STEP = re.compile(r"\s*(?:,\s*and|,|、|和|与|跟|and|&|vs\.?|/)\s*(\d+)(?![\d.%])(?!\s*(?:steps?|张|个))")
+_WORDS = """one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen
+eighteen nineteen twenty"""
+_ENGLISH = {word: number for number, word in enumerate(_WORDS.split(), 1)}
+_ENGLISH_COUNT = re.compile(rf"(?i)\b(last|first|recent|final)\s+({'|'.join(reversed(_ENGLISH))})\s+(steps?)\b")
 _ORDINALS = {"second": 2, "2nd": 2, "third": 3, "3rd": 3}
 
 
@@ -46,6 +50,11 @@ def step_marks(text: str, rules: dict[str, Any], run: Run | None) -> tuple[StepS
         return (StepSlot("range", (picked[0], picked[-1])) if picked else StepSlot("none")), ()
     found = _single_steps(text, rules["single"])
     numbers = tuple(dict.fromkeys(number for _, number in found))
+    if not numbers and run and rules["last"].search(text) and rules["first"].search(text):
+        ends = (run.distinct_steps[0], run.distinct_steps[-1])
+        return StepSlot("pair", ends), tuple((at, step) for at, step in enumerate(ends))
+    if len(numbers) == 1 and run and rules["last"].search(text) and numbers[0] != run.distinct_steps[-1]:
+        return StepSlot("pair", (numbers[0], run.distinct_steps[-1])), (*found, (len(text), run.distinct_steps[-1]))
     if numbers:
         return StepSlot("single" if len(numbers) == 1 else "pair", numbers), tuple(found)
     for kind in ("last", "first", "all"):
@@ -71,8 +80,15 @@ def _single_steps(text: str, patterns: list[re.Pattern[str]]) -> list[Mark]:
 
 
 def western_numbers(text: str) -> str:
-    """``第三步`` → ``第3步``, so that one set of patterns serves."""
-    return _CHINESE_STEP.sub(lambda match: f"{match[1]}{chinese_number(match[2])}{match[3]}", text)
+    """``第三步`` → ``第3步``, ``last ten steps`` → ``last 10 steps``, so that one set of patterns serves."""
+    text = _ENGLISH_COUNT.sub(lambda match: f"{match[1]} {_ENGLISH[match[2].lower()]} {match[3]}", text)
+
+    def convert(match: re.Match[str]) -> str:
+        if match[1] == "最后" and match[2] == "一":  # "the last step", not "the last 1 steps"
+            return match.group()
+        return f"{match[1]}{chinese_number(match[2])}{match[3]}"
+
+    return _CHINESE_STEP.sub(convert, text)
 
 
 def chinese_number(text: str) -> int:

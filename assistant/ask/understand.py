@@ -109,14 +109,16 @@ def _patterns() -> _Patterns:
 
 
 def language_of(text: str, default: str = "en") -> str:
-    """``zh`` if the text around keys and numbers holds Chinese, ``en`` if it holds other words.
+    """Language of the text around keys, steps and numbers: ``zh`` unless it holds more English words than characters.
 
     Text with neither (empty, or nothing but a key) gives the default.
     """
-    if re.search(r"[\u3400-\u9fff]", text):
-        return "zh"
-    rest = re.sub(r"`[^`]*`|[A-Za-z_]+(?:[/_@][A-Za-z0-9_@.]+)+|\d[\d.,e+-]*", " ", text)
-    return "en" if re.search(r"[A-Za-z]{2,}", rest) else default
+    rest = re.sub(r"`[^`]*`|[A-Za-z_]+(?:[/_@][A-Za-z0-9_@.]+)+|(?:step|第)\s*\d+\s*步?|\d[\d.,e+-]*", " ", text)
+    chinese = len(re.findall(r"[\u3400-\u9fff]", rest))
+    english = len(re.findall(r"[A-Za-z]{2,}", rest))
+    if not chinese and not english:
+        return "zh" if re.search(r"[\u3400-\u9fff]", text) else default
+    return "zh" if chinese >= english else "en"
 
 
 def understand(
@@ -158,7 +160,7 @@ def understand(
         mentions,
         steps,
         all_steps,
-        op if mentions else None,
+        op if mentions or op == "count" else None,
         topics,
         depth,
         threshold,
@@ -225,6 +227,8 @@ def _decide(query: Query, text: str, scores: dict[str, float], patterns: _Patter
         if best == "explain":
             best = state.intent
             query = replace(query, depth=state.depth if query.depth == "normal" else query.depth)
+    if best == "compare" and query.steps.kind == "range":
+        query = replace(query, steps=StepSlot("pair", query.steps.values))
     return replace(query, intent=cast("Intent", best), guessed=guessed and not follow_up)
 
 

@@ -8,14 +8,23 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from assistant.model.run import Note, Run
+from assistant.parsing.areal import AReaL
 from assistant.parsing.counts import count_lines
 from assistant.parsing.decoding import decode
+from assistant.parsing.deepspeed_chat import DeepSpeedChat
 from assistant.parsing.hfdict import HFDict
 from assistant.parsing.keyvalue import KeyValue
+from assistant.parsing.lazy import FORMATS
+from assistant.parsing.minimind import MiniMind
+from assistant.parsing.nemo_rl import NeMoRL
 from assistant.parsing.notebook import NotebookTable
+from assistant.parsing.openrlhf import OpenRLHF
+from assistant.parsing.primerl import PrimeRL
 from assistant.parsing.prose import Prose, find_prose
 from assistant.parsing.registry import Format, Registry
 from assistant.parsing.repair import Document, prepare
+from assistant.parsing.roll import ROLL
+from assistant.parsing.slime import Slime
 from assistant.parsing.table import Reading
 from assistant.parsing.trainerjson import TrainerJsonLines
 from assistant.parsing.trainerstate import TrainerStateJson
@@ -37,10 +46,20 @@ __all__ = [
 registry = Registry()
 """The formats in use; the built-in ones are registered here like any other."""
 registry.register(VerlConsole())
+registry.register(AReaL())
+registry.register(DeepSpeedChat())
+registry.register(MiniMind())
+registry.register(NeMoRL())
+registry.register(OpenRLHF())
+registry.register(PrimeRL())
+registry.register(ROLL())
+registry.register(Slime())
 registry.register(HFDict())
 registry.register(TrainerJsonLines())
 registry.register(TrainerStateJson())
 registry.register(NotebookTable())
+for lazy in FORMATS:
+    registry.register(lazy)
 registry.register(KeyValue())
 
 

@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Final
 
-from assistant.model.run import Missing, MissingReason, Note, Number
+from assistant.model.run import Missing, Note, Number
 from assistant.parsing.numbers import NUMBER, read_number
 from assistant.parsing.repair import Document, strip_ray
 from assistant.parsing.stepbook import STEP_NAMES, Book, Cell, cut_note, is_end, keeps_axis, whole_number
@@ -166,14 +166,28 @@ def _axis(blocks: list[_Block]) -> str | None:
     return None
 
 
-def _cut(book: Book, shapes: list[list[str]], keys: list[str], axis: str | None, line: int) -> list[Note]:
-    """Names the cells that a last table without its border lacks."""
+def _cut(
+    book: Book, shapes: list[list[str]], keys: list[str], axis: str | None, line: int, *, half: bool = False
+) -> list[Note]:
+    """Names the cells that a last table without its border lacks.
+
+    Args:
+        book: the rows.
+        shapes: keys of the tables before it.
+        keys: its keys.
+        axis: the key that counts the rows.
+        line: where the text stops.
+        half: whether the last value may be half.
+    """
     longer = [shape for shape in shapes if shape[: len(keys)] == keys and len(shape) > len(keys)]
     if not longer or not book.rows:
         return []
-    reason: MissingReason = "line_cut"
     row = book.rows[-1]
-    book.gaps += [Missing(k, row.step, line, reason) for k in max(longer, key=len)[len(keys) :] if k != axis]
+    if half:
+        value = row.values.pop(keys[-1], None)
+        row.lines.pop(keys[-1], None)
+        book.gaps.append(Missing(keys[-1], row.step, line, "half_value", "" if value is None else str(value)))
+    book.gaps += [Missing(k, row.step, line, "line_cut") for k in max(longer, key=len)[len(keys) :] if k != axis]
     return [cut_note(line)]
 
 
@@ -244,6 +258,7 @@ class RslRl:
             return Reading()
         notes: list[Note] = []
         if step is not None and is_end(document, book.last):
-            notes = _cut(book, shapes[:-1], shapes[-1], None, book.last)
+            half = document.numbers[-1] == book.last
+            notes = _cut(book, shapes[:-1], shapes[-1], None, book.last, half=half)
         run = book.run(document, format=self.name, framework="rsl_rl", axis="iteration", warnings=notes)
         return Reading((run,), frozenset(book.taken))

@@ -8,7 +8,7 @@ from typing import Final
 
 from assistant.model.run import Missing, Note
 from assistant.parsing.frameworks import is_validation
-from assistant.parsing.table import Row
+from assistant.parsing.kept import AnyRow
 
 KNOWN_LIMIT: Final = 4096
 """Length at which Ray workers' terminals cut a line of standard output (characters)."""
@@ -16,7 +16,7 @@ KNOWN_LIMIT: Final = 4096
 _MOST_SHAPES: Final = 64
 
 
-def find_missing(rows: Sequence[Row]) -> list[Missing]:
+def find_missing(rows: Sequence[AnyRow]) -> list[Missing]:
     """The cells that should be there and are not, row by row.
 
     A cut row lacks every metric that other rows of its kind carry behind the place of the cut. Kinds:
@@ -33,14 +33,16 @@ def find_missing(rows: Sequence[Row]) -> list[Missing]:
     if not any(row.cut or row.bad for row in rows):
         return []
     order: dict[str, int] = {}
-    for row in rows:
-        for key in row.values:
+    kinds = Counter(row.keys() for row in rows)
+    for keys in kinds:
+        for key in keys:
             order.setdefault(key, len(order))
-    shapes = [keys for keys, _ in Counter(tuple(row.values) for row in rows).most_common(_MOST_SHAPES)]
+    shapes = [keys for keys, _ in kinds.most_common(_MOST_SHAPES)]
+    trains = {keys: any(not is_validation(key) for key in keys) for keys in kinds}
     missing: list[Missing] = []
     begun = False
     for row in rows:
-        begun = begun or any(not is_validation(key) for key in row.values)
+        begun = begun or trains[row.keys()]
         missing.extend(gap for gap in row.bad if gap.metric not in row.values)
         if not row.cut:
             continue
@@ -56,7 +58,7 @@ def find_missing(rows: Sequence[Row]) -> list[Missing]:
     return missing
 
 
-def _lost_keys(row: Row, shapes: Sequence[tuple[str, ...]], *, begun: bool) -> set[str]:
+def _lost_keys(row: AnyRow, shapes: Sequence[tuple[str, ...]], *, begun: bool) -> set[str]:
     present = set(row.values)
     if row.half is not None and row.half.metric is not None:
         present.add(row.half.metric)
@@ -73,7 +75,7 @@ def _lost_keys(row: Row, shapes: Sequence[tuple[str, ...]], *, begun: bool) -> s
     return lost
 
 
-def cut_notes(rows: Sequence[Row], missing: Sequence[Missing]) -> list[Note]:
+def cut_notes(rows: Sequence[AnyRow], missing: Sequence[Missing]) -> list[Note]:
     """One note that names the cut rows, if there are any."""
     cut = [row for row in rows if row.cut]
     if not cut:

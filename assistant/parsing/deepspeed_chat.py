@@ -18,12 +18,13 @@ from assistant.parsing.table import Reading, Row
 
 _VALUE: Final = rf"(?:tensor\()?+(?P<number>{NUMBER})"
 _HEADING: Final = re.compile(
-    r"(?:[\w.-]{1,64}+: )?+[Ee]poch: (?P<epoch>[0-9]{1,9}) ?\| ?[Ss]tep: (?P<step>[0-9]{1,12}) ?\| ?"
+    r"(?:(?![Ee]poch:)[\w.-]{1,64}+: )?+[Ee]poch: (?P<epoch>[0-9]{1,9}) ?\| ?[Ss]tep: (?P<step>[0-9]{1,12}) ?\| ?"
     r"(?:ppo_ep|PPO Epoch): [0-9]{1,9} ?\|"
 )
 _CELL: Final = re.compile(rf" ?(?P<key>[A-Za-z][\w ().-]{{0,60}}+): {_VALUE}(?:[,)][^|]{{0,80}}+)?+ {{0,40}}")
 _REWARD: Final = re.compile(
-    rf"(?:[\w.-]{{1,64}}+: )?+[Aa]verage reward score: {_VALUE}\)?+(?: \| EMA reward score: (?P<ema>{NUMBER}))?+\s{{0,40}}$"
+    rf"(?:[\w.-]{{1,64}}+: )?+[Aa]verage reward score: {_VALUE}\)?+"
+    rf"(?: \| EMA reward score: (?P<ema>{NUMBER}))?+\s{{0,40}}$"
 )
 _TIMES: Final = re.compile(r"(?:[\w.-]{1,64}+: )?+\|E2E latency=")
 _TIME: Final = re.compile(

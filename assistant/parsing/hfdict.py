@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Final
 
-from assistant.parsing.flatdict import FlatDict, Placed, place_dict
+from assistant.parsing.eventdict import EventDict, Placed, place_dict
 from assistant.parsing.metric_names import is_metric_name
 from assistant.parsing.progress import find_bars
 from assistant.parsing.repair import Document, strip_ray
@@ -148,7 +148,7 @@ def _is_name(tokens: Sequence[str], index: int) -> bool:
     return inside and tokens[index - 1] in {"-", "|"} and tokens[index + 1] in {"-", "|", ">>"} and tokens[0][0] in "[0123456789"
 
 
-def _worth(flat: FlatDict) -> bool | None:
+def _worth(flat: EventDict) -> bool | None:
     """``True`` for a log event, ``False`` for one that only counts among others, ``None`` for anything else."""
     if flat.state == "nested" or not flat.items:
         return None
@@ -174,7 +174,7 @@ def _is_setting(key: str) -> bool:
     return key != "learning_rate" and "_" in key and not is_metric_name(key) and "/" not in key and "(" not in key
 
 
-def _is_doubtful(flat: FlatDict) -> bool:
+def _is_doubtful(flat: EventDict) -> bool:
     """Whether a dictionary that does not count begins as a log event does."""
     return sum(1 for item in flat.items if _KNOWN.match(item.key) and item.kind in {"number", "none"}) >= 2
 

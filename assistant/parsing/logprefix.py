@@ -25,6 +25,10 @@ _FIRST: Final = (
 )
 _TOKEN: Final = re.compile(rf"[ \t]{{0,40}}+(?:{_FIRST})(?=[\s|-]|$|(?<=[\]):>]).)")
 _FOLLOWING: Final = re.compile(rf"[ \t]{{0,40}}+(?:{_FIRST}|[-|:]{{1,3}}(?=\s))(?=[\s|-]|$|(?<=[\]):>]).)")
+_BEGINNING: Final = re.compile(
+    rf"[ \t]{{0,40}}+(?:\[[^\[\]{{}}'\"\n]{{0,40}}?(?:{_CLOCK}|{_LEVEL}|(?i:rank) ?[0-9])"
+    rf"|(?:{_DAY}[T _,-]{{1,2}})?+{_CLOCK}|{_LEVEL}[: ])"
+)
 _BLANK: Final = re.compile(r"[ \t]{0,400}+")
 _MOST_TOKENS: Final = 12
 
@@ -52,7 +56,10 @@ def read_body(line: str) -> tuple[str | None, str]:
 
 
 def has_prefix(line: str) -> bool:
-    """Whether a line begins as a logger's or a launcher's message does."""
+    """Whether a line begins as a logger's or a launcher's message does: with a process, a time, a level, a rank.
+
+    Stricter than :func:`read_body`, so that no piece of a broken line is taken for a message.
+    """
     if "pid=" in line[:200] and strip_ray(line)[0] is not None:
         return True
-    return _TOKEN.match(line) is not None
+    return _BEGINNING.match(line) is not None

@@ -114,16 +114,16 @@ class Megatron:
                 notes.append(cut_note(record.numbers[-1]))
         if not book.rows:
             return Reading(not_understood=tuple(bad))
+        if not notes:
+            notes.extend(book.settle_end(document, "" if nanotron else "|"))
         if scaled:
             notes.append(
                 Note(
                     "scaled",
                     "nanotron 把大数印成 K/M/G(B)/T 的缩写（三位有效数字），表中是展开后的值。",
-                    "nanotron prints large numbers with K, M, G (B) or T, to three digits; the table holds them in full.",
+                    "nanotron shortens large numbers to three digits and K, M, G (B), T; the table holds them in full.",
                 )
             )
-        if nanotron:
-            notes.extend(book.settle_end(document))
         book.gaps.extend(_lost_losses(book))
         run = book.run(
             document,

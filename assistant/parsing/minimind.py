@@ -34,7 +34,7 @@ class MiniMind:
         """At most one run a process."""
         found: list[tuple[re.Match[str], str, int, str | None]] = []
         for line, number in zip(document.lines, document.numbers, strict=False):
-            if _MARK not in line or "](" not in line and "] (" not in line:
+            if _MARK not in line or ("](" not in line and "] (" not in line):
                 continue
             tag, body = read_body(line)
             heading = _HEADING.match(body)
@@ -48,7 +48,8 @@ class MiniMind:
         shifted = False
         for heading, body, number, tag in found:
             offset = (int(heading["epoch"]) - first) * int(heading["total"])
-            record = _read_line(body, heading.end(), offset + int(heading["step"]), number, tag, units)
+            row = Row(offset + int(heading["step"]), number, last_line=number, tag=tag)
+            record = _read_line(row, body, heading.end(), units)
             if not record.row.values:
                 bad.append(number)
                 continue
@@ -68,8 +69,7 @@ class MiniMind:
         return Reading(tuple(runs), frozenset(taken) if runs else frozenset(), tuple(bad))
 
 
-def _read_line(body: str, at: int, step: int, number: int, tag: str | None, units: dict[str, str]) -> Record:
-    row = Row(step, number, last_line=number, tag=tag)
+def _read_line(row: Row, body: str, at: int, units: dict[str, str]) -> Record:
     texts: dict[str, tuple[str, str]] = {}
     body = body.rstrip()
     while at < len(body) and len(row.values) < 200:

@@ -47,7 +47,7 @@ def repair_mojibake(text: str) -> tuple[str, tuple[Note, ...]]:
         The text (the same object if nothing was wrong) and a note that tells how many characters
         could not be brought back.
     """
-    if text.isascii() or not any(mark in text for mark in _MARKS) or not _is_garbled(text[:_SAMPLE]):
+    if text.isascii() or not any(mark in text for mark in _MARKS) or not is_garbled(text[:_SAMPLE]):
         return text, ()
     lines = text.split("\n")
     lost = changed = 0
@@ -71,7 +71,8 @@ def repair_mojibake(text: str) -> tuple[str, tuple[Note, ...]]:
     return "\n".join(lines), (note,)
 
 
-def _is_garbled(text: str) -> bool:
+def is_garbled(text: str) -> bool:
+    """Whether most characters outside ASCII look like bytes of UTF-8 that were read one by one."""
     high = len(_HIGH.findall(text))
     pairs = [m.group() for m in _PAIR.finditer(text)]
     covered = sum(map(len, pairs))

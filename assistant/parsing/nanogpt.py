@@ -109,9 +109,9 @@ class NanoGPT:
                 )
             )
         kind = kinds.most_common(1)[0][0]
-        format, framework = _origin(kind, {key for row in book.rows for key in row.values})
-        axis = "step" if kind == "bars" or words["step"] and not words["iter"] or words["s"] else "iter"
-        run = book.run(document, format=format, framework=framework, axis=axis, warnings=notes)
+        name, framework = _origin(kind, {key for row in book.rows for key in row.values})
+        axis = "step" if kind == "bars" or (words["step"] and not words["iter"]) or words["s"] else "iter"
+        run = book.run(document, format=name, framework=framework, axis=axis, warnings=notes)
         return Reading((run,), frozenset(book.taken))
 
 
@@ -140,6 +140,11 @@ def _read(line: str) -> _Line | None:
     return None
 
 
+def _is_head(line: str) -> bool:
+    """Whether a line names a step of its own."""
+    return any(head.search(line, 0, 80) is not None for head in (_COMMAS, _BARS, _BLANKS))
+
+
 def _join(lines: list[str], index: int, line: str, found: _Line, known: set[str]) -> tuple[_Line, int, list[int]]:
     """A line with those that a terminal broke off it, if the whole is understood and tells more.
 
@@ -150,7 +155,7 @@ def _join(lines: list[str], index: int, line: str, found: _Line, known: set[str]
     pending: list[int] = []
     for at in range(index + 1, min(index + 4, len(lines))):
         more = lines[at]
-        if not more.strip() or len(more) > max(len(line), 8) or _read(more) is not None:
+        if not more.strip() or len(more) > max(len(line), 8) or _is_head(more):
             break
         pending.append(len(text))
         whole = _best(text, more, found, known)
@@ -170,7 +175,10 @@ def _join(lines: list[str], index: int, line: str, found: _Line, known: set[str]
 
 def _best(text: str, more: str, found: _Line, known: set[str]) -> tuple[str, _Line] | None:
     """The text with a further line behind it, with a blank between if only then its keys are known ones."""
-    tried = [(whole, _read(whole)) for whole in (text + more, f"{text} {more}")]
+    glued = _read(text + more)
+    if glued is not None and not glued.tail and known.issuperset(cell.key for cell in glued.cells):
+        return (text + more, glued) if glued.step == found.step else None
+    tried = [(text + more, glued), (f"{text} {more}", _read(f"{text} {more}"))]
     good = [(whole, line) for whole, line in tried if line is not None and line.step == found.step]
     if not good:
         return None

@@ -20,7 +20,7 @@ from assistant.parsing.table import Reading, Row
 
 _HEADING: Final = re.compile(
     r"(?:✨ ?|[^\w\s{}'\"]{1,8}+ ?)?+(?:Global step (?P<n>[0-9]{1,12})(?: \[[\w.-]{1,40}\])?+: \{"
-    r"|Evaluation completed in [0-9a-z ,:.]{1,40}+global_step (?P<m>[0-9]{1,12}), eval_metrics: \{)"
+    r"|Evaluation completed in (?:[0-9]{1,6} days?, )?+[0-9:.]{1,20}+, global_step (?P<m>[0-9]{1,12}), eval_metrics: \{)"
 )
 _WORDS: Final = ("lobal step ", "lobal_step ")
 _BAR: Final = re.compile(
@@ -96,7 +96,8 @@ def _read_bars(document: Document, bad: list[int]) -> Reading:
             continue
         count, total = int(found["count"]), int(found["total"])
         bar = bars.get(tag)
-        if bar is None or bar.what != found["what"] or count < bar.count or total != bar.total:
+        done = bar is not None and bar.count == bar.total and found["shown"] != bar.shown
+        if bar is None or done or bar.what != found["what"] or count < bar.count or total != bar.total:
             offset = 0 if bar is None else bar.offset + bar.total
             epoch = found["episode"] or found["epoch"]
             if epoch is not None:

@@ -9,7 +9,9 @@ from typing import Final, Literal
 
 _MOST: Final = 5
 _LONGEST: Final = 2000
-_SCAN: Final = 3000
+SCAN: Final = 3000
+"""How many lines at each end of a text are searched for prose."""
+
 _CJK: Final = re.compile("[\u3400-\u9fff]")
 _WORD: Final = re.compile(r"(?<![\w/.=:-])[A-Za-z][A-Za-z'’]*(?![\w/=:]|\.\w)")
 _NOISE: Final = re.compile(
@@ -73,13 +75,25 @@ def find_prose(
         taken: original numbers of the lines that were read as metrics.
         asking: original numbers of taken lines that hold a question too.
     """
-    ask = set(asking)
-    usable = taken - ask
-    first = min(taken, default=None)
-    last = max(taken, default=None)
     total = len(lines)
-    head = _paragraphs(lines, numbers, usable, 0, min(total, _SCAN))
-    found = head + _paragraphs(lines, numbers, usable, max(_SCAN, total - _SCAN), total)
+    tail = max(SCAN, total - SCAN)
+    parts = [(lines[:SCAN], numbers[:SCAN]), (lines[tail:], numbers[tail:])]
+    first, last = min(taken, default=None), max(taken, default=None)
+    return prose_around(parts, taken - set(asking), first, last)
+
+
+def prose_around(
+    parts: Iterable[tuple[Sequence[str], Sequence[int]]], usable: Set[int], first: int | None, last: int | None
+) -> tuple[Prose, ...]:
+    """The first five and the last five paragraphs of prose in parts of a text.
+
+    Args:
+        parts: lines and their original numbers.
+        usable: numbers of lines that were read as metrics and hold nothing else.
+        first: number of the first line that was read as metrics.
+        last: number of the last one.
+    """
+    found = [paragraph for lines, numbers in parts for paragraph in _paragraphs(lines, numbers, usable)]
     if len(found) > 2 * _MOST:
         found = found[:_MOST] + found[-_MOST:]
     return tuple(Prose(text, line, _position(line, first, last)) for text, line in found)
@@ -91,21 +105,18 @@ def _position(line: int, first: int | None, last: int | None) -> Literal["before
     return "after" if line >= last else "between"
 
 
-def _paragraphs(
-    lines: Sequence[str], numbers: Sequence[int], taken: Set[int], begin: int, end: int
-) -> list[tuple[str, int]]:
+def _paragraphs(lines: Sequence[str], numbers: Sequence[int], taken: Set[int]) -> list[tuple[str, int]]:
     found: list[tuple[str, int]] = []
     current: list[str] = []
     start = size = 0
     fenced = False
-    for index in range(begin, end):
-        line = lines[index]
+    for line, number in zip(lines, numbers, strict=False):
         if line.lstrip().startswith("```"):
             fenced = not fenced
-        use = not fenced and numbers[index] not in taken and is_prose(line)
+        use = not fenced and number not in taken and is_prose(line)
         if use and size + len(line) <= _LONGEST:
             if not current:
-                start = numbers[index]
+                start = number
             current.append(line.strip())
             size += len(line) + 1
             continue
@@ -115,7 +126,7 @@ def _paragraphs(
             if len(found) > 4 * _MOST:
                 found = found[:_MOST] + found[-_MOST:]
         if use:
-            current, size, start = [line.strip()], len(line) + 1, numbers[index]
+            current, size, start = [line.strip()], len(line) + 1, number
     if current:
         found.append(("\n".join(current), start))
     return found

@@ -9,8 +9,8 @@ from typing import Final
 
 from assistant.model.run import Missing, Note, Run
 from assistant.parsing import cuts
-from assistant.parsing.flatdict import Printed
 from assistant.parsing.numbers import decimals, same_number
+from assistant.parsing.printeddict import Printed
 from assistant.parsing.repair import Document
 from assistant.parsing.table import Row, build_run, restart_notes
 

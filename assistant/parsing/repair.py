@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -87,15 +87,15 @@ def prepare(name: str, text: str) -> Document:
     text_lines = len(lines) - (not lines[-1])
     numbers: Sequence[int] = range(1, len(lines) + 1)
     if "\r" in text:
-        lines, numbers = _split_returns(lines)
+        lines, numbers = split_returns(lines)
     return Document(name, lines, numbers, text_lines, notes, has_steps="step:" in text)
 
 
-def _split_returns(lines: list[str]) -> tuple[list[str], list[int]]:
+def split_returns(lines: Iterable[str], first: int = 1) -> tuple[list[str], list[int]]:
     """Entries between carriage returns; empty ones between others are left out."""
     entries: list[str] = []
     numbers: list[int] = []
-    for number, line in enumerate(lines, 1):
+    for number, line in enumerate(lines, first):
         if "\r" not in line:
             entries.append(line)
             numbers.append(number)

@@ -61,7 +61,8 @@ class Slime:
 
 _BOTH: Final = Note(
     "two_axes",
-    "slime 的 rollout 编号与训练步数是两个不同的计数器，所以有两个 run：训练步（step 行）和 rollout（rollout、perf、eval 行）。",
+    "slime 的 rollout 编号与训练步数是两个不同的计数器，"
+    "所以有两个 run：训练步（step 行）和 rollout（rollout、perf、eval 行）。",
     "slime counts rollouts and train steps separately, so there are two runs: "
     "train steps (step lines) and rollouts (rollout, perf and eval lines).",
 )

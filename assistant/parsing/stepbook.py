@@ -20,6 +20,7 @@ STEP_NAMES: Final = (
     "global_step",
     "global_steps",
     "global step",
+    "current_steps",
     "train/global_step",
     "trainer/global_step",
     "training/global_step",
@@ -28,8 +29,6 @@ STEP_NAMES: Final = (
     "iter",
     "it",
     "itr",
-    "update",
-    "n_updates",
     "total_timesteps",
     "time/total_timesteps",
     "total timesteps",
@@ -39,11 +38,13 @@ STEP_NAMES: Final = (
     "timesteps",
     "timestep",
     "timesteps_total",
-    "totalenvinteracts",
-    "time/iterations",
     "env_steps",
+    "time/iterations",
+    "update",
+    "n_updates",
     "epoch",
     "epochs",
+    "totalenvinteracts",
 )
 """Names of columns that count the rows, in lower case; the first that does wins."""
 
@@ -252,15 +253,30 @@ def whole_number(value: Number) -> int | None:
 
 
 def find_axis(columns: Mapping[str, Sequence[Number]], rows: int) -> str | None:
-    """The column that counts the rows: a known name, and a whole number in each row."""
+    """The column that counts the rows: a known name, and a whole number in each row, not always the same."""
     named: dict[str, str] = {}
     for key in columns:
         named.setdefault(key.lower().strip(), key)
     for name in STEP_NAMES:
-        key = named.get(name)
-        if key is not None and len(columns[key]) == rows and all(whole_number(v) is not None for v in columns[key]):
-            return key
+        found = named.get(name)
+        if found is None or len(columns[found]) != rows or any(whole_number(v) is None for v in columns[found]):
+            continue
+        if rows < 3 or len(set(columns[found])) > 1:
+            return found
     return None
+
+
+def axis_first(columns: Mapping[str, Sequence[Number]], rows: int) -> tuple[str | None, list[int]]:
+    """The counting column and the step of each row; the row's index where no column counts."""
+    axis = find_axis(columns, rows)
+    if axis is None:
+        return None, list(range(rows))
+    return axis, [whole_number(value) or 0 for value in columns[axis]]
+
+
+def is_step(name: str) -> bool:
+    """Whether a name is one that counts the rows."""
+    return name.strip().lower() in STEP_NAMES
 
 
 def keeps_axis(axis: str) -> bool:

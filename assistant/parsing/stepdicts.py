@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from assistant.parsing.flatdict import Printed, read_printed
 from assistant.parsing.logprefix import has_prefix, read_body
+from assistant.parsing.printeddict import Printed, read_printed
 from assistant.parsing.repair import Document
 
 _WIDEST_TERMINAL: Final = 1000
@@ -44,24 +44,39 @@ def find_headed(document: Document, heading: re.Pattern[str], words: tuple[str, 
 
     end = 0
     for index, line in enumerate(lines):
-        if index < end or not any(word in line for word in words):
+        if index < end:
             continue
-        tag, body = read_body(line)
-        found = heading.match(body)
-        if found is None and len(line) <= _WIDEST_TERMINAL and index + 1 < len(lines):
-            found = _over_the_edge(body, lines[index + 1], heading)
+        tag, body, found, skipped = None, "", None, 0
+        if any(word in line for word in words):
+            tag, body = read_body(line)
+            found = heading.match(body)
+        if found is None and index + 1 < len(lines) and "{" in lines[index + 1][:_LONGEST_HEADING]:
+            tag, body, found, skipped = _over_the_edge(line, lines[index + 1], heading)
         if found is None:
             continue
-        printed = read_printed(lines, index, body, found.end() - 1, is_start)
+        printed = read_printed(lines, index, body, skipped + found.end() - 1, is_start)
         if printed is None:
             continue
         end = printed.entries[-1] + 1
         yield Headed(found, tag, printed)
 
 
-def _over_the_edge(body: str, following: str, heading: re.Pattern[str]) -> re.Match[str] | None:
-    """A heading that a terminal broke: it begins in one line and ends in the next."""
-    if len(body) > _LONGEST_HEADING or "{" not in following[:_LONGEST_HEADING] or has_prefix(following):
-        return None
-    found = heading.match(body + following[:_LONGEST_HEADING])
-    return found if found is not None and found.end() > len(body) else None
+def _over_the_edge(
+    line: str, following: str, heading: re.Pattern[str]
+) -> tuple[str | None, str, re.Match[str] | None, int]:
+    """A heading, or the prefix before it, that a terminal broke: it begins in one line and ends in the next.
+
+    Returns:
+        The process, the part of the heading on the first line (may be empty), the match, and how many
+        characters of the next line belong to the prefix.
+    """
+    if not line or len(line) > _WIDEST_TERMINAL or has_prefix(following):
+        return None, "", None, 0
+    piece = following[:_LONGEST_HEADING]
+    for glue in ("", " ") if not line.endswith(" ") else ("",):
+        tag, body = read_body(line + glue + piece)
+        kept = len(body) - len(piece)
+        found = heading.match(body)
+        if found is not None and found.end() > kept and (kept > 0 or has_prefix(line)):
+            return tag, body[: max(kept, 0)], found, max(-kept, 0)
+    return None, "", None, 0

@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 from assistant.model.run import Column, Missing, Note, Number, Run
+
+if TYPE_CHECKING:
+    from assistant.parsing.kept import KeptRow
 
 
 @dataclass(slots=True)
@@ -37,6 +41,10 @@ class Row:
     limit: int | None = None
     bad: list[Missing] = field(default_factory=list)
 
+    def keys(self) -> tuple[str, ...]:
+        """The row's metrics, in the log's order."""
+        return tuple(self.values)
+
 
 @dataclass(frozen=True)
 class Reading:
@@ -56,7 +64,7 @@ class Reading:
 
 
 def build_run(
-    rows: Sequence[Row],
+    rows: Sequence[Row | KeptRow],
     *,
     id: str,
     name: str,
@@ -66,8 +74,26 @@ def build_run(
     missing: Iterable[Missing] = (),
     warnings: Iterable[Note] = (),
     extras: Mapping[str, tuple[Number, int]] | None = None,
+    columns: Mapping[str, Column] | None = None,
 ) -> Run:
-    """The run that holds the rows; columns in the order in which the keys first appear."""
+    """The run that holds the rows; columns in the order in which the keys first appear, if they are not given."""
+    return Run(
+        id=id,
+        name=name,
+        format=format,
+        framework=framework,
+        step_axis=step_axis,
+        steps=tuple(row.step for row in rows),
+        row_lines=tuple(row.line for row in rows),
+        columns=collect_columns(rows) if columns is None else columns,
+        missing=tuple(missing),
+        warnings=tuple(warnings),
+        extras=dict(extras or {}),
+    )
+
+
+def collect_columns(rows: Sequence[Row | KeptRow]) -> dict[str, Column]:
+    """The rows' values by metric."""
     columns: dict[str, tuple[list[int], list[Number], list[int]]] = {}
     for index, row in enumerate(rows):
         line, lines = row.line, row.lines
@@ -78,22 +104,10 @@ def build_run(
             column[0].append(index)
             column[1].append(value)
             column[2].append(lines.get(key, line) if lines else line)
-    return Run(
-        id=id,
-        name=name,
-        format=format,
-        framework=framework,
-        step_axis=step_axis,
-        steps=tuple(row.step for row in rows),
-        row_lines=tuple(row.line for row in rows),
-        columns={key: Column(*parts) for key, parts in columns.items()},
-        missing=tuple(missing),
-        warnings=tuple(warnings),
-        extras=dict(extras or {}),
-    )
+    return {key: Column(*parts) for key, parts in columns.items()}
 
 
-def restart_notes(rows: Sequence[Row]) -> list[Note]:
+def restart_notes(rows: Sequence[Row | KeptRow]) -> list[Note]:
     """A note for each place where the step goes back (at most five, then a count)."""
     notes: list[Note] = []
     back = [(before.step, after) for before, after in pairwise(rows) if after.step < before.step]

@@ -11,7 +11,7 @@ from typing import Final, Literal
 
 from assistant.model.run import Missing, Note, Number, Run
 from assistant.parsing import cuts
-from assistant.parsing.flatdict import Item, Placed
+from assistant.parsing.eventdict import Item, Placed
 from assistant.parsing.numbers import read_number, same_number, significant_digits
 from assistant.parsing.progress import Bar, Dating, date_events
 from assistant.parsing.table import Row, build_run, restart_notes

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Final
 
-from assistant.parsing.flatdict import Placed, place_dict
+from assistant.parsing.eventdict import Placed, place_dict
 from assistant.parsing.repair import Document
 from assistant.parsing.table import Reading
 from assistant.parsing.trainerevents import STEP_OF_MAX, Event, build_runs, make_event

@@ -10,7 +10,7 @@ import re
 from bisect import bisect_right
 from typing import Final
 
-from assistant.parsing.flatdict import Placed, scan_dict
+from assistant.parsing.eventdict import Placed, scan_dict
 from assistant.parsing.repair import Document
 from assistant.parsing.table import Reading
 from assistant.parsing.trainerevents import Event, build_runs, flavour, make_event

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from itertools import combinations
 from typing import Final
 
-from assistant.model.run import Missing, Note, Run
+from assistant.model.run import Missing, Note, Number, Run
 from assistant.parsing import cuts
 from assistant.parsing.frameworks import detect_framework, is_validation, is_verl_sft
+from assistant.parsing.kept import AnyRow, KeptRow, fill_columns, loosen
 from assistant.parsing.numbers import decimals, same_number
 from assistant.parsing.prose import is_prose
 from assistant.parsing.repair import Document
@@ -15,6 +18,12 @@ from assistant.parsing.segments import Tail
 from assistant.parsing.table import Reading, Row, build_run, restart_notes
 from assistant.parsing.verldict import MARK, ValidationDict
 from assistant.parsing.verlscan import Scan, scan_document
+
+SHORTEST_LIMIT: Final = 1000
+"""A length at which a log's lines are cut is at least this."""
+
+MOST_ASIDES: Final = 200
+"""How many lines may follow a paste that ends inside a record."""
 
 
 class VerlConsole:
@@ -28,29 +37,36 @@ class VerlConsole:
         if not document.has_steps and not any(MARK in line for line in document.lines):
             return Reading()
         scan = scan_document(document)
-        _settle_ends(scan, document)
-        groups = _by_process(scan.rows)
-        runs: list[Run] = []
-        for rows in groups:
-            run = _finish(rows, scan, document, len(runs), alone=len(groups) == 1)
-            if run is not None:
-                runs.append(run)
-        return Reading(tuple(runs), frozenset(scan.taken), tuple(scan.bad))
+        return Reading(finish_scan(scan, document.name), frozenset(scan.taken), tuple(scan.bad))
 
 
-def _settle_ends(scan: Scan, document: Document) -> None:
+def finish_scan(scan: Scan, name: str) -> tuple[Run, ...]:
+    """The runs of what a scan collected: cut rows settled, dicts merged, processes told apart."""
+    _settle_ends(scan)
+    groups = _by_process(scan.rows)
+    runs: list[Run] = []
+    for rows in groups:
+        run = _finish(rows, scan, name, len(runs), alone=len(groups) == 1)
+        if run is not None:
+            runs.append(run)
+    return tuple(runs)
+
+
+def _settle_ends(scan: Scan) -> None:
     """Decides for each record whether its last cell is whole, half or absent."""
-    limit = _learn_limit(scan)
+    limit = learn_limit(scan)
     last = len(scan.rows) - 1
-    for at, (row, tail, lengths) in enumerate(zip(scan.rows, scan.tails, scan.lengths, strict=True)):
-        reached = next((size for size in (cuts.KNOWN_LIMIT, limit) if size and size in lengths), None)
-        if tail.state == "not_a_number":
+    bodies, fulls = scan.sizes
+    for at, (tail, body) in scan.ends.items():
+        row = scan.rows[at]
+        reached = next((size for size in (cuts.KNOWN_LIMIT, limit) if size and size in {bodies[at], fulls[at]}), None)
+        if tail.state == "not_a_number" or isinstance(row, KeptRow):
             continue
         if tail.state == "complete":
-            if reached is None and not tail.dangling and not (at == last and _stops_early(scan, document)):
+            if reached is None and not tail.dangling and not (at == last and _stops_early(scan)):
                 continue
             row.cut, row.limit = True, reached
-            if not tail.plain or tail.key is None or _is_proved(row, tail, scan.bodies[at]):
+            if not tail.plain or tail.key is None or _is_proved(row, tail, body):
                 continue
             del row.values[tail.key]
             row.lines.pop(tail.key, None)
@@ -61,14 +77,14 @@ def _settle_ends(scan: Scan, document: Document) -> None:
             row.half = Missing(tail.key, row.step, row.last_line, tail.state, tail.text[:80], reached)
 
 
-def _learn_limit(scan: Scan) -> int | None:
+def learn_limit(scan: Scan) -> int | None:
     """A length at which several of this log's records stop, some of them inside a cell."""
-    sizes = [lengths[0] for lengths in scan.lengths]
+    sizes = scan.sizes[0]
     longest = max(sizes, default=0)
-    if longest < 1000 or sizes.count(longest) < 2:
+    if longest < SHORTEST_LIMIT or sizes.count(longest) < 2:
         return None
     broken = [
-        t.state not in {"complete", "not_a_number"} for t, s in zip(scan.tails, sizes, strict=True) if s == longest
+        tail.state not in {"complete", "not_a_number"} for at, (tail, _) in scan.ends.items() if sizes[at] == longest
     ]
     return longest if any(broken) else None
 
@@ -83,16 +99,15 @@ def _is_proved(row: Row, tail: Tail, body: str) -> bool:
     )
 
 
-def _stops_early(scan: Scan, document: Document) -> bool:
+def _stops_early(scan: Scan) -> bool:
     """Whether a paste ends inside its last record: its keys begin another row's and stop short of it.
 
     Only blank lines, prose and code fences may follow; a program's output shows that the line was printed.
     """
-    rest = document.lines[scan.ends[-1] :]
-    if len(rest) > 200 or any(not _is_aside(line) for line in rest):
+    if len(scan.rest) > MOST_ASIDES or any(not _is_aside(line) for line in scan.rest):
         return False
-    keys = tuple(scan.rows[-1].values)
-    shapes = {tuple(row.values) for row in scan.rows[:-1]}
+    keys = scan.rows[-1].keys()
+    shapes = {row.keys() for row in scan.rows[:-1]}
     return keys not in shapes and any(len(s) > len(keys) and s[: len(keys)] == keys for s in shapes)
 
 
@@ -100,43 +115,49 @@ def _is_aside(line: str) -> bool:
     return not line.strip() or line.startswith("```") or is_prose(line)
 
 
-def _by_process(rows: list[Row]) -> list[list[Row]]:
+def _by_process(rows: list[AnyRow]) -> list[list[AnyRow]]:
     """Rows of one run each: by process where processes overlap and contradict each other."""
-    tags = list(dict.fromkeys(row.tag for row in rows))
-    if len(tags) < 2:
+    spans: dict[str | None, tuple[int, int]] = {}
+    for at, row in enumerate(rows):
+        first, _ = spans.get(row.tag, (at, at))
+        spans[row.tag] = (first, at)
+    if not any(one[0] < other[1] and other[0] < one[1] for one, other in combinations(spans.values(), 2)):
         return [rows]
-    spans = {tag: [at for at, row in enumerate(rows) if row.tag == tag] for tag in tags}
-    by_step: dict[int, dict[str | None, Row]] = {}
+    by_step: dict[int, dict[str | None, AnyRow]] = {}
     apart: set[str | None] = set()
     for row in rows:
-        for tag, other in by_step.get(row.step, {}).items():
-            if tag == row.tag:
+        for tag, other_row in by_step.get(row.step, {}).items():
+            if tag == row.tag or {tag, row.tag} <= apart:
                 continue
-            overlap = spans[tag][0] < spans[row.tag][-1] and spans[row.tag][0] < spans[tag][-1]
-            differ = any(not same_number(other.values.get(key, value), value) for key, value in row.values.items())
-            if overlap and differ:
+            overlap = spans[tag][0] < spans[row.tag][1] and spans[row.tag][0] < spans[tag][1]
+            if overlap and _contradict(other_row.values, row.values):
                 apart |= {tag, row.tag}
         by_step.setdefault(row.step, {})[row.tag] = row
     if not apart:
         return [rows]
-    first = next(tag for tag in tags if tag in apart)
+    loose: list[AnyRow] = [row.loose() if isinstance(row, KeptRow) else row for row in rows]
+    first_tag = next(tag for tag in spans if tag in apart)
     return [
-        [row for row in rows if row.tag == tag or (tag == first and row.tag not in apart)]
-        for tag in tags
+        [row for row in loose if row.tag == tag or (tag == first_tag and row.tag not in apart)]
+        for tag in spans
         if tag in apart
     ]
 
 
-def _finish(rows: list[Row], scan: Scan, document: Document, index: int, *, alone: bool) -> Run | None:
+def _contradict(one: Mapping[str, Number], other: Mapping[str, Number]) -> bool:
+    return any(not same_number(one.get(key, value), value) for key, value in other.items())
+
+
+def _finish(rows: list[AnyRow], scan: Scan, name: str, index: int, *, alone: bool) -> Run | None:
     notes: list[Note] = []
-    mine = {id(row) for row in rows}
+    tags = {row.tag for row in rows} if scan.dicts and not alone else set()
     for position, printed in reversed(scan.dicts):
-        if alone or (rows and printed.tag in {row.tag for row in rows}):
-            before = sum(id(row) in mine for row in scan.rows[:position])
-            notes.extend(_merge(rows, before, printed, document))
+        if alone or printed.tag in tags:
+            before = position if alone else sum(row.tag in tags for row in scan.rows[:position])
+            notes.extend(_merge(rows, before, printed))
     if not rows:
         return None
-    keys = list(dict.fromkeys(key for row in rows for key in row.values))
+    keys = list(dict.fromkeys(key for kind in dict.fromkeys(row.keys() for row in rows) for key in kind))
     if not keys:
         return None
     missing = cuts.find_missing(rows)
@@ -155,31 +176,33 @@ def _finish(rows: list[Row], scan: Scan, document: Document, index: int, *, alon
     return build_run(
         rows,
         id=f"r{index}",
-        name=document.name if alone else f"{document.name} ({rows[0].tag})",
+        name=name if alone else f"{name} ({rows[0].tag})",
         format="verl-sft" if is_verl_sft(keys) else "verl",
         framework=detect_framework(keys),
         step_axis="step",
         missing=missing,
         warnings=notes,
         extras={"validation_samples": samples} if samples else None,
+        columns=fill_columns(rows) if any(isinstance(row, KeptRow) for row in rows) else None,
     )
 
 
-def _merge(rows: list[Row], before: int, printed: ValidationDict, document: Document) -> list[Note]:
+def _merge(rows: list[AnyRow], before: int, printed: ValidationDict) -> list[Note]:
     """Puts a validation dict into its row; a row of its own if the log has none."""
     keys = {key for key, _, _ in printed.cells}
-    start = document.numbers[printed.entry]
-    row: Row | None = None
+    start = printed.line
+    place: int | None = None
     if printed.final:
-        row = rows[before - 1] if before else None
+        place = before - 1 if before else None
     elif before < len(rows):
         after = rows[before]
-        row = after if after.step == 0 or keys & set(after.values) else None
-    if row is None and not printed.final:
-        row = next((r for r in rows if r.step == 0), None) if before >= len(rows) else None
+        place = before if after.step == 0 or keys & set(after.keys()) else None
+    if place is None and not printed.final and before >= len(rows):
+        place = next((at for at, r in enumerate(rows) if r.step == 0), None)
+    row = None if place is None else loosen(rows, place)
     notes: list[Note] = []
     if row is None:
-        row = Row(0, start, last_line=document.numbers[printed.end - 1], tag=printed.tag)
+        row = Row(0, start, last_line=printed.last_line, tag=printed.tag)
         rows.insert(before, row)
     elif printed.final and not keys & set(row.values):
         notes.append(
@@ -191,11 +214,11 @@ def _merge(rows: list[Row], before: int, printed: ValidationDict, document: Docu
             )
         )
     differ: list[str] = []
-    for key, value, entry in printed.cells:
+    for key, value, line in printed.cells:
         held = row.values.get(key)
         if held is None:
             row.values[key] = value
-            row.lines[key] = document.numbers[entry]
+            row.lines[key] = line
         elif not same_number(held, value):
             differ.append(key)
     if differ:
@@ -226,7 +249,7 @@ def _merge(rows: list[Row], before: int, printed: ValidationDict, document: Docu
     return notes
 
 
-def _duplicate_notes(scan: Scan, rows: list[Row], *, alone: bool) -> list[Note]:
+def _duplicate_notes(scan: Scan, rows: list[AnyRow], *, alone: bool) -> list[Note]:
     copies = [row for row in scan.duplicates if alone or row.tag == rows[0].tag]
     if not copies:
         return []

@@ -32,26 +32,29 @@ class ValidationDict:
 
     Attributes:
         final: ``Final validation metrics`` rather than ``Initial``.
-        cells: ``(key, value, index of the line on which the value begins)``.
-        entry: index of the first line in the document.
-        end: index after the last line.
+        cells: ``(key, value, original line number on which the value begins)``.
+        line: original number of its first line.
+        last_line: original number of its last line.
+        end: index after the last line in the document.
         tag: process that printed it.
         closed: whether the closing brace is there.
     """
 
     final: bool
     cells: tuple[tuple[str, Number, int], ...]
-    entry: int
+    line: int
+    last_line: int
     end: int
     tag: str | None
     closed: bool
 
 
-def read_validation_dict(lines: Sequence[str], index: int) -> ValidationDict | None:
+def read_validation_dict(lines: Sequence[str], numbers: Sequence[int], index: int) -> ValidationDict | None:
     """The dict that begins on a line, or ``None`` if the line only mentions one.
 
     Args:
         lines: the document's lines.
+        numbers: their original numbers.
         index: a line that holds :data:`MARK`.
     """
     tag, line = strip_ray(lines[index])
@@ -65,8 +68,9 @@ def read_validation_dict(lines: Sequence[str], index: int) -> ValidationDict | N
         if value is not None:
             begin = pair.end("key") + 1
             begin += len(text[begin : pair.end()]) - len(text[begin : pair.end()].lstrip("'\": "))
-            cells.append((pair["key"], value, entries[bisect_right(starts, begin) - 1]))
-    return ValidationDict(found["which"] == "Final", tuple(cells), index, end, tag, "}" in text)
+            cells.append((pair["key"], value, numbers[entries[bisect_right(starts, begin) - 1]]))
+    final = found["which"] == "Final"
+    return ValidationDict(final, tuple(cells), numbers[index], numbers[end - 1], end, tag, "}" in text)
 
 
 def _collect(

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+from array import array
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
 from assistant.model.run import Missing, Number
+from assistant.parsing.kept import AnyRow
 from assistant.parsing.numbers import read_number
 from assistant.parsing.repair import Document
 from assistant.parsing.segments import (
@@ -23,7 +26,7 @@ from assistant.parsing.verldict import MARK, ValidationDict, read_validation_dic
 from assistant.parsing.wrap import Joined, join_record
 
 _EXTRA: Final = re.compile(r"len reward_extra_infos_dict\['(\w+)'\]:\s*([0-9]{1,12})\s*$")
-_EXTRA_MARK: Final = "reward_extra_infos_dict["
+EXTRA_MARK: Final = "reward_extra_infos_dict["
 _REPEATED: Final = re.compile(r"\s*\[repeated [0-9]+x across cluster\].*$")
 
 
@@ -33,30 +36,30 @@ class Scan:
 
     Attributes:
         rows: one a record, in order; exact copies of earlier records are in ``duplicates``.
-        bodies, lengths, tails, ends: of each row: its text from ``step:`` on, the lengths of that text
-            without and with the launcher's prefix, its last segment, and the index after its last line.
+        sizes: of each row: the lengths of its text from ``step:`` on, without and with the launcher's prefix.
+        ends: last segment and text of rows, by index; whole rows that are not the last may lack them.
+        rest: the lines after the last row's (the first few hundred of them).
         dicts: validation dicts, with the number of rows before them.
         samples: ``reward_extra_infos_dict`` key → (number of validation samples, line).
         taken: original line numbers used.
         bad: lines that start a record and hold no cell.
+        seen: texts of the rows, or what stands for them.
     """
 
-    rows: list[Row] = field(default_factory=list)
+    rows: list[AnyRow] = field(default_factory=list)
+    sizes: tuple[array[int], array[int]] = field(default_factory=lambda: (array("q"), array("q")))
+    ends: dict[int, tuple[Tail, str]] = field(default_factory=dict)
+    rest: Sequence[str] = ()
     dicts: list[tuple[int, ValidationDict]] = field(default_factory=list)
     samples: dict[str, tuple[Number, int]] = field(default_factory=dict)
     taken: set[int] = field(default_factory=set)
     bad: list[int] = field(default_factory=list)
-    lengths: list[tuple[int, int]] = field(default_factory=list)
-    tails: list[Tail] = field(default_factory=list)
-    bodies: list[str] = field(default_factory=list)
-    ends: list[int] = field(default_factory=list)
-    duplicates: list[Row] = field(default_factory=list)
+    duplicates: list[AnyRow] = field(default_factory=list)
+    seen: set[str | int] = field(default_factory=set)
 
 
-def scan_document(document: Document) -> Scan:
-    """Collects all records of a document; what their last segments are worth is decided later."""
-    lines, numbers = document.lines, document.numbers
-    scan = Scan()
+def find_marks(lines: Sequence[str]) -> tuple[dict[int, Header], list[int]]:
+    """The lines that start a record, and the indexes of those that may hold a side fact."""
     starts: dict[int, Header] = {}
     others: list[int] = []
     for index, line in enumerate(lines):
@@ -64,56 +67,80 @@ def scan_document(document: Document) -> Scan:
             header = find_header(line)
             if header is not None:
                 starts[index] = header
-        elif MARK in line or _EXTRA_MARK in line:
+        elif MARK in line or EXTRA_MARK in line:
             others.append(index)
+    return starts, others
+
+
+def scan_document(document: Document) -> Scan:
+    """Collects all records of a document; what their last segments are worth is decided later."""
+    lines = document.lines
+    scan = Scan()
+    starts, others = find_marks(lines)
     widest = max((len(lines[index]) for index in starts), default=0)
-    seen: dict[str, int] = {}
-    end = 0
+    end = last = 0
     for index in sorted([*starts, *others]):
         if index < end:
             continue
-        header = starts.get(index)
-        if header is None:
-            end = _read_other(scan, document, index)
-            continue
-        joined = join_record(lines, index, starts, widest)
-        row = _read_row(scan, document, header, joined)
-        end = joined.entries[-1] + 1
-        if row is None:
-            scan.bad.append(numbers[index])
-            continue
-        scan.taken.update(numbers[entry] for entry in joined.entries)
-        body = scan.bodies[-1]
-        if body in seen:
-            scan.duplicates.append(row)
-            for part in (scan.bodies, scan.lengths, scan.tails):
-                part.pop()
-            continue
-        seen[body] = index
-        scan.rows.append(row)
-        scan.ends.append(end)
+        if index in starts:
+            known = len(scan.rows)
+            end = take_record(scan, document, starts[index], join_record(lines, index, starts, widest))
+            last = end if len(scan.rows) > known else last
+        else:
+            end = take_other(scan, document, index)
+    scan.rest = lines[last:]
     return scan
 
 
-def _read_other(scan: Scan, document: Document, index: int) -> int:
+def take_record(scan: Scan, document: Document, header: Header, joined: Joined, *, hashed: bool = False) -> int:
+    """Adds one record to a scan; returns the index after it.
+
+    Args:
+        scan: what was collected so far.
+        document: the lines.
+        header: the record's start.
+        joined: the record's text.
+        hashed: remember a number for the text instead of the text.
+    """
+    numbers = document.numbers
+    end = joined.entries[-1] + 1
+    read = _read_row(document, header, joined)
+    if read is None:
+        scan.bad.append(numbers[joined.entries[0]])
+        return end
+    row, tail, body = read
+    scan.taken.update(numbers[entry] for entry in joined.entries)
+    mark = hash(body.encode("utf-8", "surrogatepass")) if hashed else body
+    if mark in scan.seen:
+        scan.duplicates.append(row)
+        return end
+    scan.seen.add(mark)
+    scan.ends[len(scan.rows)] = (tail, body)
+    scan.rows.append(row)
+    scan.sizes[0].append(len(body))
+    scan.sizes[1].append(joined.full)
+    return end
+
+
+def take_other(scan: Scan, document: Document, index: int) -> int:
     """A validation dict or the count of validation samples; returns the index after it."""
     line = document.lines[index]
-    if _EXTRA_MARK in line:
+    if EXTRA_MARK in line:
         found = _EXTRA.search(line)
         if found is not None:
             number = document.numbers[index]
             scan.samples[found[1]] = (int(found[2]), number)
             scan.taken.add(number)
         return index + 1
-    printed = read_validation_dict(document.lines, index)
+    printed = read_validation_dict(document.lines, document.numbers, index)
     if printed is None or not printed.cells:
         return index + 1
     scan.dicts.append((len(scan.rows), printed))
-    scan.taken.update(document.numbers[index] for index in range(printed.entry, printed.end))
+    scan.taken.update(document.numbers[at] for at in range(index, printed.end))
     return printed.end
 
 
-def _read_row(scan: Scan, document: Document, header: Header, joined: Joined) -> Row | None:
+def _read_row(document: Document, header: Header, joined: Joined) -> tuple[Row, Tail, str] | None:
     """One record; its last segment is kept aside until it is known whether the line was cut there."""
     numbers = document.numbers
     body = joined.text.rstrip()
@@ -153,10 +180,7 @@ def _read_row(scan: Scan, document: Document, header: Header, joined: Joined) ->
                 row.lines[tail.key] = where
     elif tail.state == "not_a_number":
         row.bad.append(Missing(tail.key, row.step, row.last_line, "not_a_number", tail.text[:80]))
-    scan.bodies.append(body)
-    scan.lengths.append((len(body), joined.full))
-    scan.tails.append(tail)
-    return row
+    return row, tail, body
 
 
 def _read_slowly(row: Row, body: str, joined: Joined, document: Document) -> None:

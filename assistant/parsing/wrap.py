@@ -12,7 +12,9 @@ from assistant.parsing.numbers import decimals, significant_digits
 from assistant.parsing.repair import strip_ray
 from assistant.parsing.segments import SEPARATOR, Header, is_open, is_whole, read_segment
 
-_WIDEST_TERMINAL: Final = 1000
+WIDEST_TERMINAL: Final = 1000
+"""Longer lines were not broken by a terminal."""
+
 _DIGITS_ONLY: Final = re.compile(r"[0-9.eE+-]{1,24}")
 _MOST_PIECES: Final = 4000
 
@@ -114,7 +116,7 @@ def _splits_step_key(text: str, tail: str, start: Header, edge: _Edge) -> bool:
     ``global_step`` repeats the record's step, where a record that follows a cut line has another; any other
     key counts only inside a wrapped record, and if what follows is not how this record itself begins.
     """
-    if start.start or start.tag or edge.width > _WIDEST_TERMINAL or ":" in tail or not tail.endswith(("_", "/")):
+    if start.start or start.tag or edge.width > WIDEST_TERMINAL or ":" in tail or not tail.endswith(("_", "/")):
         return False
     if start.step == edge.step:
         return True
@@ -129,9 +131,9 @@ def _fits(tail: str, piece: str, segments: list[str], edge: _Edge, text: str) ->
         return is_whole(last.rstrip()) or is_open(last)
     if is_whole(last.rstrip()):
         if not is_whole(tail):
-            return edge.width <= _WIDEST_TERMINAL or not piece.strip().isdigit()
-        return edge.width <= _WIDEST_TERMINAL and _digits_belong(text, piece.strip(), edge)
-    full = edge.width - 1 <= len(piece) <= edge.width <= _WIDEST_TERMINAL
+            return edge.width <= WIDEST_TERMINAL or not piece.strip().isdigit()
+        return edge.width <= WIDEST_TERMINAL and _digits_belong(text, piece.strip(), edge)
+    full = edge.width - 1 <= len(piece) <= edge.width <= WIDEST_TERMINAL
     return full and is_open(last)
 
 

@@ -30,7 +30,7 @@ def log_probs(gap: float) -> Values:
 
 FIRES: list[tuple[str, str, Values]] = [
     ("not_finite", "warning", {"actor/grad_norm": NAN, "actor/entropy": 0.2}),
-    ("not_finite", "critical", {"actor/grad_norm": math.inf, "actor/pg_loss": NAN}),
+    ("not_finite", "critical", {"actor/grad_norm": NAN, "actor/pg_loss": NAN}),
     ("zero_gradient", "warning", {"actor/grad_norm": 0.0}),
     ("zero_gradient", "warning", {"grad_norm": 0.0}),
     ("zero_gradient", "warning", {"train/grad_norm": 0}),
@@ -100,6 +100,11 @@ def test_check_step_critical_has_two_signs(rule: str, severity: str, values: Val
     for metric in values:
         fewer = {m: v for m, v in values.items() if m != metric}
         assert all(check.severity != "critical" for check in fired(fewer).values())
+
+
+def test_check_step_infinite_value_is_not_finite() -> None:
+    found = fired({"actor/grad_norm": math.inf, "actor/pg_loss": -math.inf})
+    assert [(check.rule, check.severity) for check in found.values()] == [("not_finite", "critical")]
 
 
 def test_check_step_facts_carry_the_values_that_broke_the_rule() -> None:

@@ -282,11 +282,18 @@ def test_derive_any_geometry_recovers_it(  # noqa: PLR0917
     assert math.isclose(rate, figures["perf/throughput"] * n_gpus, rel_tol=1e-12)
 
 
-@given(n_gpus=st.integers(1, 64), off=st.floats(0.1, 0.9))
+@given(n_gpus=st.integers(1, 4096), off=st.floats(0.1, 0.9))
 def test_derive_n_gpus_between_two_whole_numbers_gives_nothing(n_gpus: int, off: float) -> None:
     figures = geometry(n_gpus=n_gpus)
     figures["perf/throughput"] *= n_gpus / (n_gpus + off)
     assert derived("n_gpus", figures) is None
+
+
+@given(prompts=st.integers(1, 512), off=st.floats(0.1, 0.9))
+def test_derive_trajectories_between_two_whole_numbers_gives_nothing(prompts: int, off: float) -> None:
+    figures = geometry(prompts=prompts, group=16)
+    figures["perf/total_num_tokens"] *= (16 * prompts + off) / (16 * prompts)
+    assert derived("trajectories_per_step", figures) is None
 
 
 def test_derive_every_step_of_a_run_agrees() -> None:

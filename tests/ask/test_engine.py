@@ -18,6 +18,7 @@ from assistant.knowledge import Resolver, library
 from assistant.model import Answer, GroundingError, Run
 from assistant.write.phrases import phrases
 from tests.analysis.support import long_run, run_of, training_step
+from tests.analysis.test_checks import FIRES
 
 from .support import PAIRS, answerer, example_runs
 
@@ -25,15 +26,15 @@ SCHEMA = json.loads((Path(assistant.__file__).parent / "schemas" / "answer.schem
 VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
 LONG = (long_run(),)
 LOGS = {"example": example_runs(), "long": LONG}
+TRENDS = {"rising", "falling", "flat", "fluctuating", "inconclusive"}
+STATES = {"healthy", "warning", "critical", "insufficient_data"}
+REPLIES = {"answered", "no_data", "unknown_metric"}
 CODES = {
     "compare": {"improved", "regressed", "mixed", "unchanged", "inconclusive", "not_comparable"},
-    **dict.fromkeys(("trend", "forecast"), {"rising", "falling", "flat", "fluctuating", "inconclusive"}),
-    **dict.fromkeys(("health", "explain", "advice"), {"healthy", "warning", "critical", "insufficient_data"}),
-    **dict.fromkeys(
-        ("define", "lookup", "bottleneck", "validation", "derive"), {"answered", "no_data", "unknown_metric"}
-    ),
+    "trend": TRENDS, "forecast": TRENDS, "health": STATES, "explain": STATES, "advice": STATES,
+    "define": REPLIES, "lookup": REPLIES, "bottleneck": REPLIES, "validation": REPLIES, "derive": REPLIES,
     "out_of_scope": {"out_of_scope", "no_metrics"},
-}
+}  # fmt: skip
 
 
 def ask(question: str, runs: Sequence[Run] = LONG, **options: Any) -> Answer:
@@ -60,7 +61,9 @@ def test_ask_question_in_both_languages_gives_the_same_facts(log: str, chinese: 
     zh, en = ask(chinese, LOGS[log]), ask(english, LOGS[log])
     assert (zh.language, en.language) == ("zh", "en")
     assert facts_of(zh) == facts_of(en)
-    assert (zh.intent, zh.verdict.code, zh.slots) == (en.intent, en.verdict.code, en.slots)
+    assert (zh.intent, zh.verdict.code) == (en.intent, en.verdict.code)
+    assert (zh.slots.metrics, zh.slots.op, zh.slots.steps.kind) == (en.slots.metrics, en.slots.op, en.slots.steps.kind)
+    assert sorted(zh.slots.steps.values) == sorted(en.slots.steps.values)
     assert [c.card for c in zh.citations] == [c.card for c in en.citations]
     assert [(f.rule, f.severity, f.steps) for f in zh.findings] == [(f.rule, f.severity, f.steps) for f in en.findings]
     assert bool(zh.problem) == bool(en.problem)
@@ -120,7 +123,7 @@ def test_ask_no_run_says_that_there_is_no_metric() -> None:
 def test_ask_definition_without_a_log_is_given() -> None:
     answer = ask("ppo_kl 怎么理解", ())
     assert (answer.intent, answer.verdict.code, answer.problem) == ("define", "answered", None)
-    assert [c.card for c in answer.citations][0] == "verl/actor/ppo_kl"
+    assert answer.citations[0].card == "verl/actor/ppo_kl"
 
 
 @pytest.mark.parametrize(
@@ -187,6 +190,21 @@ def test_ask_text_shows_no_metric_that_is_not_in_the_log_or_a_card() -> None:
     rows = re.findall(r"^\| `([^`]+)` \|", answer.answer, re.MULTILINE)
     assert len(rows) >= len(run.at(1))
     assert set(rows) <= names
+
+
+@pytest.mark.parametrize("language", ["zh", "en"])
+@pytest.mark.parametrize(("rule", "severity", "values"), FIRES)
+def test_ask_step_that_breaks_a_rule_says_so_with_evidence(
+    rule: str, severity: str, values: dict[str, float], language: str
+) -> None:
+    answer = ask("step 1 有什么问题吗", [run_of({1: values})], language=language)
+    (finding,) = answer.findings
+    assert (finding.rule, finding.severity, finding.steps) == (rule, severity, (1,))
+    assert finding.statement
+    assert finding.evidence
+    assert finding.statement in answer.answer.replace("**", "") or severity == "info"
+    if severity in {"warning", "critical"}:
+        assert answer.verdict.code == severity
 
 
 # --- follow-ups ------------------------------------------------------------------------------------------
@@ -303,8 +321,19 @@ def test_strict_grounding_follows_the_environment(monkeypatch: pytest.MonkeyPatc
     ],
 )
 @pytest.mark.parametrize(
-    "question", ["", "训练正常吗", "explain the last step", "有改进吗", "loss 的趋势", "时间花在哪了", "测试结果", "用了多少张卡", "怎么调参"]
-)  # fmt: skip
+    "question",
+    [
+        "",
+        "训练正常吗",
+        "explain the last step",
+        "有改进吗",
+        "loss 的趋势",
+        "时间花在哪了",
+        "测试结果",
+        "用了多少张卡",
+        "怎么调参",
+    ],
+)
 def test_ask_any_run_gives_a_traced_answer(table: dict[int, dict[str, float]], question: str) -> None:
     answer = ask(question, [run_of(table)])
     assert answer.answer

@@ -142,7 +142,9 @@ def test_card_sections_and_json_say_the_same() -> None:
 
 
 def test_read_cards_good_card_is_read(folder: Path) -> None:
-    card = Library({k: Card(k, "mine", ("mine/loss",), (), v["meta"], v["body"]) for k, v in read_cards(folder).items()})
+    card = Library(
+        {k: Card(k, "mine", ("mine/loss",), (), v["meta"], v["body"]) for k, v in read_cards(folder).items()}
+    )
     found = card.get("mine/loss")
     assert found is not None
     assert (found.kind, found.unit, found.direction, found.source) == ("number", "nats", "lower_better", "here")
@@ -201,9 +203,7 @@ def test_library_first_reading_leaves_a_cache_and_no_litter(folder: Path, fresh:
     assert list(cache_folder().iterdir()) == [cache]
 
 
-def test_library_second_reading_takes_the_cache(
-    folder: Path, fresh: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_library_second_reading_takes_the_cache(folder: Path, fresh: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     fresh(folder)
     fresh.cache_clear()
 
@@ -242,9 +242,7 @@ def test_library_cache_cannot_be_written_still_works(
     assert blocked.read_text(encoding="utf-8") == ""
 
 
-def test_library_read_only_cache_folder_still_works(
-    folder: Path, fresh: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_library_read_only_cache_folder_still_works(folder: Path, fresh: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: Any, **__: Any) -> None:
         raise PermissionError(13, "read-only")
 

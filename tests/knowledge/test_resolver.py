@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -59,7 +60,7 @@ def test_key_spelling_gives_card_and_how(key: str, card: str, how: str) -> None:
         assert found.card.id == card
     else:
         assert found.card.framework == "verl"
-        assert key.split("@")[0].rsplit("/", 1)[-1] in found.card.id
+        assert key.split("@", maxsplit=1)[0].rsplit("/", 1)[-1] in found.card.id
 
 
 def test_key_template_says_what_its_fields_stand_for() -> None:
@@ -69,7 +70,9 @@ def test_key_template_says_what_its_fields_stand_for() -> None:
     assert "aime_2025" in dict(found.bindings).values()
 
 
-@pytest.mark.parametrize("key", ["", "no_such_metric", "actor/", "actor/ppo_kl/extra", "mean@30x", "val-core/a/acc/mean@"])
+@pytest.mark.parametrize(
+    "key", ["", "no_such_metric", "actor/", "actor/ppo_kl/extra", "mean@30x", "val-core/a/acc/mean@"]
+)
 def test_key_unknown_gives_nothing(key: str) -> None:
     assert RESOLVER.key(key, "verl") is None
 
@@ -190,7 +193,9 @@ def test_mentions_metric_of_the_log_gives_its_key(question: str, keys: list[str]
     assert found == keys
 
 
-@pytest.mark.parametrize(("question", "text"), [("foo_bar_baz 是什么", "foo_bar_baz"), ("what is my/own_key?", "my/own_key")])
+@pytest.mark.parametrize(
+    ("question", "text"), [("foo_bar_baz 是什么", "foo_bar_baz"), ("what is my/own_key?", "my/own_key")]
+)
 def test_mentions_metric_nobody_knows_is_named_without_a_card(question: str, text: str) -> None:
     (mention,) = RESOLVER.mentions(question, RUN.metrics, "verl")
     assert (mention.text.rstrip("?"), mention.card, mention.key) == (text, None, None)
@@ -205,5 +210,5 @@ def test_mentions_no_metric_gives_nothing(question: str) -> None:
 def test_mentions_any_text_gives_spans_in_order_that_do_not_overlap(question: str) -> None:
     found = RESOLVER.mentions(question, RUN.metrics, "verl")
     assert all(question[m.start : m.end] == m.text for m in found)
-    assert all(a.end <= b.start for a, b in zip(found, found[1:], strict=False))
+    assert all(a.end <= b.start for a, b in pairwise(found))
     assert all(m.key is None or m.key in RUN.metrics for m in found)

@@ -1,0 +1,61 @@
+"""Bytes as they come from a file: a window over them that moves on, so that a file need not fit into memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Final
+
+CHUNK: Final = 1 << 23
+
+Progress = Callable[[int], None]
+"""Is told how many bytes have been read so far."""
+
+
+class Feed:
+    """A part of a text's bytes; :meth:`more` drops what was used and brings the next part.
+
+    Attributes:
+        data: the bytes at hand.
+        ended: whether nothing follows them.
+    """
+
+    def __init__(self, chunks: Iterator[bytes], check: Callable[[bytes], None], progress: Progress | None = None):
+        self.data = b""
+        self.ended = False
+        self._chunks = chunks
+        self._check = check
+        self._progress = progress
+        self._read = 0
+        self._open = b""
+
+    def more(self, used: int) -> None:
+        """Drops the first bytes and appends the next chunk, up to a line break where there is one.
+
+        Args:
+            used: how many bytes are not needed any more.
+        """
+        parts = [self.data[used:], self._open]
+        self._open = b""
+        while True:
+            chunk = next(self._chunks, None)
+            if chunk is None:
+                self.ended = True
+                break
+            self._read += len(chunk)
+            if self._progress is not None:
+                self._progress(self._read)
+            end = chunk.rfind(b"\n") + 1
+            if end:
+                parts.append(chunk[:end])
+                self._open = chunk[end:]
+                break
+            parts.append(chunk)
+        fresh = b"".join(parts[1:])
+        self._check(fresh)
+        self.data = parts[0] + fresh
+
+
+def slices(data: bytes, size: int = CHUNK) -> Iterator[bytes]:
+    """Bytes in parts."""
+    for begin in range(0, len(data), size):
+        yield data[begin : begin + size]

@@ -1,0 +1,218 @@
+"""Rows whose values lie in shared columns: a log of gigabytes fits into little more than its numbers.
+
+A row that was read quickly is one small object; its values stand in the arrays of its shape (all rows with the same
+keys in the same order). What comes later and needs to change a row turns it into a
+:class:`~assistant.parsing.table.Row` first.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterator, Mapping, MutableSequence, Sequence
+from itertools import compress
+from types import MappingProxyType
+from typing import Any, Final, Literal
+
+from assistant.model.run import Column, Missing, Number
+from assistant.parsing.table import Row
+
+Store = MutableSequence[Any]
+"""``array('d')`` of floats, ``array('q')`` of ints, or a list where both occur."""
+
+_BATCH: Final = 256
+
+
+class Shape:
+    """Rows with the same keys in the same order, and their values by column."""
+
+    __slots__ = ("_batch", "_kinds", "_types", "at", "columns", "dropped", "keys", "line", "size")
+
+    def __init__(self, keys: tuple[str, ...], types: tuple[type, ...]) -> None:
+        self.keys = keys
+        self.columns: list[Store] = [array("d" if kind is float else "q") for kind in types]
+        self.size = 0
+        self.dropped: set[int] = set()
+        self.at = array("q")
+        self.line = array("q")
+        self._kinds = types
+        self._types = types
+        self._batch: list[tuple[Number, ...]] = []
+
+    def add(self, values: tuple[Number, ...], types: tuple[type, ...]) -> int:
+        """Takes a row's values, floats and ints that fit 64 bits; returns its place."""
+        if types != self._types or len(self._batch) >= _BATCH:
+            self.flush()
+            self._types = types
+        self._batch.append(values)
+        place = self.size
+        self.size += 1
+        return place
+
+    def flush(self) -> None:
+        """Brings the values that were taken last into the columns."""
+        if not self._batch:
+            return
+        if self._types != self._kinds:
+            kinds = list(self._kinds)
+            for index, now in enumerate(self._types):
+                if kinds[index] not in {now, list}:
+                    kinds[index] = list
+                    self.columns[index] = list(self.columns[index])
+            self._kinds = tuple(kinds)
+        for column, values in zip(self.columns, zip(*self._batch, strict=True), strict=True):
+            column.extend(values)
+        self._batch.clear()
+
+    def values(self, place: int) -> dict[str, Number]:
+        """The values of one row."""
+        self.flush()
+        return {key: column[place] for key, column in zip(self.keys, self.columns, strict=True)}
+
+
+class KeptRow:
+    """A whole row on one line, nothing missing; its values lie in a shape."""
+
+    __slots__ = ("line", "place", "shape", "step", "tag")
+
+    half: Final[Missing | None] = None
+    cut: Final[Literal[False]] = False
+    limit: Final[int | None] = None
+    bad: Final[tuple[Missing, ...]] = ()
+    lines: Final[Mapping[str, int]] = MappingProxyType({})
+
+    def __init__(self, step: int, line: int, tag: str | None, shape: Shape, place: int) -> None:
+        self.step = step
+        self.line = line
+        self.tag = tag
+        self.shape = shape
+        self.place = place
+
+    @property
+    def last_line(self) -> int:
+        """The line it stands on."""
+        return self.line
+
+    @property
+    def values(self) -> dict[str, Number]:
+        """A copy of the values."""
+        return self.shape.values(self.place)
+
+    def keys(self) -> tuple[str, ...]:
+        """The row's metrics, in the log's order."""
+        return self.shape.keys
+
+    def loose(self) -> Row:
+        """The row with values of its own; its place in the shape is given up."""
+        row = Row(self.step, self.line, self.values, last_line=self.line, tag=self.tag)
+        self.shape.dropped.add(self.place)
+        return row
+
+
+AnyRow = Row | KeptRow
+
+
+def loosen(rows: list[AnyRow], index: int) -> Row:
+    """The row at an index, to be changed."""
+    row = rows[index]
+    if isinstance(row, KeptRow):
+        row = rows[index] = row.loose()
+    return row
+
+
+def fill_columns(rows: Sequence[AnyRow]) -> dict[str, Column]:
+    """The columns of rows, keys in the order in which they first appear.
+
+    Columns with the same rows share the sequences of rows and lines. The shapes' columns are used up.
+    """
+    keys: dict[str, list[Shape]] = {}
+    loose: dict[str, list[int]] = {}
+    shapes: dict[int, Shape] = {}
+    pieces: list[tuple[Shape | None, int, int]] = []
+    for index, row in enumerate(rows):
+        if isinstance(row, KeptRow):
+            shape = row.shape
+            if id(shape) not in shapes:
+                shapes[id(shape)] = shape
+                shape.flush()
+                _drop(shape)
+                for key in shape.keys:
+                    keys.setdefault(key, []).append(shape)
+            if pieces and pieces[-1][0] is shape:
+                pieces[-1] = (shape, pieces[-1][1], pieces[-1][2] + 1)
+            else:
+                begin = len(shape.at)
+                pieces.append((shape, begin, begin + 1))
+            shape.at.append(index)
+            shape.line.append(row.line)
+        else:
+            pieces.append((None, index, index + 1))
+            for key in row.values:
+                keys.setdefault(key, [])
+                loose.setdefault(key, []).append(index)
+    columns: dict[str, Column] = {}
+    shared: dict[tuple[tuple[int, ...], tuple[int, ...]], tuple[array[int], array[int]]] = {}
+    for key, held in keys.items():
+        alone = loose.get(key, ())
+        if len(held) == 1 and not alone:
+            shape = held[0]
+            at = shape.keys.index(key)
+            columns[key] = Column(shape.at, shape.columns[at], shape.line)
+            continue
+        columns[key] = _merge(key, held, alone, rows, pieces, shared)
+    return columns
+
+
+def _drop(shape: Shape) -> None:
+    """Takes the values of rows that left the shape out of its columns."""
+    if not shape.dropped:
+        return
+    keep = [place not in shape.dropped for place in range(shape.size)]
+    for index, column in enumerate(shape.columns):
+        kept: Iterator[Number] = compress(column, keep)
+        shape.columns[index] = array(column.typecode, kept) if isinstance(column, array) else list(kept)
+    shape.size -= len(shape.dropped)
+    shape.dropped = set()
+
+
+def _merge(
+    key: str,
+    held: Sequence[Shape],
+    alone: Sequence[int],
+    rows: Sequence[AnyRow],
+    pieces: Sequence[tuple[Shape | None, int, int]],
+    shared: dict[tuple[tuple[int, ...], tuple[int, ...]], tuple[array[int], array[int]]],
+) -> Column:
+    """A metric's values from several shapes and from rows of their own, in the order of the rows."""
+    sources = {id(shape): shape.columns[shape.keys.index(key)] for shape in held}
+    mine = set(alone)
+    own = {index: rows[index].values[key] for index in alone}
+    codes = {column.typecode if isinstance(column, array) else "" for column in sources.values()}
+    for value in own.values():
+        small = isinstance(value, int) and -(2**63) <= value < 2**63
+        codes.add("d" if isinstance(value, float) else "q" if small else "")
+    code = codes.pop() if len(codes) == 1 else ""
+    values: Store = array(code) if code else []
+    for shape, begin, end in pieces:
+        if shape is None:
+            if begin in mine:
+                values.append(own[begin])
+        elif id(shape) in sources:
+            values.extend(sources[id(shape)][begin:end])
+    lines_differ = any(key in rows[index].lines for index in alone)
+    kind = (tuple(sources), tuple(alone))
+    places = shared.get(kind)
+    if places is None or lines_differ:
+        at, line = array("q"), array("q")
+        for shape, begin, end in pieces:
+            if shape is None:
+                if begin in mine:
+                    row = rows[begin]
+                    at.append(begin)
+                    line.append(row.lines.get(key, row.line))
+            elif id(shape) in sources:
+                at.extend(shape.at[begin:end])
+                line.extend(shape.line[begin:end])
+        places = (at, line)
+        if not lines_differ:
+            shared[kind] = places
+    return Column(places[0], values, places[1])

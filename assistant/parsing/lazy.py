@@ -1,0 +1,50 @@
+"""Formats that are loaded when a text holds a word without which they find nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import import_module
+
+from assistant.parsing.repair import Document
+from assistant.parsing.table import Reading
+
+
+@dataclass(frozen=True)
+class LazyFormat:
+    """Stands for a format until a text needs it, so that its grammar costs no start-up time.
+
+    Attributes:
+        name: how it is registered.
+        strength: its place in the order.
+        place: module and class, as ``module:Class``, in this package.
+        words: a text with none of them holds no such log.
+    """
+
+    name: str
+    strength: int
+    place: str
+    words: tuple[str, ...]
+
+    def read(self, document: Document) -> Reading:
+        """What the format reads."""
+        text = "\n".join(document.lines)
+        if not any(word in text for word in self.words):
+            return Reading()
+        del text
+        module, _, kind = self.place.partition(":")
+        reading = getattr(import_module(f"assistant.parsing.{module}"), kind)().read(document)
+        return reading if isinstance(reading, Reading) else Reading()
+
+
+FORMATS = (
+    LazyFormat("megatron", 70, "megatron:Megatron", ("iteration",)),
+    LazyFormat("nanogpt", 60, "nanogpt:NanoGPT", ("step", "Step", "iter", "Iter", "it ", "trl:", "tel:")),
+    LazyFormat("rsl-rl", 56, "boxtable:RslRl", ("Learning iteration",)),
+    LazyFormat("box-table", 55, "boxtable:BoxTables", ("-----", "=====", " |")),
+    LazyFormat("json", 42, "jsonlog:JsonLogs", ("{",)),
+    LazyFormat("csv", 40, "csvtable:CsvTables", (",", "\t", ";")),
+    LazyFormat("bracket-lines", 16, "plainlines:BracketLines", ("[",)),
+    LazyFormat("tabbed-blocks", 15, "plainlines:TabbedBlocks", ("\t",)),
+    LazyFormat("markdown-table", 12, "mdtable:MarkdownTables", ("--",)),
+)
+"""The formats of this kind that come with the package."""

@@ -1,0 +1,569 @@
+"""verl's console log, read from its bytes: plain lines are rewritten to JSON and go straight into columns.
+
+The text is never decoded as a whole. A line that JSON refuses, that may be cut, or that the next line may continue
+goes the careful way of :mod:`assistant.parsing.verlscan`, with the lines around it. Where the careful way would need
+the whole text, :class:`NeedsCare` is raised and the caller takes that way for all of it. Both ways give the same runs.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from array import array
+from bisect import bisect_left, bisect_right
+from collections import deque
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+import orjson
+
+from assistant.model.run import LineCounts, Run
+from assistant.parsing import cuts
+from assistant.parsing.counts import Lookalikes, looks_like_metrics, strip_colours
+from assistant.parsing.decoding import MAGIC
+from assistant.parsing.feed import Feed, Progress
+from assistant.parsing.kept import KeptRow, Shape, loosen
+from assistant.parsing.mojibake import is_garbled
+from assistant.parsing.prose import SCAN, Prose, prose_around
+from assistant.parsing.repair import Document, split_returns, strip_ansi
+from assistant.parsing.segments import SEPARATOR, Header, find_header, read_tail
+from assistant.parsing.verl import MOST_ASIDES, SHORTEST_LIMIT, finish_scan, learn_limit
+from assistant.parsing.verldict import MARK, read_validation_dict
+from assistant.parsing.verlscan import EXTRA_MARK, Scan, find_marks, take_other, take_record
+from assistant.parsing.wrap import WIDEST_TERMINAL, Joined, join_record
+
+_HEADER: Final = re.compile(rb"step:([0-9]{1,15}) - ")
+_STRAY: Final = re.compile(rb"\)(?! - |\Z)")
+_SPLIT_MARK: Final = re.compile(rb"\x1b(?:\[[0-9;:?<=>]*[ -/]*[@-~])++(?:tep:|ep:|p:|:[0-9])")
+_WRAPPERS: Final = (b":np.float64(", b":np.float32(", b":np.int64(", b":np.int32(")
+_MARKS: Final = (MARK.encode(), EXTRA_MARK.encode())
+_SPECIAL: Final = {True: math.inf, False: -math.inf, None: math.nan}
+_HUGE: Final = 2.0**62
+_LONGEST_TAIL: Final = 300
+_WINDOWS: Final = (6, 80, 1000, 12_000)
+_GARBLED_SAMPLE: Final = 400_000
+_RECENT: Final = 1 << 24
+_LONG_LINE: Final = 4096
+_NUMBERS: Final = frozenset({int, float})
+_SPECIALS: Final = frozenset({int, float, bool, type(None)})
+_MOST_PREFIXES: Final = 1000
+_NOISE_PART: Final = 1 << 15
+_NOISE_GROWTH: Final = 8
+_RETURN: Final = 13
+_NEWLINE: Final = 10
+_UNKNOWN: Final = (None, -1)
+
+
+class NeedsCare(Exception):
+    """The text has a peculiarity that only the careful way, over all of it, can judge."""
+
+
+class _NeedsMore(Exception):
+    """What is at hand ends too early to decide."""
+
+
+@dataclass(frozen=True)
+class BytesReading:
+    """What was read from bytes.
+
+    Attributes:
+        runs: in order of appearance, with line counts.
+        prose: paragraphs of natural language around the log.
+        text_lines: number of lines.
+        skipped: bytes of noise that were not searched for metrics that were not understood.
+        noise: samples of the lines that are no verl records, as ``(lines, numbers)``.
+    """
+
+    runs: tuple[Run, ...]
+    prose: tuple[Prose, ...]
+    text_lines: int
+    skipped: int = 0
+    noise: tuple[list[str], list[int]] = field(default_factory=lambda: ([], []))
+
+
+def read_bytes(
+    chunks: Iterator[bytes], name: str, *, thorough: bool = False, progress: Progress | None = None
+) -> BytesReading:
+    """Reads a verl console log.
+
+    Args:
+        chunks: the bytes of a UTF-8 text without mark.
+        name: for display.
+        thorough: look at every line of noise for metrics that were not understood, however many there are.
+        progress: is told how many bytes have been read.
+
+    Raises:
+        NeedsCare: the careful way has to read it.
+    """
+    return _Scanner(chunks, name, thorough=thorough, progress=progress).read()
+
+
+class _Scanner:
+    """One pass over the bytes; ``position`` and ``line`` tell how far it has come."""
+
+    def __init__(self, chunks: Iterator[bytes], name: str, *, thorough: bool, progress: Progress | None) -> None:
+        self.name = name
+        self.scan = Scan()
+        self.lookalikes = Lookalikes(thorough=thorough)
+        self.line = 1
+        self.position = 0
+        self.dropped = 0
+        self.kept_lines = array("q")
+        self.shapes: dict[tuple[str, ...], Shape] = {}
+        self.prefixes: dict[bytes, tuple[str | None, int] | None] = {}
+        self.special = 0
+        self.specials = 0
+        self.longest = 0
+        self.at_longest: tuple[int, bytes] = (-1, b"")
+        self.last: tuple[int, bytes] = (-1, b"")
+        self.rest_at = 0
+        self.rest: list[str] = []
+        self.newlines = 0
+        self.ends_open = False
+        self.head: tuple[list[str], list[int]] = ([], [])
+        self.recent: deque[bytes] = deque()
+        self.recent_size = 0
+        self.noise: tuple[list[str], list[int]] = ([], [])
+        self.noise_bytes = self.noise_room = self.noise_next = 0
+        self.feed = Feed(chunks, self._take, progress)
+
+    # -- input ---------------------------------------------------------------------------------
+    def read(self) -> BytesReading:
+        """All runs of the text."""
+        self.feed.more(0)
+        self._look_at_start()
+        while not self._scan():
+            self.dropped += self.position
+            self.feed.more(self.position)
+            self.position = 0
+        return self._finish()
+
+    def _look_at_start(self) -> None:
+        data = self.feed.data
+        if data.startswith((b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")) or b"\x00" in data[: 1 << 16]:
+            raise NeedsCare
+        if b"\n" not in data or data.startswith(tuple(MAGIC)):
+            raise NeedsCare
+        sample = data[: 4 * _GARBLED_SAMPLE]
+        if not sample.isascii() and is_garbled(sample.decode("utf-8", "replace")[:_GARBLED_SAMPLE]):
+            raise NeedsCare
+
+    def _take(self, fresh: bytes) -> None:
+        """Looks at what was read: only UTF-8 will do; the first lines are kept for the search for prose."""
+        if not fresh.isascii():
+            try:
+                for begin, end in _characters(fresh):
+                    fresh[begin:end].decode()
+            except UnicodeDecodeError:
+                raise NeedsCare from None
+        if fresh:
+            self.newlines += fresh.count(b"\n")
+            self.ends_open = fresh[-1] != _NEWLINE
+            self.recent.append(fresh)
+            self.recent_size += len(fresh)
+            while self.recent_size - len(self.recent[0]) > _RECENT:
+                self.recent_size -= len(self.recent.popleft())
+        lines, numbers = self.head
+        if fresh and len(lines) < SCAN:
+            raw = fresh.removesuffix(b"\n").split(b"\n", SCAN)[:SCAN]
+            entries, where = split_returns([_shown(line) for line in raw], (numbers[-1] if numbers else 0) + 1)
+            room = SCAN - len(lines)
+            lines.extend(entries[:room])
+            numbers.extend(where[:room])
+
+    # -- the pass ------------------------------------------------------------------------------
+    def _scan(self) -> bool:
+        """Reads what is at hand; whether the text is at its end."""
+        feed = self.feed
+        data, ended = feed.data, feed.ended
+        try:
+            while True:
+                position = self.position
+                hit = data.find(b"step:", position)
+                if hit < 0:
+                    self._noise(data, len(data))
+                    if self.position >= len(data):
+                        return ended
+                    continue
+                start = data.rfind(b"\n", position, hit) + 1 or position
+                if start > position:
+                    self._noise(data, start)
+                    if self.position != start:
+                        continue
+                stop = data.find(b"\n", hit)
+                if stop < 0:
+                    stop = len(data)
+                if self._quick(data, start, hit, stop):
+                    self.position = min(stop + 1, len(data))
+                    self.line += 1
+                else:
+                    self._careful(data, start)
+        except _NeedsMore:
+            return False
+
+    def _noise(self, data: bytes, end: int) -> None:
+        """Lines without ``step:``, up to an offset; a side fact that starts there may reach beyond it."""
+        while self.position < end:
+            begin = self.position
+            found = [at for at in (data.find(mark, begin, end) for mark in _MARKS) if at >= 0]
+            stop = end
+            if found:
+                stop = data.rfind(b"\n", begin, min(found)) + 1 or begin
+            if stop > begin:
+                self._skip(data, begin, stop)
+            if found:
+                self._careful(data, stop)
+
+    def _skip(self, data: bytes, begin: int, end: int) -> None:
+        if data.find(b"\x1b", begin, end) >= 0 and _SPLIT_MARK.search(data, begin, end):
+            raise NeedsCare
+        self.lookalikes.look(data, begin, end, self.line)
+        self.noise_bytes += end - begin
+        if self.noise_bytes >= self.noise_next:
+            self.noise_room += _NOISE_PART
+            self.noise_next = _NOISE_GROWTH * max(self.noise_next, _NOISE_PART)
+        if self.noise_room > 0:
+            self._keep_noise(data[begin : min(end, begin + self.noise_room)])
+        self.line += data.count(b"\n", begin, end)
+        self.position = end
+
+    def _keep_noise(self, part: bytes) -> None:
+        lines, numbers = self.noise
+        for at, raw in enumerate(part.split(b"\n")[:-1]):
+            lines.append(_shown(raw))
+            numbers.append(self.line + at)
+        self.noise_room -= len(part)
+
+    # -- plain lines ---------------------------------------------------------------------------
+    def _quick(self, data: bytes, start: int, hit: int, stop: int) -> bool:
+        """Takes a whole record on one line; false if it needs a closer look."""
+        header = _HEADER.match(data, hit)
+        if header is None:
+            return False
+        tag: str | None = None
+        front = 0
+        if hit > start:
+            known = self._prefix(data[start:hit])
+            if known is None:
+                return False
+            tag, front = known
+        if data[stop - 1] == _RETURN:
+            stop -= 1
+            after = stop + 2
+        else:
+            after = stop + 1
+        begin = header.end()
+        body = data[begin:stop].rstrip(b" ")
+        full = front + stop - hit
+        size = begin - hit + len(body)
+        if cuts.KNOWN_LIMIT in (full, size) or (size == self.longest and size >= SHORTEST_LIMIT):
+            return False
+        if not body.isascii() or b'"' in body or b"\\" in body or b"\t" in body or b"\r" in body:
+            return False
+        if b"(" in body or b")" in body:
+            text = _unwrap(body)
+            if text is None:
+                return False
+        else:
+            text = body
+        cells = self._load(text)
+        if cells is None:
+            return False
+        cut = body.rfind(b" - ")
+        tail = body[cut + 3 :] if cut >= 0 else body
+        if len(tail) > _LONGEST_TAIL or tail.count(b"(") != tail.count(b")"):
+            return False
+        keys = tuple(cells)
+        values = tuple(cells.values())
+        types = tuple(map(type, values))
+        if self.specials or not _NUMBERS.issuperset(types):
+            if sum(v is None or v is True or v is False for v in values) != self.specials:
+                return False
+            values = tuple([_SPECIAL[v] if v is None or v is True or v is False else v for v in values])
+            types = tuple(map(type, values))
+            if not _NUMBERS.issuperset(types) or not math.hypot(*[v for v in values if math.isfinite(v)]) < _HUGE:
+                return False
+        elif not math.hypot(*values) < _HUGE:
+            return False
+        shape = self.shapes.get(keys)
+        if shape is None and ("" in cells or "step" in cells):
+            return False
+        if self._may_continue(data, start, after, full):
+            return False
+        line = self.line
+        mark = hash(data[hit : hit + size])
+        scan = self.scan
+        self.kept_lines.append(line)
+        if shape is None:
+            shape = self.shapes[keys] = Shape(keys, types)
+        if mark in scan.seen:
+            scan.duplicates.append(KeptRow(int(header[1]), line, tag, shape, -1))
+            return True
+        scan.seen.add(mark)
+        index = len(scan.rows)
+        scan.rows.append(KeptRow(int(header[1]), line, tag, shape, shape.add(values, types)))
+        scan.sizes[0].append(size)
+        scan.sizes[1].append(full)
+        self.last = (index, body)
+        if size > self.longest:
+            self.longest = size
+            self.at_longest = (index, body)
+        self.rest_at, self.rest = self.dropped + after, []
+        return True
+
+    def _load(self, text: bytes) -> dict[str, Any] | None:
+        """The cells of a record's text as JSON reads them; ``None`` if it does not, or a key comes twice."""
+        joined = b',"'.join(text.split(b" - "))
+        if b" " in joined:
+            return None
+        quoted = joined.replace(b":", b'":')
+        line = b'{"' + quoted + b"}"
+        if self.special:
+            line = line.replace(b'":nan', b'":null')
+            if self.special > 1:
+                line = line.replace(b'":inf', b'":true').replace(b'":-inf', b'":false')
+            self.specials = len(line) - len(quoted) - 3
+        try:
+            cells: dict[str, Any] = orjson.loads(line)
+        except orjson.JSONDecodeError:
+            if self.special < 1 and b":nan" in text:
+                self.special = 1
+            elif self.special < 2 and b"inf" in text:
+                self.special = 2
+            else:
+                return None
+            return self._load(text)
+        return cells if len(cells) == len(quoted) - len(joined) else None
+
+    def _prefix(self, raw: bytes) -> tuple[str | None, int] | None:
+        """Process and visible length of what stands before ``step:``; ``None`` if no record starts there."""
+        known = self.prefixes.get(raw, _UNKNOWN)
+        if known is not _UNKNOWN:
+            return known
+        found: tuple[str | None, int] | None = None
+        if b"\r" not in raw:
+            text = strip_ansi(raw.decode("utf-8", "replace"))
+            header = find_header(text + "step:1 - x:1")
+            if header is not None and header.line[header.start :] == "step:1 - x:1":
+                found = (header.tag, len(text))
+        if len(self.prefixes) >= _MOST_PREFIXES:
+            self.prefixes.clear()
+        self.prefixes[raw] = found
+        return found
+
+    def _may_continue(self, data: bytes, start: int, after: int, full: int) -> bool:
+        """Whether the line behind a whole record could belong to it."""
+        if after >= len(data):
+            if not self.feed.ended:
+                raise _NeedsMore
+            return False
+        if _HEADER.match(data, after):
+            return False
+        end = data.find(b"\n", after)
+        piece = data[after : end if end >= 0 else len(data)]
+        if b"\x1b" in piece:
+            piece = strip_colours(piece)
+        if not piece.strip() or (full > WIDEST_TERMINAL and b" - " not in piece):
+            return False
+        entries, _, _ = self._entries(data, start, 2)
+        starts, _ = find_marks(entries)
+        return 0 not in starts or len(join_record(entries, 0, starts, 0).entries) > 1
+
+    # -- lines that need a closer look ---------------------------------------------------------
+    def _careful(self, data: bytes, start: int) -> None:
+        """Takes the line that starts at an offset, and those that belong to it, the careful way."""
+        for size in _WINDOWS:
+            entries, numbers, end = self._entries(data, start, size)
+            complete = end > len(data)
+            if complete and not self.feed.ended:
+                raise _NeedsMore
+            taken = self._take_window(entries, numbers, complete=complete)
+            if taken is not None:
+                break
+        else:
+            raise NeedsCare
+        lines = (numbers[taken] if taken < len(numbers) else numbers[-1] + 1) - self.line
+        at = start
+        for _ in range(lines):
+            at = data.find(b"\n", at) + 1 or len(data)
+        self.line += lines
+        self.position = at
+        if self.rest_at < 0:
+            self.rest_at = self.dropped + at
+
+    def _entries(self, data: bytes, start: int, size: int) -> tuple[list[str], list[int], int]:
+        """Visible lines from an offset on, their numbers, and the offset behind them."""
+        lines: list[str] = []
+        at = start
+        for _ in range(size):
+            end = data.find(b"\n", at)
+            if end < 0:
+                lines.append(_visible(data[at:]))
+                at = len(data) + 1
+                break
+            lines.append(_visible(data[at:end]))
+            at = end + 1
+        if at == len(data):
+            lines.append("")
+            at += 1
+        entries, numbers = split_returns(lines, self.line)
+        return entries, numbers, at
+
+    def _take_window(self, entries: list[str], numbers: list[int], *, complete: bool) -> int | None:
+        """Takes the first line of a window with all that belongs to it.
+
+        Returns:
+            The index of the first entry of the first line that was not used; ``None`` if the window is too small.
+        """
+        starts, others = find_marks(entries)
+        records: list[tuple[Header, Joined] | int] = []
+        at = 0
+        while at < len(entries) and (at == 0 or numbers[at] == numbers[at - 1]):
+            end = at + 1
+            if at in starts:
+                joined = _join(entries, at, starts)
+                records.append((starts[at], joined))
+                end = joined.entries[-1] + 1
+            elif at in others:
+                printed = read_validation_dict(entries, numbers, at) if MARK in entries[at] else None
+                records.append(at)
+                end = printed.end if printed is not None and printed.cells else end
+            if end >= len(entries) and not complete:
+                return None
+            at = end
+        scan = self.scan
+        document = Document(self.name, entries, numbers, len(entries))
+        doubtful = len(scan.bad)
+        for record in records:
+            if isinstance(record, int):
+                take_other(scan, document, record)
+                continue
+            known = len(scan.rows)
+            end = take_record(scan, document, *record, hashed=True)
+            if len(scan.rows) > known:
+                self._note_size(known)
+                self.rest_at, self.rest = -1, entries[end:at]
+        bad = set(scan.bad[doubtful:])
+        for entry, number in zip(entries[:at], numbers[:at], strict=True):
+            if number not in scan.taken and (number in bad or looks_like_metrics(entry)):
+                self.lookalikes.add(entry, number)
+        return at
+
+    def _note_size(self, index: int) -> None:
+        """Rows of the greatest length may all be cut there: they are kept with their text."""
+        size = self.scan.sizes[0][index]
+        if size >= self.longest:
+            if size == self.longest and self.at_longest[0] >= 0:
+                self._keep_end(*self.at_longest)
+            self.longest = size
+            self.at_longest = (-1, b"")
+
+    def _keep_end(self, index: int, body: bytes) -> None:
+        row = loosen(self.scan.rows, index)
+        text = f"step:{row.step}{SEPARATOR}{body.decode()}"
+        cut = text.rfind(SEPARATOR) + len(SEPARATOR)
+        self.scan.ends[index] = (read_tail(text[cut:], cut), text)
+
+    # -- the end -------------------------------------------------------------------------------
+    def _finish(self) -> BytesReading:
+        scan = self.scan
+        rows = scan.rows
+        if rows and isinstance(rows[-1], KeptRow):
+            self._keep_end(*self.last)
+        limit = learn_limit(scan)
+        if limit is not None and any(
+            full == limit and isinstance(row, KeptRow) for row, full in zip(rows, scan.sizes[1], strict=True)
+        ):
+            raise NeedsCare
+        scan.rest = self._rest()
+        runs = finish_scan(scan, self.name)
+        if not runs:
+            raise NeedsCare
+        text_lines = self.newlines + self.ends_open
+        taken = len(self.kept_lines) + len(scan.taken)
+        lost = len(self.lookalikes.numbers)
+        counts = LineCounts(taken, text_lines - taken - lost, lost, tuple(self.lookalikes.samples.values()))
+        prose = self._prose()
+        return BytesReading(
+            tuple(replace(run, lines=counts) for run in runs), prose, text_lines, self.lookalikes.skipped, self.noise
+        )
+
+    def _rest(self) -> list[str]:
+        """The lines behind the last row, if there are not too many of them."""
+        data, at = self.feed.data, self.rest_at - self.dropped
+        if at < 0 or data.count(b"\n", at) > MOST_ASIDES:
+            return [""] * (MOST_ASIDES + 1)
+        if at > len(data):
+            return self.rest
+        return self.rest + split_returns([_visible(raw) for raw in data[at:].split(b"\n")])[0]
+
+    def _prose(self) -> tuple[Prose, ...]:
+        lines, numbers = self.head
+        total = self.newlines + self.ends_open
+        want = min(SCAN, total - (numbers[-1] if numbers else 0))
+        raw: list[bytes] = []
+        text = b""
+        for part in reversed(self.recent):
+            text = part + text
+            raw = text.removesuffix(b"\n").rsplit(b"\n", want)[-want:] if want > 0 else []
+            if len(raw) >= want:
+                break
+        tail, tail_numbers = split_returns([_shown(line) for line in raw], total - len(raw) + 1)
+        tail, tail_numbers = tail[-SCAN:], tail_numbers[-SCAN:]
+        kept = self.kept_lines
+        usable = set(self.scan.taken)
+        usable.update(kept[: bisect_right(kept, numbers[-1] if numbers else 0)])
+        usable.update(kept[bisect_left(kept, tail_numbers[0]) if tail_numbers else len(kept) :])
+        taken = [*kept[:1], *kept[-1:], *self.scan.taken]
+        return prose_around([(lines, numbers), (tail, tail_numbers)], usable, min(taken), max(taken))
+
+
+def _unwrap(body: bytes) -> bytes | None:
+    """A record's cells without numpy's wrappers; ``None`` if parentheses are not where they belong."""
+    text = body
+    opened = 0
+    for wrapper in _WRAPPERS:
+        parts = text.split(wrapper)
+        if len(parts) > 1:
+            opened += len(parts) - 1
+            text = b":".join(parts)
+            if b"(" not in text:
+                break
+    if b"(" not in text:
+        if body.count(b")") != opened or _STRAY.search(body):
+            return None
+        return text.replace(b")", b"")
+    padded = text + b" - "
+    if padded.count(b") - ") != opened or body.count(b"(") != body.count(b")"):
+        return None
+    return padded.replace(b") - ", b" - ")[:-3]
+
+
+def _join(entries: list[str], index: int, starts: dict[int, Header]) -> Joined:
+    """A record with its continuations; the width of the log's widest line is not known and must not matter."""
+    joined = join_record(entries, index, starts, 0)
+    if len(joined.entries) > 1 and len(join_record(entries, index, starts, 1 << 60).entries) != len(joined.entries):
+        raise NeedsCare
+    return joined
+
+
+def _characters(data: bytes) -> Iterable[tuple[int, int]]:
+    """Parts of a megabyte that do not end inside a character."""
+    begin = 0
+    while begin < len(data):
+        end = min(begin + (1 << 20), len(data))
+        while end < len(data) and data[end] & 0xC0 == 0x80 and end > begin + 1:
+            end -= 1
+        yield begin, end
+        begin = end
+
+
+def _visible(raw: bytes) -> str:
+    """A line without colours and without the carriage return that ends it."""
+    return strip_ansi(raw.removesuffix(b"\r").decode("utf-8", "replace"))
+
+
+def _shown(raw: bytes) -> str:
+    """The beginning of a line, for what does not need all of it."""
+    return _visible(raw if len(raw) <= _LONG_LINE else raw[:_LONG_LINE])

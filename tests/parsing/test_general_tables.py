@@ -1,0 +1,167 @@
+"""CSV, JSON, Markdown tables and the lines of no framework."""
+
+import csv
+import io
+import json
+import random
+from typing import Any
+
+import pytest
+
+from assistant.parsing import parse_text
+
+
+def read_rows(text: str) -> list[tuple[int, int, dict[str, float | int]]]:
+    (run,) = parse_text(text).runs
+    return list(run.rows())
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_csv_any_table_comes_back(seed: int) -> None:
+    rng = random.Random(seed)
+    names = ["loss", "train/kl", "ep rew mean", "phase", "acc, top"]
+    out = io.StringIO()
+    axis = rng.choice(["step", "iteration", "time/total_timesteps", "total timesteps", "Step"])
+    writer = csv.writer(out, delimiter=rng.choice(",\t;"), lineterminator=rng.choice(["\n", "\r\n"]))
+    columns = [axis, *names]
+    rng.shuffle(columns)
+    writer.writerow(columns)
+    expected = []
+    for step in range(10, 200, 10):
+        row: dict[str, Any] = {name: rng.choice(["", rng.gauss(0, 1), rng.randrange(99), "nan"]) for name in names}
+        row[axis], row["phase"], row["loss"] = step, rng.choice("ab"), rng.gauss(0, 1)
+        writer.writerow([row[name] for name in columns])
+        keep = {k: float(v) if v == "nan" else v for k, v in row.items() if k != "phase" and v != ""}
+        if "/" not in axis:
+            del keep[axis]
+        expected.append((step, {name: repr(keep[name]) for name in sorted(keep)}))
+    text = rng.choice(["", "为什么 reward 不涨？\n\n"]) + out.getvalue() + rng.choice(["", "\nIs this normal?\n"])
+    (run,) = parse_text(text).runs
+    assert (run.format in {"csv", "tsv"}, run.step_axis) == (True, axis)
+    assert [(s, {k: repr(values[k]) for k in sorted(values)}) for s, _, values in run.rows()] == expected
+
+
+def test_csv_cut_last_row_and_words_for_no_value() -> None:
+    (run,) = parse_text("step,loss,kl\n1,0.5,0.1\n2,None,0.2\n3,0.4,0.3\n4,0.3").runs
+    assert [(gap.metric, gap.step, gap.reason) for gap in run.missing] == [
+        ("loss", 2, "not_a_number"),
+        ("loss", 4, "half_value"),
+        ("kl", 4, "line_cut"),
+    ]
+
+
+HISTORY = [{"step": at * 10, "train": {"loss": 1 / (at + 1), "kl": 0.1}, "ok": True, "phase": "x"} for at in range(4)]
+
+
+@pytest.mark.parametrize("indent", [None, 1, 2])
+@pytest.mark.parametrize("shape", ["list", "history", "lines", "prefixed"])
+def test_json_histories_of_all_shapes(indent: int | None, shape: str) -> None:
+    if shape == "lines":
+        text = "\n".join(json.dumps(item, indent=indent) for item in HISTORY)
+    elif shape == "prefixed":
+        text = "\n".join("2024-01-01 12:00:00,123 INFO trainer.py:33 - " + json.dumps(item) for item in HISTORY)
+    else:
+        text = json.dumps(HISTORY if shape == "list" else {"args": {"lr": 1e-5}, "log": HISTORY}, indent=indent)
+    (run,) = parse_text(text).runs
+    assert run.step_axis == "step"
+    assert [(step, values) for step, _, values in run.rows()] == [
+        (at * 10, {"train/loss": 1 / (at + 1), "train/kl": 0.1}) for at in range(4)
+    ]
+    lines = text.split("\n")
+    assert all("loss" in lines[cell.line - 1] for cell in run.cells("train/loss"))
+
+
+def test_json_object_of_lists_and_null() -> None:
+    (run,) = parse_text('{"step": [1, 2, 3], "loss": [0.5, null, NaN]}').runs
+    assert [(step, repr(values)) for step, _, values in run.rows()] == [
+        (1, "{'loss': 0.5}"),
+        (2, "{}"),
+        (3, "{'loss': nan}"),
+    ]
+    assert [(gap.metric, gap.step, gap.reason) for gap in run.missing] == [("loss", 2, "not_a_number")]
+
+
+@pytest.mark.parametrize("cut", range(5, 300, 11))
+def test_json_cut_history_keeps_whole_objects(cut: int) -> None:
+    text = json.dumps(HISTORY, indent=2)[:-cut]
+    for run in parse_text(text).runs:
+        assert run.format == "json"
+        for step, _, values in run.rows():
+            assert values == {"train/loss": 1 / (step // 10 + 1), "train/kl": 0.1}
+
+
+def test_markdown_tables_of_three_kinds() -> None:
+    assert read_rows("| step | loss | kl |\n|---|:--:|--:|\n| 0 | 0.5 | `0.1` |\n| 10 | **0.4** | nan |\n")[0] == (
+        0,
+        3,
+        {"loss": 0.5, "kl": 0.1},
+    )
+    assert read_rows(
+        "| 指标 | step 0 | step 10 |\n|---|---|---|\n| actor/entropy | 0.17 | 0.2 |\n| reward | 1 | 2 |"
+    ) == [
+        (0, 3, {"actor/entropy": 0.17, "reward": 1}),
+        (10, 3, {"actor/entropy": 0.2, "reward": 2}),
+    ]
+    assert read_rows("| metric | value | note |\n|---|---|---|\n| `actor/entropy` | 0.17 | low |\n") == [
+        (0, 3, {"actor/entropy": 0.17})
+    ]
+
+
+def test_lines_of_no_framework() -> None:
+    assert read_rows("[5000] a 0.5 / b 2 / c 1.2\n[6000] a 0.0 / b 1 / c 1.3\n") == [
+        (5000, 1, {"a": 0.5, "b": 2, "c": 1.2}),
+        (6000, 2, {"a": 0.0, "b": 1, "c": 1.3}),
+    ]
+    block = "-----------------\nIteration: \t 5\nMeanRew: \t -257.5 +- 63.2\nElapsed time\t 12.3 seconds\n-----------------\n"
+    assert read_rows(block) == [(5, 2, {"MeanRew": -257.5, "MeanRew +-": 63.2, "Elapsed time": 12.3})]
+    assert read_rows("16:43:08 SUCCESS Step 5 | Time: 5.23s | Reward: 0.35") == [(5, 1, {"Time": 5.23, "Reward": 0.35})]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a,b\n1,2\n3,4\n",
+        "Hello, how are you\n1, 2\n3, 4\n",
+        "timestamp, name, utilization.gpu [%]\n2024/01/01, A100, 98 %\n2024/01/01, A100, 97 %\n",
+        "sepal_length,sepal_width,species\n5.1,3.5,setosa\n4.9,3.0,setosa\n",
+        "prompt,answer,reward\nabc,def,1\nx,y,2\n",
+        'config: {"lr": 1e-5, "loss": 3, "step": 4}',
+        '{"learning_rate": 1e-05, "batch_size": 3, "kl_coef": 0.1}',
+        '{"prompt": "hi", "response": "x", "reward": 1.0, "step": 1}\n' * 3,
+        '{\n  "learning_rate": 1e-05,\n  "kl_coef": 0.1\n}',
+        "| parameter | value |\n|---|---|\n| kl_loss_coef | 0.1 |\n",
+        "| 参数 | 值 |\n|---|---|\n| kl_coef | 0.1 |\n",
+        "| Model | Accuracy |\n|---|---|\n| A | 0.5 |\n| B | 0.6 |\n",
+        "[1] Smith 2020 / Jones 3\n",
+        "[12] see also page 3",
+    ],
+)
+def test_tables_and_objects_of_other_things_are_no_metrics(text: str) -> None:
+    assert parse_text(text).runs == ()
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [
+        "iteration 1/ 2 | a: 1 | ",
+        "step 1: loss 2, ",
+        "| a | 1 |\n",
+        "step,loss\n1,2\n",
+        '{"a":1}\n',
+        "[\n",
+        "{",
+        '["a",\n',
+        "1,",
+    ],
+)
+def test_general_formats_megabyte_of_one_pattern_is_quick(unit: str) -> None:
+    import time
+
+    from assistant.parsing.lazy import FORMATS
+    from assistant.parsing.repair import prepare
+
+    document = prepare("x", unit * (1_000_000 // len(unit)))
+    for known in FORMATS:
+        begin = time.perf_counter()
+        known.read(document)
+        assert time.perf_counter() - begin < 4
