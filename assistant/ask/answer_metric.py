@@ -312,10 +312,17 @@ def _operation(context: Context, metric: str, held: list[Fact]) -> str:
     if not numbers:
         return say("lookup.many", metric=metric, n=context.ledger.count("values", len(held), metric=metric))
     count = context.ledger.count("values", len(numbers), metric=metric)
-    if op in {"max", "argmax"}:
-        return say("lookup.max", metric=metric, v=max(numbers, key=lambda pair: pair[0])[1], n=count)
-    if op in {"min", "argmin"}:
-        return say("lookup.min", metric=metric, v=min(numbers, key=lambda pair: pair[0])[1], n=count)
+    if op in {"max", "argmax", "min", "argmin"}:
+        which = "max" if op in {"max", "argmax"} else "min"
+        extreme = (max if which == "max" else min)(value for value, _ in numbers)
+        ties = [fact for value, fact in numbers if value == extreme]
+        if len(ties) == 1:
+            return say(f"lookup.{which}", metric=metric, v=ties[0], n=count)
+        shared = context.ledger.count(f"steps at the {which}imum", len(ties), metric=metric)
+        steps = steps_text(context, [fact.step or 0 for fact in ties])
+        return say(
+            "lookup.tie", which=say(f"lookup.which_{which}"), metric=metric, v=ties[0], m=shared, n=count, steps=steps
+        )
     if op == "mean":
         mean = context.ledger.derived(
             f"mean({metric})", math.fsum(v for v, _ in numbers) / len(numbers), formula=f"mean of {metric}",

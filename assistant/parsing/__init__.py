@@ -12,12 +12,10 @@ from assistant.parsing.areal import AReaL
 from assistant.parsing.counts import count_lines
 from assistant.parsing.decoding import decode
 from assistant.parsing.deepspeed_chat import DeepSpeedChat
-from assistant.parsing.hfdict import HFDict
 from assistant.parsing.keyvalue import KeyValue
-from assistant.parsing.lazy import FORMATS
+from assistant.parsing.lazy import FORMATS, LazyFormat
 from assistant.parsing.minimind import MiniMind
 from assistant.parsing.nemo_rl import NeMoRL
-from assistant.parsing.notebook import NotebookTable
 from assistant.parsing.openrlhf import OpenRLHF
 from assistant.parsing.primerl import PrimeRL
 from assistant.parsing.prose import Prose, find_prose
@@ -26,8 +24,6 @@ from assistant.parsing.repair import Document, prepare
 from assistant.parsing.roll import ROLL
 from assistant.parsing.slime import Slime
 from assistant.parsing.table import Reading
-from assistant.parsing.trainerjson import TrainerJsonLines
-from assistant.parsing.trainerstate import TrainerStateJson
 from assistant.parsing.verl import VerlConsole
 
 __all__ = [
@@ -54,10 +50,12 @@ registry.register(OpenRLHF())
 registry.register(PrimeRL())
 registry.register(ROLL())
 registry.register(Slime())
-registry.register(HFDict())
-registry.register(TrainerJsonLines())
-registry.register(TrainerStateJson())
-registry.register(NotebookTable())
+registry.register(LazyFormat("hf-dict", 60, "hfdict:HFDict", ("{'",)))
+registry.register(
+    LazyFormat("trainer-jsonl", 66, "trainerjson:TrainerJsonLines", ('"current_steps"', '"global_step/max_steps"'))
+)
+registry.register(LazyFormat("trainer-state", 64, "trainerstate:TrainerStateJson", ('"log_history"',)))
+registry.register(LazyFormat("notebook-table", 62, "notebook:NotebookTable", ("Training Loss", "Validation Loss")))
 for lazy in FORMATS:
     registry.register(lazy)
 registry.register(KeyValue())

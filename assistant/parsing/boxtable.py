@@ -56,8 +56,22 @@ class BoxTables:
         if not blocks or not _are_metrics(blocks):
             return Reading()
         axis = _axis(blocks)
-        book, notes = Book(), []
+        book, notes = Book(), list[Note]()
         step, carried = 0, 0
+        bad: tuple[int, ...] = ()
+        final = blocks[-1]
+        if axis is not None and not final.closed and axis not in final.cells and _is_last(document, max(final.lines)):
+            blocks.pop()
+            bad = tuple(final.lines)
+            notes.append(
+                Note(
+                    "table_cut",
+                    f"第 {bad[0]} 行起的最后一个表在 {axis} 之前中断，不知道是哪一步，未采用。",
+                    f"The last table, from line {bad[0]} on, stops before its {axis}: its step is not known, "
+                    "and it was left out.",
+                    bad[0],
+                )
+            )
         for at, block in enumerate(blocks):
             held = block.cells.get(axis) if axis else None
             if axis is None:
@@ -72,9 +86,9 @@ class BoxTables:
                 book.add(step, [Cell(k, v, "") for k, v, _ in cells], min(block.lines), numbers)
             book.taken.update(block.lines)
         if not book.rows:
-            return Reading()
+            return Reading(not_understood=bad)
         last = blocks[-1]
-        if not last.closed and is_end(document, max(last.lines)):
+        if not bad and not last.closed and _is_last(document, max(last.lines)):
             notes += _cut(book, [list(b.cells) for b in blocks[:-1]], list(last.cells), axis, max(last.lines))
         if carried:
             notes.append(
@@ -86,7 +100,7 @@ class BoxTables:
             )
         keys = {key for block in blocks for key in block.cells}
         run = book.run(document, format="box-table", framework=_framework(keys), axis=axis or "index", warnings=notes)
-        return Reading((run,), frozenset(book.taken))
+        return Reading((run,), frozenset(book.taken), bad)
 
 
 def _blocks(document: Document) -> list[_Block]:
@@ -180,15 +194,29 @@ def _cut(
         half: whether the last value may be half.
     """
     longer = [shape for shape in shapes if shape[: len(keys)] == keys and len(shape) > len(keys)]
-    if not longer or not book.rows:
+    unit = book.shapes[-1][-1][1] if book.shapes and book.shapes[-1] else ""
+    torn = half and not unit and keys[-1] in book.units
+    if not book.rows or not (longer or torn):
         return []
     row = book.rows[-1]
     if half:
         value = row.values.pop(keys[-1], None)
         row.lines.pop(keys[-1], None)
         book.gaps.append(Missing(keys[-1], row.step, line, "half_value", "" if value is None else str(value)))
-    book.gaps += [Missing(k, row.step, line, "line_cut") for k in max(longer, key=len)[len(keys) :] if k != axis]
+    book.gaps += [
+        Missing(k, row.step, line, "line_cut") for k in max(longer, key=len, default=[])[len(keys) :] if k != axis
+    ]
     return [cut_note(line)]
+
+
+def _is_last(document: Document, number: int) -> bool:
+    """Whether at most a torn row and prose follow a line of a table."""
+    torn = number
+    for line, at in zip(document.lines[-20:], document.numbers[-20:], strict=False):
+        if at > number and line.strip():
+            torn = at if strip_ray(line)[1].lstrip().startswith(("|", "-")) else number
+            break
+    return is_end(document, torn)
 
 
 def _framework(keys: set[str]) -> str | None:

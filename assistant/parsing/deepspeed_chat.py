@@ -83,7 +83,7 @@ class DeepSpeedChat:
                 taken.add(number)
         if not any(record.kind == "step" for record in records):
             return Reading()
-        settle_ends(records)
+        settle_ends(records, fixed=False)
         runs = make_runs(
             records,
             first=0,

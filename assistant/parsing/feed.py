@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Final
 
-CHUNK: Final = 1 << 23
+CHUNK: Final = 1 << 20
 
 Progress = Callable[[int], None]
 """Is told how many bytes have been read so far."""
@@ -34,7 +34,7 @@ class Feed:
         Args:
             used: how many bytes are not needed any more.
         """
-        parts = [self.data[used:], self._open]
+        parts = [self._open] if self._open else []
         self._open = b""
         while True:
             chunk = next(self._chunks, None)
@@ -50,12 +50,16 @@ class Feed:
                 self._open = chunk[end:]
                 break
             parts.append(chunk)
-        fresh = b"".join(parts[1:])
+        fresh = b"".join(parts)
         self._check(fresh)
-        self.data = parts[0] + fresh
+        kept = self.data[used:]
+        self.data = kept + fresh if kept else fresh
 
 
 def slices(data: bytes, size: int = CHUNK) -> Iterator[bytes]:
-    """Bytes in parts."""
-    for begin in range(0, len(data), size):
-        yield data[begin : begin + size]
+    """Bytes in parts that end with a line where they can."""
+    begin = 0
+    while begin < len(data):
+        end = data.rfind(b"\n", begin, begin + size) + 1 or begin + size
+        yield data[begin:end]
+        begin = end

@@ -126,7 +126,7 @@ def _is_front(line: str, base: int, at: int) -> bool:
     if at == base:
         return True
     before = line[at - 1]
-    if before in "{('\"=\\" or (before.isalnum() and before not in "]"):
+    if before in "{('\"=\\" or before.isalnum():
         return False
     front = line[max(base, at - _MOST_FRONT) : at]
     if not front.strip():
@@ -139,13 +139,14 @@ def _is_front(line: str, base: int, at: int) -> bool:
     if bare in {">", "`", "```", ">>"} or _GREP.fullmatch(front):
         return True
     tokens = bare.split()
-    return len(tokens) <= 12 and all(_TOKEN.fullmatch(token) or _is_name(tokens, index) for index, token in enumerate(tokens))
+    return len(tokens) <= 12 and all(_TOKEN.fullmatch(tokens[at]) or _is_name(tokens, at) for at in range(len(tokens)))
 
 
 def _is_name(tokens: Sequence[str], index: int) -> bool:
     """A logger's name between the parts of a logger's prefix: ``2025-01-01 12:00:00 - trainer - INFO -``."""
-    inside = 0 < index < len(tokens) - 1
-    return inside and tokens[index - 1] in {"-", "|"} and tokens[index + 1] in {"-", "|", ">>"} and tokens[0][0] in "[0123456789"
+    if not 0 < index < len(tokens) - 1 or tokens[0][0] not in "[0123456789":
+        return False
+    return tokens[index - 1] in {"-", "|"} and tokens[index + 1] in {"-", "|", ">>"}
 
 
 def _worth(flat: EventDict) -> bool | None:

@@ -8,8 +8,7 @@ keys in the same order). What comes later and needs to change a row turns it int
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator, Mapping, MutableSequence, Sequence
-from itertools import compress
+from collections.abc import Mapping, MutableSequence, Sequence
 from types import MappingProxyType
 from typing import Any, Final, Literal
 
@@ -25,7 +24,7 @@ _BATCH: Final = 256
 class Shape:
     """Rows with the same keys in the same order, and their values by column."""
 
-    __slots__ = ("_batch", "_kinds", "_types", "at", "columns", "dropped", "keys", "line", "size")
+    __slots__ = ("_batch", "_kinds", "at", "columns", "dropped", "keys", "line", "size", "types")
 
     def __init__(self, keys: tuple[str, ...], types: tuple[type, ...]) -> None:
         self.keys = keys
@@ -35,14 +34,14 @@ class Shape:
         self.at = array("q")
         self.line = array("q")
         self._kinds = types
-        self._types = types
+        self.types = types
         self._batch: list[tuple[Number, ...]] = []
 
     def add(self, values: tuple[Number, ...], types: tuple[type, ...]) -> int:
         """Takes a row's values, floats and ints that fit 64 bits; returns its place."""
-        if types != self._types or len(self._batch) >= _BATCH:
+        if types != self.types or len(self._batch) >= _BATCH:
             self.flush()
-            self._types = types
+            self.types = types
         self._batch.append(values)
         place = self.size
         self.size += 1
@@ -52,15 +51,15 @@ class Shape:
         """Brings the values that were taken last into the columns."""
         if not self._batch:
             return
-        if self._types != self._kinds:
+        if self.types != self._kinds:
             kinds = list(self._kinds)
-            for index, now in enumerate(self._types):
+            for index, now in enumerate(self.types):
                 if kinds[index] not in {now, list}:
                     kinds[index] = list
                     self.columns[index] = list(self.columns[index])
             self._kinds = tuple(kinds)
         for column, values in zip(self.columns, zip(*self._batch, strict=True), strict=True):
-            column.extend(values)
+            column.extend(array(column.typecode, values) if isinstance(column, array) else values)
         self._batch.clear()
 
     def values(self, place: int) -> dict[str, Number]:
@@ -166,10 +165,10 @@ def _drop(shape: Shape) -> None:
     """Takes the values of rows that left the shape out of its columns."""
     if not shape.dropped:
         return
-    keep = [place not in shape.dropped for place in range(shape.size)]
-    for index, column in enumerate(shape.columns):
-        kept: Iterator[Number] = compress(column, keep)
-        shape.columns[index] = array(column.typecode, kept) if isinstance(column, array) else list(kept)
+    places = sorted(shape.dropped, reverse=True)
+    for column in shape.columns:
+        for place in places:
+            del column[place]
     shape.size -= len(shape.dropped)
     shape.dropped = set()
 

@@ -210,6 +210,8 @@ def _cells(record: _Record, *, closed: bool, final: bool) -> tuple[list[Cell], l
         value = None
         if found is not None and (whole or (end < 0 and text[found.end() - 1].isspace())):
             value = read_number(found["number"])
+            if found["suffix"] and not found["number"].lstrip("+-").replace(".", "").isdigit():
+                value = None
         if found is None or value is None:
             if not text[at:stop].strip() and end >= 0:
                 at = end + 1

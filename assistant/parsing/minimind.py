@@ -56,7 +56,7 @@ class MiniMind:
             shifted = shifted or offset > 0
             records.append(record)
             taken.add(number)
-        settle_ends(records)
+        settle_ends(records, fixed=True)
         runs = make_runs(
             records,
             first=0,

@@ -82,7 +82,7 @@ class NeMoRL:
         if banners and state.early:
             notes.append(_INFERRED)
         records = state.records
-        settle_ends(records)
+        settle_ends(records, fixed=True)
         runs = make_runs(
             records,
             first=0,

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
-from assistant.model.run import Missing, Note, Run
+from assistant.model.run import Missing, Run
 from assistant.parsing.numbers import decimals, read_number
 from assistant.parsing.repair import Document
 from assistant.parsing.table import Reading, Row, build_run, restart_notes
@@ -21,7 +21,7 @@ _TAG: Final = re.compile(r"(?i)<(/?)(table|tr|th|td)\b[^<>]{0,300}+>([^<>]{0,300
 _AXES: Final = frozenset({"Step", "Epoch"})
 _LOSSES: Final = frozenset({"Training Loss", "Validation Loss"})
 _TRL: Final = re.compile(r"reward|rewards? / |completion|kl$|logps|logits|objective|frac_reward_zero_std")
-_TRAIN_ONLY: Final = 400
+_MOST_CELLS: Final = 400
 
 
 @dataclass(slots=True)
@@ -66,7 +66,7 @@ def _html_tables(document: Document) -> Iterator[_Table]:
         for found in _TAG.finditer(line):
             closing, tag, text = found[1], found[2].lower(), found[3]
             if tag in {"th", "td"}:
-                if not closing and len(cells) < _TRAIN_ONLY:
+                if not closing and len(cells) < _MOST_CELLS:
                     cells.append((html.unescape(text.replace("\\n", " ")).strip(), number, tag == "th"))
                 continue
             if cells and (tag == "table" or closing or tag == "tr"):
@@ -154,7 +154,6 @@ def _run(table: _Table, id: str, name: str) -> Run | None:
                 missing.append(Missing(key, row.step, lines[at], "not_a_number", cells[at][:80]))
     if not any(row.values for row in rows):
         return None
-    notes: list[Note] = restart_notes(rows) if counted else []
     return build_run(
         rows,
         id=id,
@@ -163,14 +162,14 @@ def _run(table: _Table, id: str, name: str) -> Run | None:
         framework="TRL" if any(_TRL.match(key) for key in keys) else "HF Trainer",
         step_axis=axis if counted else "index",
         missing=missing,
-        warnings=notes,
+        warnings=restart_notes(rows) if counted else (),
     )
 
 
 def _is_short(table: _Table) -> bool:
     """Whether the very last number of a text has fewer decimals than all others of its column."""
     column = len(table.header) - 1
-    shown = {decimals(cells[column]) for cells, _ in table.rows[:-1] if len(cells) > column and read_number(cells[column])}
+    shown = {decimals(cells[column]) for cells, _ in table.rows[:-1] if len(cells) > column}
     own = decimals(table.rows[-1][0][-1])
     known = shown - {None}
     return len(known) == 1 and own not in known

@@ -58,14 +58,13 @@ class PrimeRL:
                 if any(_KNOWN.match(part.strip()) for part in body[heading.end() :].split("|")[:_MOST]):
                     bad.append(number)
                 continue
-            trains = any(key in _TRAINER for key in row.values)
-            record.kind = "trainer" if trains else "orchestrator"
-            records[trains].append(record)
+            records[any(key in _TRAINER for key in row.values)].append(record)
             taken.add(number)
+        _place_short(records)
         both = bool(records[True] and records[False])
         runs: list[Run] = []
         for trains in (False, True):
-            settle_ends(records[trains])
+            settle_ends(records[trains], fixed=True)
             name = f"{document.name} ({'trainer' if trains else 'orchestrator'})" if both else document.name
             runs += make_runs(
                 records[trains],
@@ -77,6 +76,21 @@ class PrimeRL:
                 notes=[*unit_notes(units.items()), *([_BOTH] if both else [])],
             )
         return Reading(tuple(runs), frozenset(taken), tuple(bad))
+
+
+def _place_short(records: dict[bool, list[Record]]) -> None:
+    """Lines cut before a key that tells who printed them go to the one that lacks their step."""
+    short = [record for record in records[False] if set(record.row.values) <= {"Time", "Entropy", "Throughput"}]
+    if not records[True] or not short:
+        return
+    steps = {record.row.step for record in records[False] if record not in short}
+    moved = [record for record in short if not steps or record.row.step in steps]
+    records[False] = [record for record in records[False] if record not in moved]
+    places = {record.row.step: at for at, record in enumerate(records[True])}
+    for record in moved:
+        if record.row.step not in places:
+            records[True].append(record)
+    records[True].sort(key=lambda record: record.row.line)
 
 
 def _read_line(row: Row, rest: str, units: dict[str, str]) -> Record:

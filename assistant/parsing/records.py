@@ -54,12 +54,16 @@ def dict_record(kind: str, step: int, tag: str | None, printed: Printed, documen
     return Record(kind, row)
 
 
-def settle_ends(records: Sequence[Record]) -> None:
+def settle_ends(records: Sequence[Record], *, fixed: bool) -> None:
     """Takes out values that may be half, at the end of records whose end does not show.
 
     A record is cut if its keys are the beginning of what other records of its kind print and no other record
-    stops there; its last value is kept only if it has the decimals and the unit that the others have. A
-    record with all keys is cut if its last value has fewer decimals than all others, or lacks their unit.
+    stops there; its last value is kept only if it is proved whole by its decimals or its unit. A record with
+    all keys is cut if its last value has fewer decimals than all others, or lacks their unit.
+
+    Args:
+        records: in the log's order.
+        fixed: whether the log prints each metric with a fixed number of decimals.
     """
     kinds: dict[str, list[Record]] = defaultdict(list)
     for record in records:
@@ -71,37 +75,40 @@ def settle_ends(records: Sequence[Record]) -> None:
         for record in group:
             keys = tuple(record.texts)
             fuller = shapes[keys] == 1 and any(len(s) > len(keys) and s[: len(keys)] == keys for s in common)
-            _settle(record, group, cut=fuller)
+            key, shown = next(reversed(record.texts.items()))
+            if key not in record.row.values:
+                continue
+            others = [other.texts[key] for other in group[-200:] if other is not record and key in other.texts]
+            whole = _is_whole(*shown, [pair for pair in others if "n" not in pair[0]], fixed=fixed)
+            if fuller or whole is False:
+                record.row.cut = True
+            if whole is False or (fuller and not whole):
+                del record.row.values[key]
+                gap = Missing(key, record.row.step, record.row.last_line, "half_value", shown[0][:80])
+                record.row.half = gap
 
 
-def _settle(record: Record, group: Sequence[Record], *, cut: bool) -> None:
-    key, (text, unit) = next(reversed(record.texts.items()))
-    if key not in record.row.values:
-        return
-    others = [other.texts[key] for other in group[-200:] if other is not record and key in other.texts]
-    plain = [(decimals(shown), given) for shown, given in others if "n" not in shown]
+def _is_whole(text: str, unit: str, others: Sequence[tuple[str, str]], *, fixed: bool) -> bool | None:
+    """Whether a number at a line's end is whole; ``None`` where the others (text, unit) do not tell."""
     if "n" in text:
-        whole: bool | None = text.lstrip("+-") in ("nan", "inf")
-    elif text.endswith("."):
-        whole = False
-    elif not plain:
-        whole = None
-    else:
-        places = {count for count, _ in plain}
-        units = {given for _, given in plain}
-        if len(units) == 1 and unit not in units:
-            whole = False
-        elif len(places) == 1 and None not in places:
-            whole = decimals(text) in places
-        elif "." not in text and "e" not in text and None not in places:
-            whole = False
-        else:
-            whole = True if unit and not cut else None
-    if cut or whole is False:
-        record.row.cut = True
-    if whole is False or (cut and not whole):
-        del record.row.values[key]
-        record.row.half = Missing(key, record.row.step, record.row.last_line, "half_value", text[:80])
+        return text.lstrip("+-") in ("nan", "inf")
+    if text.endswith("."):
+        return False
+    if not others:
+        return None
+    units = {given for _, given in others}
+    if len(units) == 1 and unit not in units:
+        return False
+    if unit in units and unit:
+        return True
+    places = [decimals(shown) for shown, _ in others]
+    known = [count for count in places if count is not None]
+    if fixed and known and len(known) == len(places):
+        own = decimals(text)
+        return own is not None and own >= min(known)
+    if known and len(known) == len(places) and "." not in text and "e" not in text:
+        return False
+    return None
 
 
 def make_runs(

@@ -10,7 +10,7 @@ import re
 from typing import Final
 
 from assistant.model.run import Note, Run
-from assistant.parsing.records import Record, dict_record, make_runs, settle_ends
+from assistant.parsing.records import Record, dict_record, make_runs
 from assistant.parsing.repair import Document
 from assistant.parsing.stepdicts import find_headed
 from assistant.parsing.table import Reading
@@ -46,7 +46,6 @@ class Slime:
         runs: list[Run] = []
         both = bool(steps and rollouts)
         for records, axis, name in ((steps, "step", "train steps"), (rollouts, "rollout", "rollouts")):
-            settle_ends(records)
             runs += make_runs(
                 records,
                 first=len(runs),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter, deque
 from collections.abc import Iterable, Sequence
@@ -112,7 +113,7 @@ def make_event(placed: Placed, *, axis: str | None = None, tag: str | None = Non
             value = item_number(item)
             if named is not None:
                 step = int(named[1])
-            elif value is not None and value == value and abs(value) < 1e15 and value == int(value):
+            elif value is not None and abs(value) < 1e15 and value == int(value):
                 step = int(value)
             continue
         if item.key in _TIMES:
@@ -198,13 +199,18 @@ def _particular(event: Event) -> bool:
     digits = 0
     for text in {text for key, text in event.texts if key not in _PROGRESS and key != "learning_rate"}:
         value = read_number(text)
-        if value is not None and value == value and value not in {0.0, 0.5, 1.0} and value % 1:
+        if isinstance(value, float) and math.isfinite(value) and value not in {0.5, 0.25, 0.75} and value % 1:
             digits += significant_digits(text.rstrip("0") if "." in text and "e" not in text else text)
     return digits >= _FINGERPRINT
 
 
 def build_runs(
-    events: Sequence[Event], *, name: str, axis: str | None, bars: Sequence[Bar] = (), style: tuple[str, str] | None = None
+    events: Sequence[Event],
+    *,
+    name: str,
+    axis: str | None,
+    bars: Sequence[Bar] = (),
+    style: tuple[str, str] | None = None,
 ) -> Built:
     """Runs of a log's events; the averages that end a training end its run.
 
@@ -228,7 +234,7 @@ def build_runs(
     for part in parts:
         first, last = part[0].span, part[-1].span
         own = [copy for copy in copies if len(parts) == 1 or first <= copy.span <= last]
-        built.runs.append(_run(part, own, f"r{len(built.runs)}", name, axis, bars, style))
+        built.runs.append(_run(part, own, id=f"r{len(built.runs)}", name=name, axis=axis, bars=bars, style=style))
     for event in [*(event for part in parts for event in part), *copies]:
         built.taken.update(range(event.line, event.last_line + 1))
     return built
@@ -237,6 +243,7 @@ def build_runs(
 def _run(
     part: Sequence[Event],
     copies: Sequence[Event],
+    *,
     id: str,
     name: str,
     axis: str | None,
@@ -262,8 +269,9 @@ def _run(
     notes.extend(_copies_note(copies))
     notes.extend(restart_notes(rows) if step_axis != "index" else _epoch_notes(rows))
     missing = [gap for row in rows for gap in row.bad]
+    shapes = _common_shapes(events) if gaps else {}
     for row, event in gaps:
-        missing.extend(_lost(row, event, events))
+        missing.extend(_lost(row, event, shapes.get(event.kind, ())))
     missing.sort(key=lambda gap: gap.line)
     notes.extend(cuts.cut_notes(rows, missing))
     extras: dict[str, tuple[Number, int]] = {}
@@ -272,12 +280,12 @@ def _run(
             extras.update({key: (value, event.lines.get(key, event.line)) for key, value in event.values.items()})
             notes.append(_final_note(event))
     keys = {key for event in part for key in event.values}
-    format, framework = style or flavour(keys)
+    kind, framework = style or flavour(keys)
     return build_run(
         rows,
         id=id,
         name=name,
-        format=format,
+        format=kind,
         framework=framework,
         step_axis=step_axis,
         missing=missing,
@@ -295,9 +303,7 @@ def _fill_steps(events: Sequence[Event]) -> None:
         held = event.step
 
 
-def _rows(
-    events: Sequence[Event], counted: bool, dating: Dating | None
-) -> tuple[list[Row], list[tuple[Row, Event]]]:
+def _rows(events: Sequence[Event], counted: bool, dating: Dating | None) -> tuple[list[Row], list[tuple[Row, Event]]]:
     """One row an event; an evaluation joins the row of the training event it follows."""
     rows: list[Row] = []
     gaps: list[tuple[Row, Event]] = []
@@ -335,19 +341,24 @@ def _conflict(row: Row, event: Event) -> bool:
     )
 
 
-def _lost(row: Row, event: Event, events: Sequence[Event]) -> list[Missing]:
+def _common_shapes(events: Sequence[Event]) -> dict[str, tuple[str, ...]]:
+    """The keys that whole events of each kind most often print, in order."""
+    shapes: dict[str, Counter[tuple[str, ...]]] = {}
+    for event in events:
+        if not event.cut:
+            shapes.setdefault(event.kind, Counter())[tuple(event.values)] += 1
+    return {kind: counted.most_common(1)[0][0] for kind, counted in shapes.items()}
+
+
+def _lost(row: Row, event: Event, shape: Sequence[str]) -> list[Missing]:
     """The item in which an event stops, and the metrics that others of its kind print behind it."""
     found: list[Missing] = []
     present = set(event.values) | {key for key, _, _ in event.bad}
     if event.half is not None:
         found.append(Missing(event.half.metric, row.step, event.half.line, event.half.reason, event.half.detail))
         present.add(event.half.metric or "")
-    shapes = Counter(tuple(other.values) for other in events if other.kind == event.kind and not other.cut)
-    for shape, _ in shapes.most_common(1):
-        last = max((at for at, key in enumerate(shape) if key in present), default=-1)
-        found.extend(
-            Missing(key, row.step, event.last_line, "line_cut") for key in shape[last + 1 :] if key not in present
-        )
+    last = max((at for at, key in enumerate(shape) if key in present), default=-1)
+    found.extend(Missing(key, row.step, event.last_line, "line_cut") for key in shape[last + 1 :] if key not in present)
     return found or [Missing(None, row.step, event.last_line, "line_cut")]
 
 
@@ -377,8 +388,8 @@ def _copies_note(copies: Sequence[Event]) -> list[Note]:
         Note(
             "duplicate_lines",
             f"{len(copies)} 个字典与前面的完全相同（首次在第 {copies[0].line} 行，多为多个进程各打印一次），只计一次。",
-            f"{len(copies)} dictionaries repeat an earlier one exactly (first on line {copies[0].line}; usually several "
-            "processes print the same); each is counted once.",
+            f"{len(copies)} dictionaries repeat an earlier one exactly (first on line {copies[0].line}; usually "
+            "several processes print the same); each is counted once.",
             copies[0].line,
         )
     ]

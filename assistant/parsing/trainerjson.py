@@ -50,7 +50,7 @@ class TrainerJsonLines:
         _forget_empty(events)
         style = ("llamafactory-jsonl", "LLaMA-Factory") if axis == _CURRENT else ("ms-swift-jsonl", "ms-swift")
         built = build_runs(events, name=document.name, axis=axis, style=style)
-        return Reading(tuple(built.runs), frozenset(built.taken), tuple(line for line in bad if line not in built.taken))
+        return Reading(tuple(built.runs), frozenset(built.taken), tuple(sorted(set(bad) - built.taken)))
 
 
 def _axis(lines: Sequence[str]) -> str | None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 from array import array
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
@@ -18,7 +18,7 @@ from typing import Any, Final
 
 import orjson
 
-from assistant.model.run import LineCounts, Run
+from assistant.model.run import LineCounts, Number, Run
 from assistant.parsing import cuts
 from assistant.parsing.counts import Lookalikes, looks_like_metrics, strip_colours
 from assistant.parsing.decoding import MAGIC
@@ -46,7 +46,6 @@ _GARBLED_SAMPLE: Final = 400_000
 _RECENT: Final = 1 << 24
 _LONG_LINE: Final = 4096
 _NUMBERS: Final = frozenset({int, float})
-_SPECIALS: Final = frozenset({int, float, bool, type(None)})
 _MOST_PREFIXES: Final = 1000
 _NOISE_PART: Final = 1 << 15
 _NOISE_GROWTH: Final = 8
@@ -119,10 +118,9 @@ class _Scanner:
         self.last: tuple[int, bytes] = (-1, b"")
         self.rest_at = 0
         self.rest: list[str] = []
-        self.newlines = 0
-        self.ends_open = False
-        self.head: tuple[list[str], list[int]] = ([], [])
-        self.recent: deque[bytes] = deque()
+        self.head: list[tuple[list[str], list[int]]] = []
+        self.head_room = SCAN
+        self.recent: deque[tuple[int, bytes]] = deque()
         self.recent_size = 0
         self.noise: tuple[list[str], list[int]] = ([], [])
         self.noise_bytes = self.noise_room = self.noise_next = 0
@@ -150,27 +148,13 @@ class _Scanner:
             raise NeedsCare
 
     def _take(self, fresh: bytes) -> None:
-        """Looks at what was read: only UTF-8 will do; the first lines are kept for the search for prose."""
+        """Looks at what was read: only UTF-8 will do."""
         if not fresh.isascii():
             try:
                 for begin, end in _characters(fresh):
                     fresh[begin:end].decode()
             except UnicodeDecodeError:
                 raise NeedsCare from None
-        if fresh:
-            self.newlines += fresh.count(b"\n")
-            self.ends_open = fresh[-1] != _NEWLINE
-            self.recent.append(fresh)
-            self.recent_size += len(fresh)
-            while self.recent_size - len(self.recent[0]) > _RECENT:
-                self.recent_size -= len(self.recent.popleft())
-        lines, numbers = self.head
-        if fresh and len(lines) < SCAN:
-            raw = fresh.removesuffix(b"\n").split(b"\n", SCAN)[:SCAN]
-            entries, where = split_returns([_shown(line) for line in raw], (numbers[-1] if numbers else 0) + 1)
-            room = SCAN - len(lines)
-            lines.extend(entries[:room])
-            numbers.extend(where[:room])
 
     # -- the pass ------------------------------------------------------------------------------
     def _scan(self) -> bool:
@@ -225,8 +209,24 @@ class _Scanner:
             self.noise_next = _NOISE_GROWTH * max(self.noise_next, _NOISE_PART)
         if self.noise_room > 0:
             self._keep_noise(data[begin : min(end, begin + self.noise_room)])
-        self.line += data.count(b"\n", begin, end)
+        self._keep_prose(data[begin:end])
+        self.line += data.count(b"\n", begin, end) + (data[end - 1] != _NEWLINE)
         self.position = end
+
+    def _keep_prose(self, text: bytes) -> None:
+        """Keeps lines that were not taken, if they are among the first or may be among the last."""
+        line = self.line
+        if self.head_room > 0:
+            lines = text.removesuffix(b"\n").split(b"\n", SCAN)[:SCAN]
+            entries, numbers = split_returns([_shown(raw) for raw in lines], line)
+            entries, numbers = entries[: self.head_room], numbers[: self.head_room]
+            self.head.append((entries, numbers))
+            self.head_room -= len(entries)
+        recent = self.recent
+        recent.append((line, text))
+        self.recent_size += len(text)
+        while len(recent) > 1 and (recent[1][0] < line - SCAN or self.recent_size - len(recent[0][1]) > _RECENT):
+            self.recent_size -= len(recent.popleft()[1])
 
     def _keep_noise(self, part: bytes) -> None:
         lines, numbers = self.noise
@@ -277,16 +277,15 @@ class _Scanner:
         keys = tuple(cells)
         values = tuple(cells.values())
         types = tuple(map(type, values))
-        if self.specials or not _NUMBERS.issuperset(types):
-            if sum(v is None or v is True or v is False for v in values) != self.specials:
+        shape = self.shapes.get(keys)
+        if self.specials or ((shape is None or types != shape.types) and not _NUMBERS.issuperset(types)):
+            plain = _without_specials(values, types, self.specials)
+            if plain is None or not math.hypot(*plain) < _HUGE:
                 return False
             values = tuple([_SPECIAL[v] if v is None or v is True or v is False else v for v in values])
             types = tuple(map(type, values))
-            if not _NUMBERS.issuperset(types) or not math.hypot(*[v for v in values if math.isfinite(v)]) < _HUGE:
-                return False
         elif not math.hypot(*values) < _HUGE:
             return False
-        shape = self.shapes.get(keys)
         if shape is None and ("" in cells or "step" in cells):
             return False
         if self._may_continue(data, start, after, full):
@@ -295,6 +294,7 @@ class _Scanner:
         mark = hash(data[hit : hit + size])
         scan = self.scan
         self.kept_lines.append(line)
+        self.head_room -= 1
         if shape is None:
             shape = self.shapes[keys] = Shape(keys, types)
         if mark in scan.seen:
@@ -383,10 +383,16 @@ class _Scanner:
                 break
         else:
             raise NeedsCare
-        lines = (numbers[taken] if taken < len(numbers) else numbers[-1] + 1) - self.line
+        last = len(entries) - (complete and not entries[-1])
+        lines = (numbers[taken] if taken < last else numbers[last - 1] + 1) - self.line
         at = start
         for _ in range(lines):
             at = data.find(b"\n", at) + 1 or len(data)
+        used = self.scan.taken.intersection(numbers[:taken])
+        if len(used) < lines:
+            self._keep_prose(data[start:at])
+        else:
+            self.head_room -= taken
         self.line += lines
         self.position = at
         if self.rest_at < 0:
@@ -480,7 +486,7 @@ class _Scanner:
         runs = finish_scan(scan, self.name)
         if not runs:
             raise NeedsCare
-        text_lines = self.newlines + self.ends_open
+        text_lines = self.line - 1
         taken = len(self.kept_lines) + len(scan.taken)
         lost = len(self.lookalikes.numbers)
         counts = LineCounts(taken, text_lines - taken - lost, lost, tuple(self.lookalikes.samples.values()))
@@ -499,24 +505,47 @@ class _Scanner:
         return self.rest + split_returns([_visible(raw) for raw in data[at:].split(b"\n")])[0]
 
     def _prose(self) -> tuple[Prose, ...]:
-        lines, numbers = self.head
-        total = self.newlines + self.ends_open
-        want = min(SCAN, total - (numbers[-1] if numbers else 0))
-        raw: list[bytes] = []
-        text = b""
-        for part in reversed(self.recent):
-            text = part + text
-            raw = text.removesuffix(b"\n").rsplit(b"\n", want)[-want:] if want > 0 else []
-            if len(raw) >= want:
+        tail: list[tuple[list[str], list[int]]] = []
+        room = SCAN - (self.feed.data[-1:] == b"\n")
+        after = self.line
+        shown = self.head[-1][1][-1] if self.head and self.head_room <= 0 else 0
+        for line, text in reversed(self.recent if self.head_room <= 0 else ()):
+            lines = text.removesuffix(b"\n").rsplit(b"\n", SCAN)
+            size = len(lines) if len(lines) <= SCAN else text.removesuffix(b"\n").count(b"\n") + 1
+            lines = lines[-SCAN:]
+            room -= after - line - size
+            if room <= 0:
                 break
-        tail, tail_numbers = split_returns([_shown(line) for line in raw], total - len(raw) + 1)
-        tail, tail_numbers = tail[-SCAN:], tail_numbers[-SCAN:]
-        kept = self.kept_lines
-        usable = set(self.scan.taken)
-        usable.update(kept[: bisect_right(kept, numbers[-1] if numbers else 0)])
-        usable.update(kept[bisect_left(kept, tail_numbers[0]) if tail_numbers else len(kept) :])
-        taken = [*kept[:1], *kept[-1:], *self.scan.taken]
-        return prose_around([(lines, numbers), (tail, tail_numbers)], usable, min(taken), max(taken))
+            entries, numbers = split_returns([_shown(raw) for raw in lines], line + size - len(lines))
+            skip = max(bisect_right(numbers, shown), len(entries) - room)
+            tail.append((entries[skip:], numbers[skip:]))
+            room -= len(entries)
+            after = line
+        parts = [_with_breaks(self.head), _with_breaks(tail[::-1])]
+        kept, taken = self.kept_lines, self.scan.taken
+        all_taken = [*kept[:1], *kept[-1:], *taken]
+        return prose_around(parts, taken, min(all_taken), max(all_taken))
+
+
+def _with_breaks(parts: Iterable[tuple[list[str], list[int]]]) -> tuple[list[str], list[int]]:
+    """Parts of a text in one, with an empty line where lines between them are left out."""
+    lines: list[str] = []
+    numbers: list[int] = []
+    for entries, where in parts:
+        lines += [*entries, ""]
+        numbers += [*where, 0]
+    return lines, numbers
+
+
+def _without_specials(values: tuple[Any, ...], types: tuple[type, ...], count: int) -> list[Number] | None:
+    """The values with zeros for what stands for nan and infinities; ``None`` if there is anything else."""
+    plain = list(values)
+    for index in [at for at, kind in enumerate(types) if kind is not float and kind is not int]:
+        if plain[index] not in _SPECIAL:
+            return None
+        plain[index] = 0
+        count -= 1
+    return plain if count == 0 else None
 
 
 def _unwrap(body: bytes) -> bytes | None:

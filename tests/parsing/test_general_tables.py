@@ -112,7 +112,7 @@ def test_lines_of_no_framework() -> None:
         (5000, 1, {"a": 0.5, "b": 2, "c": 1.2}),
         (6000, 2, {"a": 0.0, "b": 1, "c": 1.3}),
     ]
-    block = "-----------------\nIteration: \t 5\nMeanRew: \t -257.5 +- 63.2\nElapsed time\t 12.3 seconds\n-----------------\n"
+    block = "-------\nIteration: \t 5\nMeanRew: \t -257.5 +- 63.2\nElapsed time\t 12.3 seconds\n-------\n"
     assert read_rows(block) == [(5, 2, {"MeanRew": -257.5, "MeanRew +-": 63.2, "Elapsed time": 12.3})]
     assert read_rows("16:43:08 SUCCESS Step 5 | Time: 5.23s | Reward: 0.35") == [(5, 1, {"Time": 5.23, "Reward": 0.35})]
 

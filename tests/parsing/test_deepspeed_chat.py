@@ -1,0 +1,71 @@
+import random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from assistant.parsing import parse_text
+from tests.parsing.generators import harm
+from tests.parsing.generators.line_logs import deepspeed
+
+
+@given(seed=st.integers(0, 10**6), steps=st.integers(1, 5), epochs=st.integers(1, 3), new=st.booleans())
+@settings(max_examples=80, deadline=None)
+def test_parse_text_generated_log_gives_one_row_a_step(seed: int, steps: int, epochs: int, new: bool) -> None:
+    log = deepspeed(seed, steps, epochs=epochs, new=new)
+    run = harm.read_one(harm.interleave(random.Random(seed), log.lines, 0.3))
+    assert harm.cells(run) == harm.truth(log.rows)
+    assert run.steps == tuple(range(steps * epochs))
+    assert (run.format, run.framework, run.step_axis) == ("deepspeed-chat", "DeepSpeed-Chat", "step")
+    assert ("epochs" in [note.code for note in run.warnings]) == (epochs > 1)
+    assert run.missing == ()
+
+
+@given(seed=st.integers(0, 10**6), cut=st.integers(0, 120), which=st.integers(0, 100))
+@settings(max_examples=200, deadline=None)
+def test_parse_text_line_of_losses_cut_anywhere_takes_no_value_that_is_not_there(
+    seed: int, cut: int, which: int
+) -> None:
+    log = deepspeed(seed, 5)
+    losses = [at for at, line in enumerate(log.lines) if line.startswith("epoch: ")]
+    at = losses[which % len(losses)]
+    lines = [*log.lines]
+    lines[at] = lines[at][: min(cut, lines[at].index("|unsuper_loss"))]
+    run = harm.read_one(lines)
+    kept = {cell for cell in harm.cells(run) if cell[1].endswith("_loss")}
+    assert kept <= harm.truth(log.rows)
+
+
+def test_parse_text_prefixed_and_coloured_lines_are_read() -> None:
+    log = deepspeed(4, 3)
+    for damaged in (
+        [f"worker-0: {line}" for line in log.lines],
+        [harm.ray(line, colour=True) for line in log.lines],
+        [f"\x1b[32m{line}\x1b[0m" for line in log.lines],
+    ):
+        assert harm.cells(harm.read_one(damaged)) == harm.truth(log.rows)
+
+
+def test_parse_text_loss_cut_at_the_end_is_missing() -> None:
+    log = deepspeed(7, 3)
+    lines = log.lines[: 1 + 4 * 2 + 1]
+    lines[-1] = lines[-1][: lines[-1].index("cri_loss: ") + 12]
+    run = harm.read_one(lines)
+    assert run.at(2).keys() == {"act_loss"}
+    assert [(gap.metric, gap.step, gap.reason) for gap in run.missing] == [
+        ("cri_loss", 2, "half_value"),
+        ("unsuper_loss", 2, "line_cut"),
+    ]
+
+
+def test_parse_text_reward_without_a_step_before_it_is_not_a_cell() -> None:
+    run = harm.read_one(["average reward score: 0.5", "epoch: 0|step: 1|ppo_ep: 1|act_loss: 0.5|cri_loss: 0.25"])
+    assert run.metrics == ("act_loss", "cri_loss")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["average reward score: 0.5 is good", "step: 3|ppo_ep", "epoch: 0|step: 1|ppo_ep: 1|", "|E2E latency=1.0s |"],
+)
+def test_parse_text_foreign_line_is_not_read(text: str) -> None:
+    assert [run for run in parse_text(text).runs if run.format == "deepspeed-chat"] == []
