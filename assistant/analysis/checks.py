@@ -120,7 +120,7 @@ def check_run(ledger: Ledger, steps: list[int], run: Run | None = None) -> list[
     metric = "response_length/mean"
     held = [s for s in steps if run.value(metric, s) is not None]
     if len(held) < 8:
-        return []
+        return _falling(ledger, run, steps)
     first, last = held[0], held[-1]
     change = ledger.change(metric, first, last, run)
     found = _falling(ledger, run, steps)

@@ -164,9 +164,11 @@ class Ledger:
             inputs=tuple(f.id for f in inputs if f is not None),
         )  # fmt: skip
 
-    def share(self, name: str, of: str, step: int, value: float, inputs: Iterable[Fact | None]) -> Fact:
+    def share(
+        self, name: str, of: str, step: int, value: float, *, inputs: Iterable[Fact | None], run: Run | None = None
+    ) -> Fact:
         """A part of a whole, as a fraction."""
-        run = self._run(None)
+        run = self._run(run)
         return self.add(
             ("share", run.id, name, of, step),
             kind="share", run=run.id, name=name, step=step, value=value, of=of,

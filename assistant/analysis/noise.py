@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import math
-from itertools import pairwise
 from statistics import median
 
-from assistant.model import Run
+from assistant.model import Number, Run
 
 MIN_DIFFERENCES = 4
 #: The nearest step-to-step differences only: scatter early in a run says little about its end.
@@ -20,8 +19,9 @@ def change_noise(
 
     Three sources, the first that applies:
 
-    * ``residual``: with at least four other step-to-step differences, the robust standard deviation of the
-      nearest sixteen (1.4826 × median absolute deviation from the median difference).
+    * ``residual``: with enough other differences over the same gap, the robust standard deviation of the nearest
+      sixteen (1.4826 × median absolute deviation), widened for their number.
+    * ``walk_bound``: the same from one-step differences, times √gap: an upper bound.
     * ``bound``: the metric is a batch mean with its minimum and maximum beside it; a variable within
       [m, M] with mean μ has variance at most (M − μ)(μ − m) (Bhatia–Davis), and the batch holds ``prompts``
       independent draws. An upper bound: the true error is smaller.
@@ -38,18 +38,10 @@ def change_noise(
         ``(standard error in the metric's unit, basis)``; ``(None, None)`` where the log cannot tell.
     """
     steps, values = run.series(metric)
-    middle = (first + second) / 2
-    near = [
-        (abs((s + t) / 2 - middle), after - before)
-        for (s, before), (t, after) in pairwise(zip(steps, values, strict=True))
-        if math.isfinite(before) and math.isfinite(after) and not (s == first and t == second)
-    ]
-    differences = [difference for _, difference in sorted(near)[:LOCAL_DIFFERENCES]]
-    if len(differences) >= MIN_DIFFERENCES:
-        centre = median(differences)
-        spread = 1.4826 * median(abs(d - centre) for d in differences)
-        if spread > 0:
-            return spread, "residual"
+    points = [(s, v) for s, v in zip(steps, values, strict=True) if math.isfinite(v)]
+    residual = _residual_noise(points, first, second)
+    if residual is not None:
+        return residual
     if not prompts:
         return None, None
     parts = [_mean_variance_bound(run, metric, step) for step in (first, second)]
@@ -62,6 +54,52 @@ def change_noise(
             if total > 0:
                 return math.sqrt(total / prompts), "fraction_bound"
     return None, None
+
+
+def _residual_noise(points: list[tuple[int, Number]], first: int, second: int) -> tuple[float, str] | None:
+    """Noise from the differences of other pairs that lie as far apart, near the pair in question.
+
+    Differences over the same gap carry whatever correlation the series has, and their median a steady trend. Where
+    there are too few of them, one-step differences are widened by √gap, as in a random walk: an upper bound.
+    """
+    order = [step for step, _ in points]
+    if first not in order or second not in order:
+        return None
+    gap = order.index(second) - order.index(first)
+    if gap <= 0:
+        return None
+    middle = (order.index(first) + order.index(second)) / 2
+
+    def spread(lag: int) -> float | None:
+        near = sorted(
+            (abs(i + lag / 2 - middle), float(points[i + lag][1]) - float(points[i][1]))
+            for i in range(len(points) - lag)
+            if (points[i][0], points[i + lag][0]) != (first, second)
+        )[:LOCAL_DIFFERENCES]
+        differences = [difference for _, difference in near]
+        independent = len(differences) / lag
+        if len(differences) < MIN_DIFFERENCES or independent < MIN_DIFFERENCES:
+            return None
+        centre = median(differences)
+        scatter = 1.4826 * median(abs(d - centre) for d in differences)
+        return scatter * _allowance(independent) if scatter > 0 else None
+
+    own = spread(gap)
+    if own is not None:
+        return own, "residual"
+    single = spread(1)
+    return None if single is None else (single * math.sqrt(gap), "walk_bound")
+
+
+def _allowance(independent: float) -> float:
+    """Factor that makes 1.96 × the estimate hold 95 % although it rests on few differences.
+
+    Student's quantile over the normal one, at half as many degrees of freedom as differences: successive
+    differences share a value and the median absolute deviation uses little more than half of what they tell.
+    """
+    degrees = max(1.0, independent / 2)
+    quantile = 1.96 + 2.4 / degrees + 4.2 / degrees**2 + 4.1 / degrees**3  # within 4 % of t(0.975) from 1 on
+    return quantile / 1.96
 
 
 def _mean_variance_bound(run: Run, metric: str, step: int) -> float | None:

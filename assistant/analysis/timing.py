@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from assistant.analysis.ledger import Ledger
 from assistant.model import Fact, Run
 
@@ -35,7 +37,7 @@ def time_shares(ledger: Ledger, step: int, run: Run | None = None) -> tuple[list
         if name == "gen_max" and run.value("timing_s/gen", step) is not None:
             continue
         fact = ledger.value(f"timing_s/{name}", step, run)
-        if fact is not None:
+        if fact is not None and isinstance(fact.value, (int, float)) and math.isfinite(fact.value):
             stages.append(fact)
     spent = sum(float(f.value) for f in stages if isinstance(f.value, (int, float)))
     for name in SOMETIMES:
@@ -44,7 +46,7 @@ def time_shares(ledger: Ledger, step: int, run: Run | None = None) -> tuple[list
             stages.append(fact)
             spent += fact.value
     shares = [
-        ledger.share(str(f.metric), "timing_s/step", step, float(f.value) / whole, [f, total])
+        ledger.share(str(f.metric), "timing_s/step", step, float(f.value) / whole, inputs=[f, total], run=run)
         for f in stages
         if isinstance(f.value, (int, float))
     ]

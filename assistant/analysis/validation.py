@@ -95,9 +95,9 @@ def sampling_error(
         return None
     facts = [ledger.value(best, step, run), ledger.value(worst, step, run)]
     high, low = (float(f.value) if f and isinstance(f.value, (int, float)) else math.nan for f in facts)
-    within = max(0.0, (high - low) / 2)
-    if not math.isfinite(within):
+    if not math.isfinite(high - low):
         return None
+    within = max(0.0, (high - low) / 2)
     n = table.samples
     error = math.sqrt(within * n / (n - 1) / (problems * n))
     return ledger.derived(

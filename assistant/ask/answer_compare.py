@@ -161,6 +161,12 @@ def _validations(context: Context, first: int, second: int, *, also_training: bo
     if not changes:
         return _training(context, first, second) if also_training else _not_comparable(context, first, second)
     code, summary = judge(context, changes[0])
+    trend = context.ledger.trend(str(changes[0].metric), [s for s in context.validation_steps if first <= s <= second])
+    drift = None if trend is None else {"rising": 1, "falling": -1}.get(trend.direction or "")
+    better = _direction(context, str(changes[0].metric)) == "higher_better"
+    if code == "inconclusive" and drift and better and trend is not None and (trend.p_value or 1) < 0.05:
+        code = "improved" if drift > 0 else "regressed"
+        summary = say(f"compare.{code}_trend", metric=str(changes[0].metric), c=changes[0], t=trend, a=first, b=second)
     doc.paragraph(f"**{summary}**")
     rows = []
     for change in changes[:12]:

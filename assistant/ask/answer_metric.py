@@ -281,7 +281,7 @@ def _one(context: Context, metric: str) -> tuple[str, bool]:
         return _absent(context, metric, steps), False
     number = context.ledger.count("values", len(held), metric=metric)
     shown = held if len(held) <= 24 else held[-24:]
-    rows = [[context.doc.step(f.step or 0), context.doc.show(f), context.doc.show(f, "line")] for f in shown]
+    rows = [[context.doc.step(f.step or 0), context.doc.show(f), f"L{f.line}"] for f in shown]
     context.doc.table([say("head.step"), key(metric), "line" if context.language == "en" else "行"], rows)
     context.chart(context.title(metric), [metric])
     gaps = [_absent(context, metric, [s]) for s in steps if context.value(metric, s) is None]
@@ -319,10 +319,8 @@ def _operation(context: Context, metric: str, held: list[Fact]) -> str:
         if len(ties) == 1:
             return say(f"lookup.{which}", metric=metric, v=ties[0], n=count)
         shared = context.ledger.count(f"steps at the {which}imum", len(ties), metric=metric)
-        steps = steps_text(context, [fact.step or 0 for fact in ties])
-        return say(
-            "lookup.tie", which=say(f"lookup.which_{which}"), metric=metric, v=ties[0], m=shared, n=count, steps=steps
-        )
+        word, at = say(f"lookup.which_{which}"), steps_text(context, [fact.step or 0 for fact in ties])
+        return say("lookup.tie", which=word, metric=metric, v=ties[0], m=shared, n=count, steps=at)
     if op == "mean":
         mean = context.ledger.derived(
             f"mean({metric})", math.fsum(v for v, _ in numbers) / len(numbers), formula=f"mean of {metric}",

@@ -261,7 +261,7 @@ def _check(context: Context, text: str, mentions: Sequence[Mention], facts: Sequ
     names |= {f"{stat}@{n}" for stat in ("mean", "best", "worst", "maj", "std", "pass") for n in range(1, 1025)}
     names |= {f"best@n/{s}" for s in ("mean", "std")}
     steps = {step for run in context.runs for step in run.steps}
-    return check(text, mentions, facts, steps=steps, quotes=quotes, names=names)
+    return check(text, mentions, facts, steps=steps, quotes=quotes, names=names, kind_of=context.kind_of)
 
 
 def card_text(card, language: str) -> str:  # type: ignore[no-untyped-def]

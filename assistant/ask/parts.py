@@ -141,7 +141,7 @@ def change_table(context: Context, metrics: Sequence[str], first: int, second: i
     if changes:
         bases = {change.noise_basis for change in changes}
         prompts = derive(context.ledger, "prompts_per_step", second)
-        if "residual" in bases:
+        if bases & {"residual", "walk_bound"}:
             doc.paragraph(say("noise.note_residual"))
         elif prompts is not None:
             doc.paragraph(say("noise.note_bound", prompts=prompts))
@@ -155,7 +155,7 @@ def noise_text(context: Context, change: Fact) -> str:
     if change.noise is None:
         return context.say("noise.none")
     shown = context.doc.show(change, "noise")
-    bound = change.noise_basis in {"bound", "fraction_bound"}
+    bound = change.noise_basis in {"bound", "fraction_bound", "walk_bound"}
     return context.say("noise.at_most", noise=shown) if bound else shown
 
 

@@ -56,7 +56,7 @@ def step_marks(text: str, rules: dict[str, Any], run: Run | None) -> tuple[StepS
     if len(numbers) == 1 and run and rules["last"].search(text) and numbers[0] != run.distinct_steps[-1]:
         return StepSlot("pair", (numbers[0], run.distinct_steps[-1])), (*found, (len(text), run.distinct_steps[-1]))
     if numbers:
-        return StepSlot("single" if len(numbers) == 1 else "pair", numbers), tuple(found)
+        return StepSlot("single" if len(numbers) == 1 else "pair", tuple(sorted(numbers))), tuple(found)
     for kind in ("last", "first", "all"):
         if rules[kind].search(text):
             return StepSlot(cast("Any", kind)), ()
@@ -106,8 +106,9 @@ def chinese_number(text: str) -> int:
 def threshold_in(text: str) -> tuple[str, float] | None:
     """A limit that a question names: ``("above", 0.05)`` for "超过 0.05", percentages as fractions."""
     match = re.search(
-        r"(?i)(超过|高于|大于|above|over|exceed(?:s|ed)?|greater than|more than|>=?)\s*(-?\d[\d.]*(?:e-?\d+)?)\s*(%)?"
-        r"|(低于|小于|不到|below|under|less than|<=?)\s*(-?\d[\d.]*(?:e-?\d+)?)\s*(%)?",
+        r"(?i)(超过|高于|大于|突破|above|over|exceed(?:s|ed)?|greater than|more than|>=?)"
+        r"\s*(-?\d[\d.]*(?:e-?\d+)?)\s*(%)?"
+        r"|(低于|小于|不到|跌破|跌到|below|under|less than|<=?)\s*(-?\d[\d.]*(?:e-?\d+)?)\s*(%)?",
         text,
     )
     if match is None:

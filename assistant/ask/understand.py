@@ -113,7 +113,7 @@ def language_of(text: str, default: str = "en") -> str:
 
     Text with neither (empty, or nothing but a key) gives the default.
     """
-    rest = re.sub(r"`[^`]*`|[A-Za-z_]+(?:[/_@][A-Za-z0-9_@.]+)+|(?:step|第)\s*\d+\s*步?|\d[\d.,e+-]*", " ", text)
+    rest = re.sub(r"`[^`]*`|[A-Za-z_-]+(?:[/_@][A-Za-z0-9_@.-]+)+|(?:step|第)\s*\d+\s*步?|\d[\d.,e+-]*", " ", text)
     chinese = len(re.findall(r"[\u3400-\u9fff]", rest))
     english = len(re.findall(r"[A-Za-z]{2,}", rest))
     if not chinese and not english:
@@ -180,6 +180,10 @@ def _decide(query: Query, text: str, scores: dict[str, float], patterns: _Patter
     ):
         return replace(query, intent="out_of_scope")
     order = [name for name, _ in patterns.intents]
+    leading = max(order, key=lambda name: scores[name])
+    vague = leading in {"forecast", "define", "lookup", "compare"} and not patterns.domain.search(text)
+    if vague and not known and not follows:
+        return replace(query, intent="out_of_scope")
     if len(query.all_steps) >= 2 and not scores["derive"] and steps.kind != "range":
         scores["compare" if scores["compare"] or not mentions else "lookup"] += 2.0
     if mentions and not any(scores.values()):

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from assistant.ground.reading import Read, numbers
@@ -19,9 +19,14 @@ from assistant.model import Fact, Grounding, Mention
 _SENTENCE_END = re.compile(r"(?<=[。！？；!?])|(?<=\.)(?=\s)|\n")
 _CODE = re.compile(r"`[^`\n]+`")
 _REFERENCE = re.compile(r"\[K\d+\]")
-_UP = re.compile(r"上升|增加|增长|升高|变大|上涨|提高|\b(?:rose|rises|increased|increases|grew|went up|higher)\b", re.I)
+_UP = re.compile(
+    r"上升|增加|增长|升高|变大|上涨|提高|涨|\b(?:rose|rises|rising|increased|increases|increasing|grew|growing|climb(?:s|ed|ing)"
+    r"|went up|going up|higher)\b",
+    re.I,
+)
 _DOWN = re.compile(
-    r"下降|减少|降低|变小|下跌|缩短|\b(?:fell|falls|decreased|decreases|dropped|shrank|went down|lower)\b",
+    r"下降|减少|降低|变小|下跌|缩短|跌|\b(?:fell|falls|falling|decreased|decreases|decreasing|dropped|drops|dropping|shrank"
+    r"|shrinking|declin(?:es|ed|ing)|went down|going down|lower)\b",
     re.I,
 )
 
@@ -42,6 +47,7 @@ def check(
     steps: Collection[int] = (),
     quotes: Mapping[str, str] | None = None,
     names: Collection[str] = (),
+    kind_of: Callable[[str], str] | None = None,
 ) -> Checked:
     """Checks a text against facts.
 
@@ -52,6 +58,7 @@ def check(
         steps: steps of the runs; a marked or bare step must be one of them, or be named by a fact.
         quotes: citation id → full text of its card.
         names: metric keys and formulas; a code span that equals one is a name.
+        kind_of: metric key → what it measures (``seconds``, ``gib`` …); a unit of another kind is then refused.
     """
     ledger = {fact.id: fact for fact in facts}
     known_steps = set(steps) | {s for fact in ledger.values() for s in _fact_steps(fact)}
@@ -70,9 +77,10 @@ def check(
         if any(a <= read.start and read.end <= b for a, b in exempt):
             continue
         total += 1
+        around = text[max(0, read.start - 16) : read.end + 20]
         covering = next(((a, b, o) for a, b, o in covered if a <= read.start and read.end <= b), None)
         if covering is None:
-            ok = any(agrees(read, fact) for fact in ledger.values()) or _is_step(read, known_steps)
+            ok = any(agrees(read, fact, context=around) for fact in ledger.values()) or _is_step(read, known_steps)
         else:
             start, end, owner = covering
             if owner.startswith("step:"):
@@ -80,7 +88,9 @@ def check(
             elif owner.startswith("K"):
                 ok = (start, end) not in bad_quotes
             else:
-                ok = owner in ledger and agrees(read, ledger[owner])
+                fact = ledger.get(owner)
+                kind = None if kind_of is None or fact is None else _kind(fact, kind_of)
+                ok = fact is not None and agrees(read, fact, context=around, kind=kind)
         if ok:
             supported += 1
         else:
@@ -90,11 +100,21 @@ def check(
     return Checked(Grounding(total, supported, unsupported), tuple(failures))
 
 
-def agrees(read: Read, fact: Fact) -> bool:
-    """Whether a number, at the precision shown, is one that the fact states."""
-    for value, absolute in _stated(fact):
-        if math.isnan(value):
-            if math.isnan(read.value):
+def agrees(read: Read, fact: Fact, *, context: str = "", kind: str | None = None) -> bool:
+    """Whether a number, at the precision shown, is one that the fact states.
+
+    Args:
+        read: the number.
+        fact: the fact.
+        context: text around the number; a line number, a count of points or a cut's length count only where
+            the words beside them say so.
+        kind: what the fact's metric measures, where known; a unit of another kind then disagrees.
+    """
+    if kind is not None and read.unit and _UNIT_KINDS.get(read.unit, {kind}).isdisjoint({kind}):
+        return False
+    for value, absolute in _stated(fact, context):
+        if not (math.isfinite(value) and math.isfinite(read.value)):
+            if value == read.value or (math.isnan(value) and math.isnan(read.value)):
                 return True
             continue
         slack = read.half * 1.000001 + abs(value) * 1e-9
@@ -105,14 +125,28 @@ def agrees(read: Read, fact: Fact) -> bool:
     return False
 
 
-def _stated(fact: Fact) -> list[tuple[float, bool]]:
+_UNIT_KINDS = {
+    **{unit: {"seconds"} for unit in ("s", "秒", "min", "分钟", "h", "小时")},
+    "ms": {"milliseconds"},
+    "GiB": {"gib"},
+    "tokens/s": {"rate"},
+    "token/s": {"rate"},
+}
+_LINE_WORDS = re.compile(r"行|line", re.IGNORECASE)
+_COUNT_WORDS = re.compile(r"个点|个值|步|次|points?|values?|steps?|validations?", re.IGNORECASE)
+_LIMIT_WORDS = re.compile(r"字符|characters?", re.IGNORECASE)
+
+
+def _stated(fact: Fact, context: str) -> list[tuple[float, bool]]:
     """Values that a text may state of a fact; the flag says that a bare magnitude will do (a fall *of* 0.1)."""
     values: list[tuple[float | None, bool]] = []
     if isinstance(fact.value, (int, float)) and not isinstance(fact.value, bool):
         values.append((float(fact.value), False))
     values += [(fact.from_value, False), (fact.to_value, False), (fact.delta, True), (fact.ratio, False)]
     values += [(fact.noise, True), (fact.slope_per_step, True), (fact.p_value, False)]
-    values += [(None if count is None else float(count), False) for count in (fact.n, fact.limit, fact.line)]
+    for words, number in ((_LINE_WORDS, fact.line), (_COUNT_WORDS, fact.n), (_LIMIT_WORDS, fact.limit)):
+        if number is not None and words.search(context):
+            values.append((float(number), False))
     if fact.ratio is not None:
         values.append((fact.ratio - 1, True))
     if fact.noise is not None:
@@ -125,6 +159,14 @@ def _stated(fact: Fact) -> list[tuple[float, bool]]:
 def _fact_steps(fact: Fact) -> list[int]:
     found = (fact.step, fact.from_step, fact.to_step, fact.first_step, fact.last_step)
     return [step for step in found if step is not None]
+
+
+def _kind(fact: Fact, kind_of: Callable[[str], str]) -> str | None:
+    """What a fact's value measures, where that is certain (cells, their changes and trends)."""
+    if fact.metric is None or fact.kind not in {"value", "change", "trend"}:
+        return None
+    kind = kind_of(fact.metric)
+    return None if kind == "number" else kind
 
 
 def _is_step(read: Read, steps: Collection[int]) -> bool:
@@ -145,14 +187,22 @@ def _directions(
         if up == down:
             continue
         deltas = {
-            math.copysign(1, fact.delta)
+            sign
             for a, b, owner in covered
-            if start <= a and b <= end
-            and (fact := ledger.get(owner)) is not None and fact.kind == "change" and fact.delta
-        }  # fmt: skip
+            if start <= a and b <= end and (sign := _sign(ledger.get(owner))) is not None
+        }
         if len(deltas) == 1 and deltas != {1.0 if up else -1.0}:
             failures.append((start, end, "a direction word against the change it describes"))
     return failures
+
+
+def _sign(fact: Fact | None) -> float | None:
+    """+1 or −1 for a change or a trend that goes somewhere."""
+    if fact is not None and fact.kind == "change" and fact.delta:
+        return math.copysign(1, fact.delta)
+    if fact is not None and fact.kind == "trend" and fact.direction in {"rising", "falling"}:
+        return 1.0 if fact.direction == "rising" else -1.0
+    return None
 
 
 def _sentences(text: str) -> list[tuple[int, int]]:

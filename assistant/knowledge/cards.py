@@ -31,7 +31,7 @@ SECTION_NAMES = ("is", "read", "not", "next")
 _CACHE_VERSION = "2"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Card:
     """One card; ``meta`` is its front matter, ``body`` maps language → section name → Markdown text.
 

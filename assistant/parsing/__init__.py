@@ -8,21 +8,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from assistant.model.run import Note, Run
-from assistant.parsing.areal import AReaL
 from assistant.parsing.counts import count_lines
 from assistant.parsing.decoding import decode
-from assistant.parsing.deepspeed_chat import DeepSpeedChat
 from assistant.parsing.keyvalue import KeyValue
 from assistant.parsing.lazy import FORMATS, LazyFormat
-from assistant.parsing.minimind import MiniMind
-from assistant.parsing.nemo_rl import NeMoRL
-from assistant.parsing.openrlhf import OpenRLHF
-from assistant.parsing.primerl import PrimeRL
 from assistant.parsing.prose import Prose, find_prose
 from assistant.parsing.registry import Format, Registry
 from assistant.parsing.repair import Document, prepare
-from assistant.parsing.roll import ROLL
-from assistant.parsing.slime import Slime
 from assistant.parsing.table import Reading
 from assistant.parsing.verl import VerlConsole
 
@@ -42,17 +34,24 @@ __all__ = [
 registry = Registry()
 """The formats in use; the built-in ones are registered here like any other."""
 registry.register(VerlConsole())
-registry.register(AReaL())
-registry.register(DeepSpeedChat())
-registry.register(MiniMind())
-registry.register(NeMoRL())
-registry.register(OpenRLHF())
-registry.register(PrimeRL())
-registry.register(ROLL())
-registry.register(Slime())
+registry.register(LazyFormat("slime", 90, "slime:Slime", ("train/", "rollout/", "perf/", "eval/")))
+registry.register(LazyFormat("areal", 90, "areal:AReaL", ("╒",)))
+registry.register(LazyFormat("nemo-rl", 90, "nemo_rl:NeMoRL", ("Training Results:", "Validation Results:")))
+registry.register(LazyFormat("deepspeed-chat", 90, "deepspeed_chat:DeepSpeedChat", ("ppo_ep", "PPO Epoch")))
+registry.register(LazyFormat("minimind", 90, "minimind:MiniMind", ("poch",)))
+registry.register(
+    LazyFormat(
+        "openrlhf", 90, "openrlhf:OpenRLHF", ("lobal step ", "lobal_step ", "Train epoch [", "Episode [", "of epoch ")
+    )
+)
+registry.register(LazyFormat("roll", 85, "roll:ROLL", ("pipeline step ", "@sum", "system/tps")))
+registry.register(LazyFormat("prime-rl", 80, "primerl:PrimeRL", ("Step ",)))
+registry.register(LazyFormat("logger-pairs", 9, "levelpairs:LevelPairs", ("=", ":")))
 registry.register(LazyFormat("hf-dict", 60, "hfdict:HFDict", ("{'",)))
 registry.register(
-    LazyFormat("trainer-jsonl", 66, "trainerjson:TrainerJsonLines", ('"current_steps"', '"global_step/max_steps"'))
+    LazyFormat(
+        "trainer-jsonl", 66, "trainerjson:TrainerJsonLines", ("current_steps", "total_steps", "max_steps", "_time")
+    )
 )
 registry.register(LazyFormat("trainer-state", 64, "trainerstate:TrainerStateJson", ('"log_history"',)))
 registry.register(LazyFormat("notebook-table", 62, "notebook:NotebookTable", ("Training Loss", "Validation Loss")))

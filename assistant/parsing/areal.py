@@ -133,11 +133,10 @@ class _Reader:
     def close(self) -> None:
         """Ends the table that is open; pieces of a row that is not whole are what a cut left."""
         table, self.table = self.table, None
-        if table is None or not table.row.values:
-            return
-        if table.pieces:
+        if table is not None and table.pieces:
             self._half(table)
-        self.tables.append(table)
+        if table is not None and table.row.values:
+            self.tables.append(table)
 
     @staticmethod
     def _half(table: _Table) -> None:

@@ -23,8 +23,8 @@ _BYTE_PATH: Final = re.compile(
     rb"/(?<=[\w@-]/)[\w/@().\x80-\xff-]{1,360}+['\"]?[:=](?:\s|[\x80-\xff]{1,3})?['\"]?(?:np\.\w{1,12}\()?[-+]?(?:[0-9]|nan|inf|\.[0-9])"
 )
 _COLOURS: Final = re.compile(rb"\x1b\[[0-9;]*m")
-_ALL: Final = 1 << 22
-_PART: Final = 1 << 16
+_ALL: Final = 1 << 20
+_PART: Final = 1 << 14
 _STRIDE: Final = 1 << 20
 
 
@@ -62,8 +62,7 @@ def count_lines(document: Document, reading: Reading) -> LineCounts:
 class Lookalikes:
     """Counts the lines of noise that look like metrics, from bytes.
 
-    All of the first four megabytes of noise are looked at, of the rest every sixteenth part, unless it has to be
-    thorough.
+    All of the first megabyte of noise is looked at, of the rest every sixty-fourth part, unless it has to be thorough.
 
     Attributes:
         numbers: original line numbers found.

@@ -18,18 +18,20 @@ from assistant.parsing.repair import Document
 
 ItemKind = Literal["number", "text", "none", "flag", "list"]
 
-_CELL: Final = re.compile(
+_ITEM: Final = (
     r"\s{0,400}+(?:'([^'\"\\{}]{1,200}+)'|\"([^'\"\\{}]{1,200}+)\")\s{0,400}+:\s{0,400}+(?:"
     rf"({NUMBER})"
     rf"|(?:np\.|numpy\.|torch\.)?+[A-Za-z_]\w{{0,30}}+\(({NUMBER})(?:,[^(){{}}]{{0,80}}+)?+\)"
     r"|'([^'\\]{0,4000}+)'|\"((?:[^\"\\]|\\.){0,4000}+)\""
     r"|(None|null)|(True|False|true|false)|(\[[^\[\]{}]{0,4000}+\])"
-    r")\s{0,400}+([,}])"
+    r")\s{0,400}+"
 )
+_CELL: Final = re.compile(rf"{_ITEM}([,}}])")
+_LAST: Final = re.compile(rf"{_ITEM}(\Z)")
 _KINDS: Final[tuple[ItemKind, ...]] = ("number", "number", "text", "text", "none", "flag", "list")
 _REST: Final = re.compile(
     r"\s{0,400}+(?:(?P<quote>['\"])(?P<key>[^'\"\\{}]{0,200}+)"
-    r"(?P<named>(?P=quote)(?:\s{0,80}+:\s{0,80}+(?P<value>['\"]?+[^'\",{}\[\]]{0,60}+))?+)?+)?+"
+    r"(?P<named>(?P=quote)(?:\s{0,80}+:\s{0,80}+(?P<value>['\"]?+[^'\",{}\[\]]{0,60}+['\"]?+))?+)?+)?+"
 )
 _MOST_LINES: Final = 80
 _MOST_TEXT: Final = 40_000
@@ -121,15 +123,18 @@ def scan_dict(text: str, start: int) -> EventDict:
         cell = _CELL.match(text, at)
         if cell is None:
             break
-        groups = cell.groups()
-        for index, kind in enumerate(_KINDS, 2):
-            if groups[index] is not None:
-                items.append(Item(groups[0] or groups[1], kind, groups[index], cell.start(index + 1)))
-                break
+        items.append(_item(cell))
         at = cell.end()
-        if groups[9] == "}":
+        if cell[10] == "}":
             return EventDict(start, at, tuple(items), "closed")
+    if len(text) - at < _MOST_TEXT and (cell := _LAST.match(text, at)) is not None and cell[3] is None:
+        return EventDict(start, len(text), (*items, _item(cell)), "open")
     return _stopped(text, start, at, tuple(items))
+
+
+def _item(cell: re.Match[str]) -> Item:
+    index = next(at for at in range(3, 10) if cell[at] is not None)
+    return Item(cell[1] or cell[2], _KINDS[index - 3], cell[index], cell.start(index))
 
 
 def _stopped(text: str, start: int, at: int, items: tuple[Item, ...]) -> EventDict:

@@ -38,6 +38,7 @@ _OPENING: Final = "{'"
 _FEW_LINES: Final = 5
 _MOST_TRIES: Final = 2000
 _MOST_FRONT: Final = 160
+_LONGEST_PASTE: Final = 4000
 
 
 class HFDict:
@@ -63,7 +64,7 @@ class HFDict:
         events, odd = _drop_odd(events)
         bars = find_bars(document) if axis is None else ()
         built = build_runs(events, name=document.name, axis=axis, bars=bars, style=style)
-        bad.extend(odd)
+        bad.extend([*odd, *built.undated])
         asking = [document.numbers[placed.last] for placed, _ in found if set(placed.tail) & {"?", "？"}]
         return Reading(
             tuple(built.runs),
@@ -95,7 +96,7 @@ def _find(document: Document) -> tuple[list[tuple[Placed, str | None]], list[int
             at = line.find(_OPENING, begin)
             if at < 0:
                 break
-            if not (_is_front(line, base, at) or (few and len(line) < 4000)):
+            if not (_is_front(line, base, at) or (few and _is_pasted(line, at))):
                 begin = at + 1
                 continue
             placed = place_dict(document, entry, at, line)
@@ -140,6 +141,16 @@ def _is_front(line: str, base: int, at: int) -> bool:
         return True
     tokens = bare.split()
     return len(tokens) <= 12 and all(_TOKEN.fullmatch(tokens[at]) or _is_name(tokens, at) for at in range(len(tokens)))
+
+
+def _is_pasted(line: str, at: int) -> bool:
+    """Whether a dictionary stands in a sentence, as people paste a single one beside their question."""
+    front = line[:at].rstrip()
+    return (
+        len(line) < _LONGEST_PASTE
+        and front[-1:] not in {"=", "(", "[", "'", '"'}
+        and front.count("{") == front.count("}")
+    )
 
 
 def _is_name(tokens: Sequence[str], index: int) -> bool:

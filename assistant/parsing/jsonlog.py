@@ -288,6 +288,10 @@ def _read_texts(document: Document) -> Iterator[tuple[list[_Event], int | None]]
         if document.lines[index].lstrip()[:1] not in {"{", "["} or not document.lines[index].strip():
             index += 1
             continue
+        line = document.lines[index]
+        if "[" not in line and line[0] == "{" and line.rstrip().endswith("}"):
+            index += 1  # an object that was read as a line
+            continue
         scanner = _Scanner(document, index)
         sink: list[_Event] = []
         try:

@@ -18,7 +18,7 @@ from assistant.parsing.table import Row
 Store = MutableSequence[Any]
 """``array('d')`` of floats, ``array('q')`` of ints, or a list where both occur."""
 
-_BATCH: Final = 256
+_BATCH: Final = 64
 
 
 class Shape:

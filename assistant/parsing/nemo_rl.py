@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from assistant.model.run import Missing, Note
-from assistant.parsing.numbers import NUMBER, read_number
+from assistant.parsing.numbers import NUMBER, decimals, read_number
 from assistant.parsing.records import Record, make_runs, settle_ends, unit_notes
 from assistant.parsing.repair import Document, strip_ray
 from assistant.parsing.table import Reading, Row
@@ -83,6 +83,8 @@ class NeMoRL:
             notes.append(_INFERRED)
         records = state.records
         settle_ends(records, fixed=True)
+        if records:
+            _settle_last(records[-1])
         runs = make_runs(
             records,
             first=0,
@@ -93,6 +95,20 @@ class NeMoRL:
             notes=notes,
         )
         return Reading(tuple(runs), frozenset(state.taken) if runs else frozenset(), tuple(state.bad) if runs else ())
+
+
+def _settle_last(record: Record) -> None:
+    """Takes out the last value of a paste if the others of its list have more decimals, or a time lacks its unit."""
+    if record.kind == "Validation Results" or not record.texts or record.row.cut:
+        return
+    key, (text, unit) = next(reversed(record.texts.items()))
+    others = [decimals(shown) or 0 for name, (shown, _) in record.texts.items() if name != key and "n" not in shown]
+    least = min(others, default=1)
+    timed = record.kind.endswith("Timing")
+    if key in record.row.values and "n" not in text and not unit and (timed or (decimals(text) or 0) < least):
+        row = record.row
+        del row.values[key]
+        row.cut, row.half = True, Missing(key, row.step, row.last_line, "half_value", text[:80])
 
 
 def _feed(state: _State, tag: str | None, text: str, number: int) -> None:

@@ -167,9 +167,7 @@ def _run(table: _Table, id: str, name: str) -> Run | None:
 
 
 def _is_short(table: _Table) -> bool:
-    """Whether the very last number of a text has fewer decimals than all others of its column."""
-    column = len(table.header) - 1
-    shown = {decimals(cells[column]) for cells, _ in table.rows[:-1] if len(cells) > column}
-    own = decimals(table.rows[-1][0][-1])
-    known = shown - {None}
-    return len(known) == 1 and own not in known
+    """Whether the very last number of a text has fewer decimals than all others of the table."""
+    *others, own = [decimals(cell) for cells, _ in table.rows for cell in cells[1:]]
+    shown = set(others) - {None}
+    return len(shown) == 1 and own not in shown

@@ -86,11 +86,7 @@ def _place_short(records: dict[bool, list[Record]]) -> None:
     steps = {record.row.step for record in records[False] if record not in short}
     moved = [record for record in short if not steps or record.row.step in steps]
     records[False] = [record for record in records[False] if record not in moved]
-    places = {record.row.step: at for at, record in enumerate(records[True])}
-    for record in moved:
-        if record.row.step not in places:
-            records[True].append(record)
-    records[True].sort(key=lambda record: record.row.line)
+    records[True] = sorted([*records[True], *moved], key=lambda record: record.row.line)
 
 
 def _read_line(row: Row, rest: str, units: dict[str, str]) -> Record:

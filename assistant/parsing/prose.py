@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass
+from itertools import islice
 from typing import Final, Literal
 
 _MOST: Final = 5
@@ -48,11 +49,11 @@ class Prose:
 def is_prose(line: str) -> bool:
     """Whether a line reads as Chinese or English sentences and is no program's output."""
     text = line.strip()
-    if len(text) < 2 or len(text) > _LONGEST or _NOISE.match(line) or _BAR.search(text):
+    if len(text) < 2 or len(text) > _LONGEST or _NOISE.match(line) or ("%|" in text and _BAR.search(text)):
         return False
-    if line.startswith(("    ", "\t")) and not _CJK.search(text):
+    chinese = 0 if text.isascii() else len(_CJK.findall(text))
+    if line.startswith(("    ", "\t")) and not chinese:
         return False
-    chinese = len(_CJK.findall(text))
     if chinese >= 2:
         return text.count("|") < 4
     words = _WORD.findall(text)
@@ -93,10 +94,19 @@ def prose_around(
         first: number of the first line that was read as metrics.
         last: number of the last one.
     """
-    found = [paragraph for lines, numbers in parts for paragraph in _paragraphs(lines, numbers, usable)]
-    if len(found) > 2 * _MOST:
-        found = found[:_MOST] + found[-_MOST:]
+    runs = [_Runs(lines, numbers, usable) for lines, numbers in parts]
+    found = _at_both_ends(runs)
     return tuple(Prose(text, line, _position(line, first, last)) for text, line in found)
+
+
+def _at_both_ends(parts: Sequence[_Runs]) -> list[tuple[str, int]]:
+    """The first and the last paragraphs; lines between are not looked at where there are enough on either side."""
+    first = list(islice((paragraph for part in parts[:1] for paragraph in part.forward()), _MOST))
+    last = list(islice((paragraph for part in parts[:0:-1] for paragraph in part.backward()), _MOST))
+    if len(first) < _MOST or len(last) < _MOST:
+        found = [paragraph for part in parts for paragraph in part.forward()]
+        return found[:_MOST] + found[_MOST:][-_MOST:]
+    return first + last[::-1]
 
 
 def _position(line: int, first: int | None, last: int | None) -> Literal["before", "after", "between"]:
@@ -105,28 +115,67 @@ def _position(line: int, first: int | None, last: int | None) -> Literal["before
     return "after" if line >= last else "between"
 
 
-def _paragraphs(lines: Sequence[str], numbers: Sequence[int], taken: Set[int]) -> list[tuple[str, int]]:
-    found: list[tuple[str, int]] = []
-    current: list[str] = []
-    start = size = 0
-    fenced = False
-    for line, number in zip(lines, numbers, strict=False):
-        if line.lstrip().startswith("```"):
-            fenced = not fenced
-        use = not fenced and number not in taken and is_prose(line)
-        if use and size + len(line) <= _LONGEST:
+class _Runs:
+    """Paragraphs of prose in a part of a text, from either end."""
+
+    def __init__(self, lines: Sequence[str], numbers: Sequence[int], taken: Set[int]) -> None:
+        self.lines = lines
+        self.numbers = numbers
+        self.taken = taken
+        self.fenced = _fenced(lines)
+        self._known: dict[int, bool] = {}
+
+    def _use(self, index: int) -> bool:
+        known = self._known.get(index)
+        if known is None:
+            known = index not in self.fenced and self.numbers[index] not in self.taken and is_prose(self.lines[index])
+            self._known[index] = known
+        return known
+
+    def forward(self) -> Iterator[tuple[str, int]]:
+        """Paragraphs from the first on."""
+        begin = size = 0
+        for index, line in enumerate(self.lines):
+            use = self._use(index)
+            if use and (begin == index or size + len(line) <= _LONGEST):
+                size += len(line) + 1
+                continue
+            yield from self._split(begin, index)
+            begin, size = (index, len(line) + 1) if use else (index + 1, 0)
+        yield from self._split(begin, len(self.lines))
+
+    def backward(self) -> Iterator[tuple[str, int]]:
+        """Paragraphs from the last on."""
+        index = len(self.lines)
+        while index > 0:
+            end = index
+            while index > 0 and self._use(index - 1):
+                index -= 1
+            yield from reversed(self._split(index, end))
+            index -= 1
+
+    def _split(self, begin: int, end: int) -> list[tuple[str, int]]:
+        """Paragraphs of at most 2,000 characters from lines of prose that follow each other."""
+        found: list[tuple[str, int]] = []
+        current: list[str] = []
+        start = size = 0
+        for line, number in zip(self.lines[begin:end], self.numbers[begin:end], strict=True):
+            if current and size + len(line) > _LONGEST:
+                found.append(("\n".join(current), start))
+                current, size = [], 0
             if not current:
                 start = number
             current.append(line.strip())
             size += len(line) + 1
-            continue
         if current:
             found.append(("\n".join(current), start))
-            current, size = [], 0
-            if len(found) > 4 * _MOST:
-                found = found[:_MOST] + found[-_MOST:]
-        if use:
-            current, size, start = [line.strip()], len(line) + 1, number
-    if current:
-        found.append(("\n".join(current), start))
-    return found
+        return found
+
+
+def _fenced(lines: Sequence[str]) -> Set[int]:
+    """Indexes of lines that begin or stand in a fenced block."""
+    marks = [index for index, line in enumerate(lines) if "```" in line and line.lstrip().startswith("```")]
+    inside: set[int] = set()
+    for begin, end in zip(marks[::2], [*marks[1::2], len(lines)], strict=False):
+        inside.update(range(begin, end))
+    return inside

@@ -7,7 +7,6 @@ import re
 from collections import Counter, deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import Final, Literal
 
 from assistant.model.run import Missing, Note, Number, Run
@@ -16,6 +15,7 @@ from assistant.parsing.eventdict import Item, Placed
 from assistant.parsing.numbers import read_number, same_number, significant_digits
 from assistant.parsing.progress import Bar, Dating, date_events
 from assistant.parsing.table import Row, build_run, restart_notes
+from assistant.parsing.trainernotes import copies_note, dated_note, epoch_notes, final_note
 
 STEP_OF_MAX: Final = "global_step/max_steps"
 """ms-swift's step: the text ``9/547``."""
@@ -73,10 +73,11 @@ class Event:
 
 @dataclass(slots=True)
 class Built:
-    """Runs, and the original lines that their events use."""
+    """Runs, the original lines that their events use, and those of events cut before their step."""
 
     runs: list[Run] = field(default_factory=list)
     taken: set[int] = field(default_factory=set)
+    undated: list[int] = field(default_factory=list)
 
 
 def item_number(item: Item) -> Number | None:
@@ -148,7 +149,7 @@ def make_event(placed: Placed, *, axis: str | None = None, tag: str | None = Non
 
 def _kind(keys: Iterable[str]) -> Literal["train", "eval", "final"]:
     metrics = [key for key in keys if key not in _PROGRESS and not key.startswith(("memory", "train_speed"))]
-    if "train_runtime" in metrics:
+    if "train_runtime" in metrics or "total_flos" in metrics:
         return "final"
     if metrics and all(key.startswith(("eval_", "eval/", "test_")) for key in metrics):
         return "eval"
@@ -224,11 +225,19 @@ def build_runs(
     built = Built()
     if not any(event.values for event in events):
         return built
+    if axis is not None:
+        built.undated = [event.line for event in events if event.step is None and event.kind != "final"]
+        if 2 * len(built.undated) < len(events):
+            events = [event for event in events if event.step is not None or event.kind == "final"]
+        else:
+            axis, built.undated = None, []
     kept, copies = drop_copies(events)
     parts: list[list[Event]] = [[]]
+    ended = False
     for event in kept:
-        if event.kind == "train" and any(known.kind == "final" for known in parts[-1]):
+        if ended and event.kind == "train":
             parts.append([])
+        ended = event.kind == "final" or (ended and event.kind != "train")
         parts[-1].append(event)
     parts = [part for part in parts if any(event.kind != "final" for event in part)] or parts[:1]
     for part in parts:
@@ -254,20 +263,14 @@ def _run(
     notes: list[Note] = []
     dating: Dating | None = None
     step_axis = axis or "index"
-    if axis is not None and any(event.step is None for event in events):
-        named = [event.step for event in events if event.step is not None]
-        if 2 * len(named) < len(events):
-            step_axis = "index"
-        else:
-            _fill_steps(events)
     if step_axis == "index":
         train = [event for event in events if event.kind == "train"]
         dating = date_events(bars, [event.span for event in train], [event.epoch for event in train])
-        notes.append(_dated_note(events, dating))
+        notes.append(dated_note(events[0].line, dating))
         step_axis = "step" if dating is not None else "index"
     rows, gaps = _rows(events, step_axis == "index", dating)
-    notes.extend(_copies_note(copies))
-    notes.extend(restart_notes(rows) if step_axis != "index" else _epoch_notes(rows))
+    notes.extend(copies_note([copy.line for copy in copies]))
+    notes.extend(restart_notes(rows) if step_axis != "index" else epoch_notes(rows))
     missing = [gap for row in rows for gap in row.bad]
     shapes = _common_shapes(events) if gaps else {}
     for row, event in gaps:
@@ -278,8 +281,8 @@ def _run(
     for event in part:
         if event.kind == "final":
             extras.update({key: (value, event.lines.get(key, event.line)) for key, value in event.values.items()})
-            notes.append(_final_note(event))
-    keys = {key for event in part for key in event.values}
+            notes.append(final_note(event.line, event.values))
+    keys = [key for event in events for key in event.values]
     kind, framework = style or flavour(keys)
     return build_run(
         rows,
@@ -292,15 +295,6 @@ def _run(
         warnings=notes,
         extras=extras,
     )
-
-
-def _fill_steps(events: Sequence[Event]) -> None:
-    """Gives an event that lost its step that of the one before (an evaluation), or of the next."""
-    held = next((event.step for event in events if event.step is not None), 0)
-    for event in events:
-        if event.step is None:
-            event.step = held
-        held = event.step
 
 
 def _rows(events: Sequence[Event], counted: bool, dating: Dating | None) -> tuple[list[Row], list[tuple[Row, Event]]]:
@@ -360,63 +354,3 @@ def _lost(row: Row, event: Event, shape: Sequence[str]) -> list[Missing]:
     last = max((at for at, key in enumerate(shape) if key in present), default=-1)
     found.extend(Missing(key, row.step, event.last_line, "line_cut") for key in shape[last + 1 :] if key not in present)
     return found or [Missing(None, row.step, event.last_line, "line_cut")]
-
-
-def _dated_note(events: Sequence[Event], dating: Dating | None) -> Note:
-    line = events[0].line
-    if dating is not None:
-        example = f"{dating.steps[0]}/{dating.total}" if dating.steps else f"…/{dating.total}"
-        return Note(
-            "steps_from_progress_bar",
-            f"日志的字典里没有步数；各行的步数取自旁边的进度条（如 {example}）。",
-            f"The dictionaries name no step; each row's step is the progress bar's beside it (such as {example}).",
-            line,
-        )
-    return Note(
-        "no_step",
-        "日志的字典里没有步数，进度条也不能逐行对应；各行按出现顺序从 0 编号，训练进度请看 epoch。",
-        "The dictionaries name no step and no progress bar dates them one by one; the rows are counted from 0 in order "
-        "of appearance, and epoch tells the progress.",
-        line,
-    )
-
-
-def _copies_note(copies: Sequence[Event]) -> list[Note]:
-    if not copies:
-        return []
-    return [
-        Note(
-            "duplicate_lines",
-            f"{len(copies)} 个字典与前面的完全相同（首次在第 {copies[0].line} 行，多为多个进程各打印一次），只计一次。",
-            f"{len(copies)} dictionaries repeat an earlier one exactly (first on line {copies[0].line}; usually "
-            "several processes print the same); each is counted once.",
-            copies[0].line,
-        )
-    ]
-
-
-def _epoch_notes(rows: Sequence[Row]) -> list[Note]:
-    for before, after in pairwise(rows):
-        one, other = before.values.get("epoch"), after.values.get("epoch")
-        if one is not None and other is not None and other < one:
-            return [
-                Note(
-                    "restart",
-                    f"第 {after.line} 行：epoch 从 {one} 退回到 {other}，训练重启过（或粘贴了另一段日志）。",
-                    f"Line {after.line}: the epoch goes back from {one} to {other}: "
-                    "the training was restarted (or another log was pasted).",
-                    after.line,
-                )
-            ]
-    return []
-
-
-def _final_note(event: Event) -> Note:
-    shown = ", ".join(f"{key} {value}" for key, value in list(event.values.items())[:4])
-    return Note(
-        "run_average",
-        f"第 {event.line} 行的字典是整个训练的汇总与平均（{shown} …），不是某一步，未列为一行。",
-        f"The dictionary on line {event.line} sums up the whole training ({shown} …): averages, not a step, "
-        "and not a row.",
-        event.line,
-    )

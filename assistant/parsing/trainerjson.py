@@ -19,6 +19,7 @@ from assistant.parsing.trainerevents import STEP_OF_MAX, Event, build_runs, make
 
 _CURRENT: Final = "current_steps"
 _LONGEST: Final = 200_000
+_MOST_TRIES: Final = 100
 
 
 class TrainerJsonLines:
@@ -29,7 +30,7 @@ class TrainerJsonLines:
 
     def read(self, document: Document) -> Reading:
         """The runs of a document; no runs if no such line is there."""
-        axis = _axis(document.lines)
+        axis = _axis(document)
         if axis is None:
             return Reading()
         events: list[Event] = []
@@ -50,17 +51,25 @@ class TrainerJsonLines:
         _forget_empty(events)
         style = ("llamafactory-jsonl", "LLaMA-Factory") if axis == _CURRENT else ("ms-swift-jsonl", "ms-swift")
         built = build_runs(events, name=document.name, axis=axis, style=style)
-        return Reading(tuple(built.runs), frozenset(built.taken), tuple(sorted(set(bad) - built.taken)))
+        return Reading(tuple(built.runs), frozenset(built.taken), tuple(sorted({*bad, *built.undated} - built.taken)))
 
 
-def _axis(lines: Sequence[str]) -> str | None:
-    for line in lines:
-        if line.lstrip()[:2] != '{"':
+def _axis(document: Document) -> str | None:
+    """The key that counts the events; keys that a terminal broke are looked for in the first objects only."""
+    tries = 0
+    for entry, line in enumerate(document.lines):
+        at = len(line) - len(line.lstrip())
+        if line[at : at + 2] != '{"' or len(line) > _LONGEST:
             continue
         if '"current_steps"' in line and '"total_steps"' in line:
             return _CURRENT
         if '"global_step/max_steps"' in line:
             return STEP_OF_MAX
+        if "}" not in line and tries < _MOST_TRIES:
+            tries += 1
+            keys = {item.key for item in place_dict(document, entry, at, line).flat.items}
+            if _CURRENT in keys or STEP_OF_MAX in keys:
+                return _CURRENT if _CURRENT in keys else STEP_OF_MAX
     return None
 
 

@@ -45,7 +45,7 @@ class TrainerStateJson:
             return Reading(not_understood=tuple(bad))
         keys = {key for event in events for key in event.values}
         built = build_runs(events, name=document.name, axis="step", style=("trainer-state", flavour(keys)[1]))
-        return Reading(tuple(built.runs), frozenset(built.taken), tuple(sorted(set(bad) - built.taken)))
+        return Reading(tuple(built.runs), frozenset(built.taken), tuple(sorted({*bad, *built.undated} - built.taken)))
 
 
 def _events(document: Document, first: int, text: str, starts: list[int], at: int) -> tuple[list[Event], list[int]]:

@@ -14,11 +14,12 @@ from bisect import bisect_right
 from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from types import NoneType
 from typing import Any, Final
 
 import orjson
 
-from assistant.model.run import LineCounts, Number, Run
+from assistant.model.run import LineCounts, Run
 from assistant.parsing import cuts
 from assistant.parsing.counts import Lookalikes, looks_like_metrics, strip_colours
 from assistant.parsing.decoding import MAGIC
@@ -113,6 +114,9 @@ class _Scanner:
         self.prefixes: dict[bytes, tuple[str | None, int] | None] = {}
         self.special = 0
         self.specials = 0
+        self.special_types: tuple[type, ...] = ()
+        self.plain_types: tuple[type, ...] = ()
+        self.special_at: list[int] = []
         self.longest = 0
         self.at_longest: tuple[int, bytes] = (-1, b"")
         self.last: tuple[int, bytes] = (-1, b"")
@@ -279,11 +283,19 @@ class _Scanner:
         types = tuple(map(type, values))
         shape = self.shapes.get(keys)
         if self.specials or ((shape is None or types != shape.types) and not _NUMBERS.issuperset(types)):
-            plain = _without_specials(values, types, self.specials)
-            if plain is None or not math.hypot(*plain) < _HUGE:
+            if types != self.special_types:
+                self.special_at = [at for at, kind in enumerate(types) if kind is bool or kind is NoneType]
+                self.special_types = types
+                self.plain_types = tuple(float if kind is bool or kind is NoneType else kind for kind in types)
+            plain, shown = list(values), list(values)
+            for at in self.special_at:
+                plain[at] = 0
+                shown[at] = _SPECIAL[values[at]]
+            types, values = self.plain_types, tuple(shown)
+            if len(self.special_at) != self.specials or not _NUMBERS.issuperset(types):
                 return False
-            values = tuple([_SPECIAL[v] if v is None or v is True or v is False else v for v in values])
-            types = tuple(map(type, values))
+            if not math.hypot(*plain) < _HUGE:
+                return False
         elif not math.hypot(*values) < _HUGE:
             return False
         if shape is None and ("" in cells or "step" in cells):
@@ -532,20 +544,12 @@ def _with_breaks(parts: Iterable[tuple[list[str], list[int]]]) -> tuple[list[str
     lines: list[str] = []
     numbers: list[int] = []
     for entries, where in parts:
-        lines += [*entries, ""]
-        numbers += [*where, 0]
+        if numbers and where and where[0] > numbers[-1] + 1:
+            lines.append("")
+            numbers.append(0)
+        lines += entries
+        numbers += where
     return lines, numbers
-
-
-def _without_specials(values: tuple[Any, ...], types: tuple[type, ...], count: int) -> list[Number] | None:
-    """The values with zeros for what stands for nan and infinities; ``None`` if there is anything else."""
-    plain = list(values)
-    for index in [at for at, kind in enumerate(types) if kind is not float and kind is not int]:
-        if plain[index] not in _SPECIAL:
-            return None
-        plain[index] = 0
-        count -= 1
-    return plain if count == 0 else None
 
 
 def _unwrap(body: bytes) -> bytes | None:

@@ -90,6 +90,7 @@ def plain(value: Number, digits: int = 3) -> str:
 
 def signed(value: Number, kind: str = "number", *, language: str = "en") -> str:
     """A change with its sign; a change of a fraction is in percentage points."""
+    value = value or 0  # a negative zero is no fall
     sign = "+" if value > 0 else ("" if value < 0 else "±")
     if kind == "fraction":
         points = percent(value * 100)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+from random import Random
 from statistics import fmean, stdev
 
 import pytest
@@ -150,7 +151,10 @@ def test_change_noise_scatter_needs_four_other_differences(steps: int, basis: st
 
 def test_change_noise_values_not_finite_are_left_out() -> None:
     values = [1.0, math.nan, 1.2, 1.0, math.inf, 1.1, 1.3, 1.0]
-    assert change_noise(series_run("loss", values), "loss", 7, 8, prompts=None) == (None, None)
+    noise, basis = change_noise(series_run("loss", values), "loss", 7, 8, prompts=None)
+    assert basis == "residual"
+    assert noise is not None
+    assert 0 < noise < 1
 
 
 # --- as a fact -------------------------------------------------------------------------------------------
@@ -205,3 +209,27 @@ def test_ledger_change_scatter_of_a_long_run_calls_little_noise_a_change() -> No
         assert change is not None
         hits += bool(change.significant)
     assert hits / 300 <= 0.10
+
+
+def drawn(kind: str, n: int, random: Random) -> list[float]:
+    """White noise, a strongly correlated AR(1) series, or a random walk."""
+    values = [random.gauss(0, 1)]
+    keep = {"white": 0.0, "ar": 0.9, "walk": 1.0}[kind]
+    for _ in range(n - 1):
+        values.append(keep * values[-1] + random.gauss(0, 1))
+    return values
+
+
+@pytest.mark.parametrize("kind", ["white", "ar", "walk"])
+@pytest.mark.parametrize("n", [6, 10, 30])
+@pytest.mark.parametrize("ends", [False, True], ids=["adjacent", "first-last"])
+def test_change_noise_without_any_change_rarely_called_significant(kind: str, n: int, ends: bool) -> None:
+    """Nominal 5 %; 300 series each, so that 11 % is three standard errors above."""
+    random = Random(20261121 + n)
+    called = 0
+    for _ in range(300):
+        values = drawn(kind, n, random)
+        first, second = (1, n) if ends else (n - 1, n)
+        noise, _ = change_noise(series_run("loss", values), "loss", first, second, prompts=None)
+        called += noise is not None and abs(values[second - 1] - values[first - 1]) > 1.96 * noise
+    assert called / 300 <= 0.11

@@ -1,0 +1,72 @@
+"""What a reader must know about runs that were read from a Trainer's dictionaries, in both languages."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+
+from assistant.model.run import Note, Number
+from assistant.parsing.progress import Dating
+from assistant.parsing.table import Row
+
+
+def dated_note(line: int, dating: Dating | None) -> Note:
+    """Says how the rows got their steps."""
+    if dating is not None:
+        example = f"{dating.steps[0]}/{dating.total}" if dating.steps else f"…/{dating.total}"
+        return Note(
+            "steps_from_progress_bar",
+            f"日志的字典里没有步数；各行的步数取自旁边的进度条（如 {example}）。",
+            f"The dictionaries name no step; each row's step is the progress bar's beside it (such as {example}).",
+            line,
+        )
+    return Note(
+        "no_step",
+        "日志的字典里没有步数，进度条也不能逐行对应；各行按出现顺序从 0 编号，训练进度请看 epoch。",
+        "The dictionaries name no step and no progress bar dates them one by one; the rows are counted from 0 in order "
+        "of appearance, and epoch tells the progress.",
+        line,
+    )
+
+
+def copies_note(lines: Sequence[int]) -> list[Note]:
+    """Says that equal dictionaries were counted once, if there are any."""
+    if not lines:
+        return []
+    return [
+        Note(
+            "duplicate_lines",
+            f"{len(lines)} 个字典与前面的完全相同（首次在第 {lines[0]} 行，多为多个进程各打印一次），只计一次。",
+            f"{len(lines)} dictionaries repeat an earlier one exactly (first on line {lines[0]}; usually "
+            "several processes print the same); each is counted once.",
+            lines[0],
+        )
+    ]
+
+
+def epoch_notes(rows: Sequence[Row]) -> list[Note]:
+    """Says where the epoch first goes back."""
+    for before, after in pairwise(rows):
+        one, other = before.values.get("epoch"), after.values.get("epoch")
+        if one is not None and other is not None and other < one:
+            return [
+                Note(
+                    "restart",
+                    f"第 {after.line} 行：epoch 从 {one} 退回到 {other}，训练重启过（或粘贴了另一段日志）。",
+                    f"Line {after.line}: the epoch goes back from {one} to {other}: "
+                    "the training was restarted (or another log was pasted).",
+                    after.line,
+                )
+            ]
+    return []
+
+
+def final_note(line: int, values: Mapping[str, Number]) -> Note:
+    """Says that the averages over the run are no row."""
+    shown = ", ".join(f"{key} {value}" for key, value in list(values.items())[:4])
+    return Note(
+        "run_average",
+        f"第 {line} 行的字典是整个训练的汇总与平均（{shown} …），不是某一步，未列为一行。",
+        f"The dictionary on line {line} sums up the whole training ({shown} …): averages, not a step, and not a row.",
+        line,
+    )
