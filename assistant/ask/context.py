@@ -16,6 +16,8 @@ from assistant.model import Chart, Fact, Finding, Run, Series
 from assistant.write import Document
 
 _VALIDATION = ("val-core/", "val-aux/", "val/")
+#: Keys of a log that must belong to a framework before its bare names are read as that framework's.
+MANY_KEYS = 4
 _BOOKKEEPING = ("training/", "timing_s/testing", "timing_s/save_checkpoint")
 
 
@@ -79,12 +81,29 @@ class Context:
 
     # -- cards -----------------------------------------------------------------------------------
     def card(self, metric: str) -> Card | None:
-        """The card of one of the log's keys, if it is known for the log's framework."""
-        resolution = self.resolver.key(metric, self.run.framework if self.runs else None)
-        if resolution is None and self.runs:
-            named = self.resolver.name(metric, self.run.framework)
-            resolution = named[0] if named and not named[0].foreign else None
-        return None if resolution is None else resolution.card
+        """The card of one of the log's keys, if it is known for the log's framework.
+
+        The same bare name (``loss``, ``kl``) means different things in different frameworks: a card of another
+        framework is never taken, and where the log's framework is unknown, only for a key with a path, or when
+        several of the log's keys are that card family's.
+        """
+        framework = self.run.framework if self.runs else None
+        resolution = self.resolver.key(metric, framework)
+        if resolution is None and framework is not None:
+            named = self.resolver.name(metric, framework)
+            resolution = named[0] if named else None
+        if resolution is None or resolution.foreign:
+            return None
+        card = resolution.card
+        if self.runs and framework is None and "/" not in metric and card.framework not in self._likely_frameworks:
+            return None
+        return card
+
+    @cached_property
+    def _likely_frameworks(self) -> set[str]:
+        """Frameworks of cards that at least four of the log's keys answer to exactly."""
+        found = [r.card.framework for m in self.run.metrics if (r := self.resolver.key(m, None)) is not None]
+        return {name for name in found if found.count(name) >= MANY_KEYS}
 
     def kind_of(self, metric: str) -> str:
         """How a metric's numbers are shown."""

@@ -17,6 +17,19 @@ HEADLINES = (
     "response_length/mean", "response_length/clip_ratio", "num_turns/mean", "timing_s/step", "perf/throughput",
 )  # fmt: skip
 
+#: Keys that count or schedule rather than measure.
+_COUNTERS = {
+    "epoch",
+    "num_tokens",
+    "learning_rate",
+    "lr",
+    "step_time",
+    "episode",
+    "total_steps",
+    "percentage",
+    "elapsed_time",
+}
+
 
 def headlines(context: Context, step: int) -> list[str]:
     """The main metrics that a step holds; rewards are left out where they equal the scores."""
@@ -26,7 +39,8 @@ def headlines(context: Context, step: int) -> list[str]:
         if kl is not None and kl.value is False:
             held.remove("critic/rewards/mean")
     if len(held) < 6:
-        held += [m for m in context.run.at(step) if m not in held and not m.startswith(("training/", "val"))][:12]
+        others = [m for m in context.run.at(step) if m not in held and not m.startswith(("training/", "val"))]
+        held += [m for m in others if m not in _COUNTERS][:12]
     return held
 
 

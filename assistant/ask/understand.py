@@ -256,6 +256,14 @@ def parts(question: str) -> list[str]:
     return pieces if all(strong) else [question]
 
 
+_ASKS = re.compile(
+    r"(?i)\s*(?:(?:hi|hello|hey|ok|so|and|please|pls|now|also|but|then)[,.!]?\s+)*(?:(?:can|could|would|will) (?:you|u)\s+(?:please )?)?"
+    r"(?:explain|analy[sz]e|interpret|summari[sz]e|describe|compare|tell|show|give|help|check|look|read|walk|break|plot|find|"
+    r"list|forecast|predict|evaluate|review|define|what|what's|why|how|which|when|where|who|is|are|was|were|did|do|does|has|have|"
+    r"had|should|can|could|would|will|any|anything|anyone|i\b|we\b|my\b|our\b|this|the|entropy|kl|reward|loss|trend|deep)\b"
+)
+
+
 def looks_like_question(text: str) -> bool:
     """Whether a paragraph beside a log asks something, rather than being part of the log's surroundings."""
     if not 1 < len(text) <= 600 or text.count("\n") > 8:
@@ -266,5 +274,7 @@ def looks_like_question(text: str) -> bool:
     if clean.rstrip().endswith("?"):
         return True
     patterns = _patterns()
+    if language_of(clean) == "en" and not _ASKS.match(clean):
+        return False  # a program's remark ("Next step: evaluate with …") rather than a person's request
     score = max(sum(weight for pattern, weight in items if pattern.search(clean)) for _, items in patterns.intents)
     return score >= 2 and len(text) <= 200

@@ -5,16 +5,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from pathlib import Path
 
-from assistant.model.run import Note, Run
-from assistant.parsing.counts import count_lines
 from assistant.parsing.decoding import decode
 from assistant.parsing.keyvalue import KeyValue
 from assistant.parsing.lazy import FORMATS, LazyFormat
-from assistant.parsing.prose import Prose, find_prose
+from assistant.parsing.prose import Prose
+from assistant.parsing.reading import Parsed, read_data, read_file, read_text
 from assistant.parsing.registry import Format, Registry
-from assistant.parsing.repair import Document, prepare
+from assistant.parsing.repair import Document
 from assistant.parsing.table import Reading
 from assistant.parsing.verl import VerlConsole
 
@@ -27,6 +26,7 @@ __all__ = [
     "Registry",
     "decode",
     "parse_bytes",
+    "parse_file",
     "parse_text",
     "registry",
 ]
@@ -60,23 +60,6 @@ for lazy in FORMATS:
 registry.register(KeyValue())
 
 
-@dataclass(frozen=True)
-class Parsed:
-    """All that was read from one text.
-
-    Attributes:
-        runs: tables, in order of appearance; empty if the text holds no metric.
-        prose: paragraphs of natural language around the log.
-        notes: what was repaired in the text as a whole.
-        text_lines: number of lines of the text.
-    """
-
-    runs: tuple[Run, ...]
-    prose: tuple[Prose, ...]
-    notes: tuple[Note, ...]
-    text_lines: int
-
-
 def parse_text(text: str, *, name: str = "pasted text") -> Parsed:
     """Reads a pasted text or a file's text.
 
@@ -87,25 +70,38 @@ def parse_text(text: str, *, name: str = "pasted text") -> Parsed:
     Returns:
         The runs with exact values and 1-based line numbers of the given text. Never raises on content.
     """
-    document = prepare(name, text)
-    reading = registry.read(document)
-    counts = count_lines(document, reading)
-    runs = tuple(replace(run, lines=counts) for run in reading.runs)
-    prose = find_prose(document.lines, document.numbers, reading.taken, reading.asking)
-    return Parsed(runs, prose, document.notes, document.text_lines)
+    return read_text(registry, text, name)
 
 
-def parse_bytes(data: bytes, *, name: str) -> Parsed:
+def parse_bytes(data: bytes, *, name: str, thorough: bool = False) -> Parsed:
     """Reads a file's bytes.
 
     Args:
-        data: UTF-8 (with or without mark), UTF-16, GB18030, or UTF-8 with damaged bytes.
+        data: a text in UTF-8 (with or without mark), UTF-16, GB18030, or UTF-8 with damaged bytes; a TensorBoard event
+            file; either of them packed with gzip or zstd.
         name: file name, for display and messages.
+        thorough: look at every line of a large log for metrics that were not understood.
 
     Raises:
         EmptyInput: nothing but white space.
         BinaryInput: the bytes are no text.
+        InputError: an archive expands to more than 4 GiB.
     """
-    text, notes = decode(data, name)
-    parsed = parse_text(text, name=name)
-    return replace(parsed, notes=notes + parsed.notes)
+    return read_data(registry, data, name, thorough=thorough)
+
+
+def parse_file(
+    path: Path, *, name: str | None = None, thorough: bool = False, progress: Progress | None = None
+) -> Parsed:
+    """Reads a file as :func:`parse_bytes` does, a large verl log in parts.
+
+    Args:
+        path: the file.
+        name: for display; the file's name if none is given.
+        thorough: look at every line of a large log for metrics that were not understood.
+        progress: is told how many bytes have been read.
+
+    Raises:
+        OSError: it cannot be read.
+    """
+    return read_file(registry, path, name or path.name, thorough=thorough, progress=progress)

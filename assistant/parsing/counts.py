@@ -39,8 +39,8 @@ def looks_like_metrics(line: str) -> bool:
     return pairs >= 2
 
 
-def count_lines(document: Document, reading: Reading) -> LineCounts:
-    """Counts of the original text's lines; the three parts add up to all lines.
+def count_lines(document: Document, reading: Reading) -> tuple[LineCounts, tuple[int, ...]]:
+    """Counts of the original text's lines, and which were not understood; the three parts add up to all lines.
 
     A line is not understood if it looks like metrics and was not read; all else that was not taken is
     noise (blank lines, prose, progress bars, configuration, rollouts, messages).
@@ -56,7 +56,8 @@ def count_lines(document: Document, reading: Reading) -> LineCounts:
                 samples.setdefault(number, strip_ray(line)[1].strip()[:_SAMPLE_WIDTH])
     bad -= reading.taken
     taken = len(reading.taken)
-    return LineCounts(taken, document.text_lines - taken - len(bad), len(bad), tuple(samples.values()))
+    counts = LineCounts(taken, document.text_lines - taken - len(bad), len(bad), tuple(samples.values()))
+    return counts, tuple(sorted(bad))
 
 
 class Lookalikes:

@@ -19,13 +19,11 @@ class Feed:
         ended: whether nothing follows them.
     """
 
-    def __init__(self, chunks: Iterator[bytes], check: Callable[[bytes], None], progress: Progress | None = None):
+    def __init__(self, chunks: Iterator[bytes], check: Callable[[bytes], None]):
         self.data = b""
         self.ended = False
         self._chunks = chunks
         self._check = check
-        self._progress = progress
-        self._read = 0
         self._open = b""
 
     def more(self, used: int) -> None:
@@ -41,9 +39,6 @@ class Feed:
             if chunk is None:
                 self.ended = True
                 break
-            self._read += len(chunk)
-            if self._progress is not None:
-                self._progress(self._read)
             end = chunk.rfind(b"\n") + 1
             if end:
                 parts.append(chunk[:end])

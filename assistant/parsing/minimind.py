@@ -75,10 +75,9 @@ def _read_line(row: Row, body: str, at: int, units: dict[str, str]) -> Record:
     while at < len(body) and len(row.values) < 200:
         cell = _CELL.match(body, at)
         if cell is None:
-            tail = body[at:].lstrip(" ,|;:")
-            skipped = _NEXT.match(body, at) if at else None
+            skipped = _NEXT.match(body, at)
             if skipped is None:
-                _note_tail(row, tail)
+                _note_tail(row, body[at:].lstrip(" ,|;:"))
                 break
             at = skipped.end()
             continue

@@ -19,8 +19,9 @@ from assistant.parsing.stepdicts import find_headed
 from assistant.parsing.table import Reading, Row
 
 _HEADING: Final = re.compile(
-    r"(?:✨ ?|[^\w\s{}'\"]{1,8}+ ?)?+(?:Global step (?P<n>[0-9]{1,12})(?: \[[\w.-]{1,40}\])?+: \{"
-    r"|Evaluation completed in (?:[0-9]{1,6} days?, )?+[0-9:.]{1,20}+, global_step (?P<m>[0-9]{1,12}), eval_metrics: \{)"
+    r"(?:[^\w\s{}'\"]{1,8}+ ?)?+(?:Global step (?P<n>[0-9]{1,12})(?: \[[\w.-]{1,40}\])?+: \{"
+    r"|Evaluation completed in (?:[0-9]{1,6} days?, )?+[0-9:.]{1,20}+, "
+    r"global_step (?P<m>[0-9]{1,12}), eval_metrics: \{)"
 )
 _WORDS: Final = ("lobal step ", "lobal_step ")
 _BAR: Final = re.compile(

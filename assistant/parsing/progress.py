@@ -55,6 +55,11 @@ class Dating:
         index = bisect_left(self.places, place)
         return self.done[index - 1 if index else 0]
 
+    @property
+    def is_single(self) -> bool:
+        """Whether the bars can be one bar: an evaluation as long as the training draws a second one."""
+        return all(one <= other for one, other in pairwise(self.done))
+
 
 def find_bars(document: Document) -> list[Bar]:
     """All bars without a name, or named after training: ``33%|███▎ | 618/1875 [``."""

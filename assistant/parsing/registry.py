@@ -6,12 +6,21 @@ point names an object with the attributes of :class:`Format`.
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from typing import Final, Protocol
 
+from assistant.model.run import Note, Run
 from assistant.parsing.repair import Document
 from assistant.parsing.table import Reading
 
 ENTRY_POINTS: Final = "metric_assistant.parsers"
+LOG_STRENGTH: Final = 50
+"""Log formats are at least this strong."""
+
+_FEWEST_ROWS: Final = 2
+_FEWEST_CELLS: Final = 4
+_SHARE: Final = 0.1
+_SHARED: Final = 0.1
 
 
 class Format(Protocol):
@@ -19,8 +28,9 @@ class Format(Protocol):
 
     Attributes:
         name: how it is registered.
-        strength: formats are tried from the strongest to the weakest; the first that finds a run wins,
-            so that prose around a log is never read as metrics.
+        strength: of formats that recognise the same lines the strongest wins. Log formats have 50 and more; weaker
+            ones are tried only where no log format found anything, so that prose around a log is never read as
+            metrics.
     """
 
     @property
@@ -43,6 +53,7 @@ class Registry:
 
     def __init__(self) -> None:
         self._formats: dict[str, Format] = {}
+        self._loaded = False
 
     def register(self, format: Format) -> None:
         """Adds a format; a later one of the same name replaces the earlier."""
@@ -53,10 +64,13 @@ class Registry:
         return sorted(self._formats.values(), key=lambda known: -known.strength)
 
     def load_entry_points(self) -> list[str]:
-        """Registers the formats of installed packages and returns their names.
+        """Registers the formats of installed packages, once, and returns their names.
 
-        Not called on import: looking through installed packages takes longer than reading a log.
+        Not called on import: looking through installed packages takes longer than reading a small log.
         """
+        if self._loaded:
+            return []
+        self._loaded = True
         from importlib.metadata import entry_points
 
         names = []
@@ -68,11 +82,97 @@ class Registry:
         return names
 
     def read(self, document: Document) -> Reading:
-        """What the strongest format that finds a run has read; an empty reading if none does."""
+        """What the formats have read of a document.
+
+        Each format says how much it recognises. The strongest that finds a run wins the lines it took. Another log
+        format that took other lines, and not few, has its runs beside them, all in order of appearance; weak formats,
+        which read what stands in prose as well, only count where no log format found anything.
+        """
+        claims: list[Claim] = []
         doubtful: list[int] = []
         for known in self.formats():
+            if claims and (known.strength < LOG_STRENGTH or claims[0].strength < LOG_STRENGTH):
+                break
             reading = known.read(document)
             if reading.runs:
-                return reading
-            doubtful.extend(reading.not_understood)
-        return Reading(not_understood=tuple(dict.fromkeys(doubtful)))
+                claims.append(Claim(known.name, known.strength, reading))
+            else:
+                doubtful.extend(reading.not_understood)
+        if not claims:
+            return Reading(not_understood=tuple(dict.fromkeys(doubtful)))
+        return _settle(claims)
+
+    def others(self, document: Document, name: str) -> bool:
+        """Whether a log format other than the named one finds several rows in a document."""
+        return any(
+            claim.rows >= _FEWEST_ROWS
+            for known in self.formats()
+            if known.name != name and known.strength >= LOG_STRENGTH
+            for claim in [Claim(known.name, known.strength, known.read(document))]
+        )
+
+
+@dataclass(frozen=True)
+class Claim:
+    """How much of a text a format recognises."""
+
+    name: str
+    strength: int
+    reading: Reading
+
+    @property
+    def rows(self) -> int:
+        """Rows of its runs."""
+        return sum(len(run.steps) for run in self.reading.runs)
+
+    @property
+    def cells(self) -> int:
+        """Cells of its runs."""
+        return sum(len(column.values) for run in self.reading.runs for column in run.columns.values())
+
+    @property
+    def score(self) -> str:
+        """What it recognises, for display."""
+        return f"{self.name} ({self.cells} / {len(self.reading.taken)})"
+
+
+def _settle(claims: list[Claim]) -> Reading:
+    """The strongest claim, with those that took other lines, and a note where several took the same."""
+    best = claims[0]
+    beside = [best]
+    same = [best]
+    taken = set(best.reading.taken)
+    for claim in claims[1:]:
+        shared = len(claim.reading.taken & taken)
+        if shared <= _SHARED * len(claim.reading.taken):
+            if claim.rows >= max(_FEWEST_ROWS, _SHARE * best.rows) and claim.cells >= _FEWEST_CELLS:
+                beside.append(claim)
+                taken |= claim.reading.taken
+        elif claim.cells >= best.cells and shared >= len(best.reading.taken) / 2:
+            same.append(claim)
+    notes = _choice(same) if len(same) > 1 else ()
+    if len(beside) == 1:
+        return replace(best.reading, notes=notes)
+    runs = sorted((run for claim in beside for run in claim.reading.runs), key=_first_line)
+    return Reading(
+        tuple(replace(run, id=f"r{index}") for index, run in enumerate(runs)),
+        frozenset(taken),
+        tuple(line for line in best.reading.not_understood if line not in taken),
+        tuple(line for claim in beside for line in claim.reading.asking),
+        notes,
+    )
+
+
+def _first_line(run: Run) -> int:
+    return min(run.row_lines, default=0)
+
+
+def _choice(same: list[Claim]) -> tuple[Note, ...]:
+    shown = ", ".join(claim.score for claim in same)
+    return (
+        Note(
+            "format_choice",
+            f"多种格式都能识别这些行，采用 {same[0].name}。候选（单元格数 / 行数）：{shown}。",
+            f"Several formats recognise the same lines; {same[0].name} was taken. Candidates (cells / lines): {shown}.",
+        ),
+    )

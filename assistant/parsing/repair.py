@@ -23,6 +23,8 @@ _REPEATED: Final = re.compile(
     rf"{_BARE_COLOUR}\s*\[repeated [0-9]+x across (?:all )?(?:cluster|nodes)\]{_BARE_COLOUR}"
     r"(?:\s*\(Ray deduplicates logs[^\n]*)?$"
 )
+_MOST_BLANKS: Final = 1000
+_BLANKS: Final = "\n" * (_MOST_BLANKS + 1)
 
 
 @dataclass(frozen=True)
@@ -88,6 +90,8 @@ def prepare(name: str, text: str) -> Document:
     numbers: Sequence[int] = range(1, len(lines) + 1)
     if "\r" in text:
         lines, numbers = split_returns(lines)
+    if _BLANKS in text:
+        lines, numbers = _fewer_blanks(lines, numbers)
     return Document(name, lines, numbers, text_lines, notes, has_steps="step:" in text)
 
 
@@ -104,3 +108,16 @@ def split_returns(lines: Iterable[str], first: int = 1) -> tuple[list[str], list
         entries.extend(parts)
         numbers.extend([number] * len(parts))
     return entries, numbers
+
+
+def _fewer_blanks(lines: Sequence[str], numbers: Sequence[int]) -> tuple[list[str], list[int]]:
+    """Of many empty lines in a row only the first few."""
+    kept: list[str] = []
+    where: list[int] = []
+    blank = 0
+    for line, number in zip(lines, numbers, strict=True):
+        blank = 0 if line else blank + 1
+        if blank <= _MOST_BLANKS:
+            kept.append(line)
+            where.append(number)
+    return kept, where

@@ -55,12 +55,14 @@ class Reading:
         taken: original line numbers that were used.
         not_understood: original line numbers that look like this format and could not be read.
         asking: taken lines that hold a question beside the value.
+        notes: remarks on the choice of the format.
     """
 
     runs: tuple[Run, ...] = ()
     taken: frozenset[int] = frozenset()
     not_understood: tuple[int, ...] = ()
     asking: tuple[int, ...] = ()
+    notes: tuple[Note, ...] = ()
 
 
 def build_run(

@@ -7,6 +7,7 @@ import re
 from collections import Counter, deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Final, Literal
 
 from assistant.model.run import Missing, Note, Number, Run
@@ -226,11 +227,9 @@ def build_runs(
     if not any(event.values for event in events):
         return built
     if axis is not None:
-        built.undated = [event.line for event in events if event.step is None and event.kind != "final"]
-        if 2 * len(built.undated) < len(events):
-            events = [event for event in events if event.step is not None or event.kind == "final"]
-        else:
-            axis, built.undated = None, []
+        events, built.undated = _dated(events)
+        if not any(event.values for event in events):
+            return built
     kept, copies = drop_copies(events)
     parts: list[list[Event]] = [[]]
     ended = False
@@ -247,6 +246,23 @@ def build_runs(
     for event in [*(event for part in parts for event in part), *copies]:
         built.taken.update(range(event.line, event.last_line + 1))
     return built
+
+
+def _dated(events: Sequence[Event]) -> tuple[list[Event], list[int]]:
+    """Events with their steps, and the lines of those whose step is not there (cut before it): none is invented.
+
+    An evaluation that names no step has that of the event before it, if their epochs are the same.
+    """
+    kept: list[Event] = []
+    undated: list[int] = []
+    for event in events:
+        if event.step is None and event.kind == "eval" and not event.cut and kept and kept[-1].epoch == event.epoch:
+            event.step = kept[-1].step
+        if event.step is None and event.kind != "final":
+            undated.append(event.line)
+        else:
+            kept.append(event)
+    return kept, undated
 
 
 def _run(
@@ -266,6 +282,8 @@ def _run(
     if step_axis == "index":
         train = [event for event in events if event.kind == "train"]
         dating = date_events(bars, [event.span for event in train], [event.epoch for event in train])
+        if dating is not None and any(a.step > b.step for a, b in pairwise(_rows(events, False, dating)[0])):
+            dating = None
         notes.append(dated_note(events[0].line, dating))
         step_axis = "step" if dating is not None else "index"
     rows, gaps = _rows(events, step_axis == "index", dating)
@@ -304,9 +322,12 @@ def _rows(events: Sequence[Event], counted: bool, dating: Dating | None) -> tupl
     dated = iter(dating.steps if dating is not None else ())
     for event in events:
         step = event.step if event.step is not None else len(rows)
-        if dating is not None:
-            step = next(dated) if event.kind == "train" else dating.at(event.span[0])
         last = rows[-1] if rows else None
+        if dating is not None and event.kind == "train":
+            step = next(dated)
+        elif dating is not None:
+            known = last is not None and not dating.is_single and last.values.get("epoch") == event.epoch
+            step = last.step if last is not None and known else dating.at(event.span[0])
         row: Row | None = None
         if last is not None and event.kind == "eval" and not _conflict(last, event):
             same = last.step == step and not counted

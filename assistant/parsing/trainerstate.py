@@ -63,7 +63,7 @@ def _events(document: Document, first: int, text: str, starts: list[int], at: in
             if flat.state == "nested":
                 break
             continue
-        if len(keys) >= 2:
+        if len(keys - {"step", "epoch"}) >= 1:
             whole = numbers[: last + 1] if flat.state == "open" else numbers
             placed = Placed(flat, entry, flat.start - starts[entry], last, flat.end - starts[last], starts, whole, "")
             events.append(make_event(placed, axis="step"))

@@ -23,7 +23,7 @@ from assistant.model.run import LineCounts, Run
 from assistant.parsing import cuts
 from assistant.parsing.counts import Lookalikes, looks_like_metrics, strip_colours
 from assistant.parsing.decoding import MAGIC
-from assistant.parsing.feed import Feed, Progress
+from assistant.parsing.feed import Feed
 from assistant.parsing.kept import KeptRow, Shape, loosen
 from assistant.parsing.mojibake import is_garbled
 from assistant.parsing.prose import SCAN, Prose, prose_around
@@ -71,6 +71,7 @@ class BytesReading:
         runs: in order of appearance, with line counts.
         prose: paragraphs of natural language around the log.
         text_lines: number of lines.
+        doubtful: numbers of the lines that look like metrics and were not read.
         skipped: bytes of noise that were not searched for metrics that were not understood.
         noise: samples of the lines that are no verl records, as ``(lines, numbers)``.
     """
@@ -78,31 +79,29 @@ class BytesReading:
     runs: tuple[Run, ...]
     prose: tuple[Prose, ...]
     text_lines: int
+    doubtful: tuple[int, ...] = ()
     skipped: int = 0
     noise: tuple[list[str], list[int]] = field(default_factory=lambda: ([], []))
 
 
-def read_bytes(
-    chunks: Iterator[bytes], name: str, *, thorough: bool = False, progress: Progress | None = None
-) -> BytesReading:
+def read_bytes(chunks: Iterator[bytes], name: str, *, thorough: bool = False) -> BytesReading:
     """Reads a verl console log.
 
     Args:
         chunks: the bytes of a UTF-8 text without mark.
         name: for display.
         thorough: look at every line of noise for metrics that were not understood, however many there are.
-        progress: is told how many bytes have been read.
 
     Raises:
         NeedsCare: the careful way has to read it.
     """
-    return _Scanner(chunks, name, thorough=thorough, progress=progress).read()
+    return _Scanner(chunks, name, thorough=thorough).read()
 
 
 class _Scanner:
     """One pass over the bytes; ``position`` and ``line`` tell how far it has come."""
 
-    def __init__(self, chunks: Iterator[bytes], name: str, *, thorough: bool, progress: Progress | None) -> None:
+    def __init__(self, chunks: Iterator[bytes], name: str, *, thorough: bool) -> None:
         self.name = name
         self.scan = Scan()
         self.lookalikes = Lookalikes(thorough=thorough)
@@ -128,7 +127,7 @@ class _Scanner:
         self.recent_size = 0
         self.noise: tuple[list[str], list[int]] = ([], [])
         self.noise_bytes = self.noise_room = self.noise_next = 0
-        self.feed = Feed(chunks, self._take, progress)
+        self.feed = Feed(chunks, self._take)
 
     # -- input ---------------------------------------------------------------------------------
     def read(self) -> BytesReading:
@@ -504,7 +503,12 @@ class _Scanner:
         counts = LineCounts(taken, text_lines - taken - lost, lost, tuple(self.lookalikes.samples.values()))
         prose = self._prose()
         return BytesReading(
-            tuple(replace(run, lines=counts) for run in runs), prose, text_lines, self.lookalikes.skipped, self.noise
+            tuple(replace(run, lines=counts) for run in runs),
+            prose,
+            text_lines,
+            tuple(sorted(self.lookalikes.numbers)),
+            self.lookalikes.skipped,
+            self.noise,
         )
 
     def _rest(self) -> list[str]:

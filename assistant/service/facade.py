@@ -14,6 +14,11 @@ from assistant.model import Answer, Note, Run, UnknownMetric
 from assistant.parsing import Parsed, parse_bytes, parse_text
 from assistant.settings import settings
 
+#: A question stands within so many lines of the text's beginning or end (a program's own remarks stand anywhere);
+#: between logs it is only looked for in a text as short as a person pastes by hand.
+EDGE = 3
+SHORT_PASTE = 60
+
 
 @dataclass(frozen=True, slots=True)
 class Source:
@@ -70,12 +75,16 @@ class Service:
 
     def _question(self, parsed: Parsed) -> str:
         """The question that stands beside the log, if there is one: after it first, then before."""
-        if len(parsed.prose) > 6:
-            return ""
         for position in ("after", "before", "between"):
-            texts = [p.text.strip() for p in parsed.prose if p.position == position]
-            for text in reversed(texts):
-                if looks_like_question(text):
+            for paragraph in reversed(parsed.prose):
+                text = paragraph.text.strip()
+                last = paragraph.line + text.count("\n")
+                at_edge = {
+                    "after": parsed.text_lines - last <= EDGE,
+                    "before": paragraph.line <= 1 + EDGE,
+                    "between": parsed.text_lines <= SHORT_PASTE,
+                }[position]
+                if paragraph.position == position and at_edge and looks_like_question(text):
                     return text
         return ""
 

@@ -68,7 +68,7 @@ def test_parse_text_metrics_behind_the_last_finished_line_are_the_next_step() ->
 @pytest.mark.parametrize(
     "text",
     [
-        'INFO pipeline step 3 start...\nINFO {"actor_train": {"lr": 1e-06}, "path/x": "y"}\nINFO pipeline step 3 finished',
+        'INFO pipeline step 3 start...\nINFO {"actor_train": {"lr": 1e-06}, "a/x": "y"}\nINFO pipeline step 3 finished',
         'INFO pipeline step 3 start...\nINFO [{"a/b": 0.5}]\nINFO pipeline step 3 finished',
         'INFO pipeline step 3 start...\nINFO {"prompt": "x", "critic/score": 0.5}\nINFO pipeline step 3 finished',
     ],

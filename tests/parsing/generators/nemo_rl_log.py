@@ -39,7 +39,7 @@ def random_log(seed: int, steps: int, *, epochs: int = 1, validate: bool = True)
     return log
 
 
-def _say(log: Log, row: dict[str, Value], item: str, key: str, text: str, tail: str = "", prefix: str = "") -> None:
+def _say(log: Log, row: dict[str, Value], item: str, key: str, text: str, *, tail: str = "", prefix: str = "") -> None:
     log.lines.append(f"{item}{key}: {text}{tail}")
     row[prefix + key] = float(text) if set(text) & set(".n") else int(text)
 
@@ -50,16 +50,16 @@ def _training(rng: random.Random, log: Log, row: dict[str, Value]) -> None:
     for key in ("Generation KL Error", "Avg Reward", "Mean Generation Length"):
         _say(log, row, "  • ", key, f"{rng.uniform(0, 900):.4f}")
     log.lines += ["", "⏱️  Timing:"]
-    _say(log, row, "  • ", "Total step time", f"{rng.uniform(10, 90):.2f}", "s", "Timing/")
+    _say(log, row, "  • ", "Total step time", f"{rng.uniform(10, 90):.2f}", tail="s", prefix="Timing/")
     for key in ("generation", "policy_training", "prepare_for_generation/total"):
-        _say(log, row, "  • ", key, f"{rng.uniform(0, 9):.2f}", f"s ({rng.uniform(0, 50):.1f}%)", "Timing/")
+        _say(log, row, "  • ", key, f"{rng.uniform(0, 9):.2f}", tail=f"s ({rng.uniform(0, 50):.1f}%)", prefix="Timing/")
     log.lines += ["", "🔍 Performance Metrics:"]
-    _say(log, row, "  • ", "Mean Total Tokens per Sample", f"{rng.uniform(0, 900):.2f}", "", "Performance/")
+    _say(log, row, "  • ", "Mean Total Tokens per Sample", f"{rng.uniform(0, 900):.2f}", prefix="Performance/")
     log.lines.append("  • Throughputs (per GPU):")
     for key in ("E2E (Samples/sec/gpu)", "Policy and Reference Logprobs (Tokens/sec/gpu)"):
-        _say(log, row, "    - ", key, f"{rng.uniform(0, 9000):.2f}", "", "Performance/")
+        _say(log, row, "    - ", key, f"{rng.uniform(0, 9000):.2f}", prefix="Performance/")
     tail = f" TFLOPS ({rng.random():.2f} TFLOPS per rank)"
-    _say(log, row, "  • ", "Training FLOPS", f"{rng.uniform(0, 900):.2f}", tail, "Performance/")
+    _say(log, row, "  • ", "Training FLOPS", f"{rng.uniform(0, 900):.2f}", tail=tail, prefix="Performance/")
     _say(
         log, row, "  • ", "Training Model Floating Point Utilization", f"{rng.uniform(0, 60):.2f}", "%", "Performance/"
     )
@@ -67,8 +67,18 @@ def _training(rng: random.Random, log: Log, row: dict[str, Value]) -> None:
 
 def _validation(rng: random.Random, log: Log, row: dict[str, Value], step: int) -> None:
     log.lines += [f"▶ Starting validation at step {step}...", "", "📊 Validation Results:"]
-    _say(log, row, "    • ", "Accuracy", f"{rng.random():.4f}", "", "Validation/")
-    _say(log, row, "    • ", "Average response length", f"{rng.uniform(0, 900):.1f}", " tokens", "Validation/")
-    _say(log, row, "    • ", "Samples processed", str(rng.randrange(1, 999)), "", "Validation/")
+    _say(log, row, "    • ", "Accuracy", f"{rng.random():.4f}", prefix="Validation/")
+    _say(
+        log,
+        row,
+        "    • ",
+        "Average response length",
+        f"{rng.uniform(0, 900):.1f}",
+        tail=" tokens",
+        prefix="Validation/",
+    )
+    _say(log, row, "    • ", "Samples processed", str(rng.randrange(1, 999)), prefix="Validation/")
     log.lines += ["", "  ⏱️  Validation Timing:"]
-    _say(log, row, "    • ", "Total validation time", f"{rng.uniform(1, 99):.2f}", "s", "Validation Timing/")
+    _say(
+        log, row, "    • ", "Total validation time", f"{rng.uniform(1, 99):.2f}", tail="s", prefix="Validation Timing/"
+    )

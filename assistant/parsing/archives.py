@@ -1,0 +1,134 @@
+"""Compressed logs: gzip, and zstd where its package is installed; expanded in parts and never beyond a limit."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Iterator
+from typing import Final, Protocol
+
+from assistant.model.errors import BinaryInput, InputError
+
+LIMIT: Final = 4 << 30
+"""Most bytes that an archive may expand to, and that a text may have that must be read as a whole."""
+
+_GZIP: Final = b"\x1f\x8b"
+_ZSTD: Final = b"\x28\xb5\x2f\xfd"
+_PART: Final = 1 << 20
+
+
+def kind_of(data: bytes) -> str | None:
+    """``gzip`` or ``zstd`` by the first bytes; ``None`` for anything else."""
+    if data.startswith(_GZIP):
+        return "gzip"
+    return "zstd" if data.startswith(_ZSTD) else None
+
+
+def expand(chunks: Iterator[bytes], name: str, limit: int = LIMIT) -> Iterator[bytes]:
+    """The bytes that an archive holds, in parts.
+
+    Args:
+        chunks: the archive.
+        name: for messages.
+        limit: most bytes to expand to.
+
+    Raises:
+        BinaryInput: the archive is damaged, or its kind cannot be read here.
+        InputError: it expands to more than the limit.
+    """
+    first = next(chunks, b"")
+    while len(first) < len(_ZSTD) and (more := next(chunks, b"")):
+        first += more
+    parts = _gunzip(first, chunks, name) if kind_of(first) == "gzip" else _unzstd(first, chunks, name)
+    size = 0
+    for part in parts:
+        size += len(part)
+        if size > limit:
+            raise InputError(
+                zh=f"{name} 解压后超过 {limit / 2**30:.3g} GiB，未读取。请先解压并截取需要的部分。",
+                en=f"{name} expands to more than {limit / 2**30:.3g} GiB and was not read. Unpack it and cut out the "
+                "part you need.",
+            )
+        yield part
+
+
+def limit_text(size: int, name: str, limit: int = LIMIT) -> None:
+    """Refuses a text that is too large to be read as a whole.
+
+    Raises:
+        InputError: it is larger than the limit.
+    """
+    if size > limit:
+        raise InputError(
+            zh=f"{name} 超过 {limit / 2**30:.3g} GiB，且不是可以分段读取的 verl 日志。请截取需要的部分。",
+            en=f"{name} has more than {limit / 2**30:.3g} GiB and is no verl log that can be read in parts. Cut out "
+            "the part you need.",
+        )
+
+
+def _damaged(name: str, kind: str) -> BinaryInput:
+    return BinaryInput(
+        zh=f"{name} 是损坏或不完整的 {kind} 文件：请重新下载或压缩。",
+        en=f"{name} is a damaged or incomplete {kind} file: download or pack it again.",
+    )
+
+
+def _gunzip(first: bytes, chunks: Iterator[bytes], name: str) -> Iterator[bytes]:
+    """All members of a gzip file; what follows the last one is left out."""
+    unpacker = zlib.decompressobj(wbits=31)
+    data = first
+    ended = False
+    try:
+        while data:
+            if ended:
+                data = data.lstrip(b"\x00")
+                if not data.startswith(_GZIP):
+                    return
+                unpacker, ended = zlib.decompressobj(wbits=31), False
+            part = unpacker.decompress(data, _PART)
+            if part:
+                yield part
+            ended = unpacker.eof
+            data = unpacker.unused_data if ended else unpacker.unconsumed_tail
+            if not data:
+                data = next(chunks, b"")
+        if not ended:
+            raise _damaged(name, "gzip")
+    except zlib.error:
+        raise _damaged(name, "gzip") from None
+
+
+class _Reader(Protocol):
+    def read(self, size: int, /) -> bytes: ...
+
+
+class _Joined:
+    """Chunks as a file to read from."""
+
+    def __init__(self, first: bytes, chunks: Iterator[bytes]) -> None:
+        self._left = first
+        self._chunks = chunks
+
+    def read(self, size: int = -1, /) -> bytes:
+        """The next bytes, at most so many."""
+        if not self._left:
+            self._left = next(self._chunks, b"")
+        size = len(self._left) if size < 0 else size
+        part, self._left = self._left[:size], self._left[size:]
+        return part
+
+
+def _unzstd(first: bytes, chunks: Iterator[bytes], name: str) -> Iterator[bytes]:
+    try:
+        from zstandard import ZstdDecompressor, ZstdError
+    except ImportError:
+        raise BinaryInput(
+            zh=f"{name} 是 zstd 压缩文件：请用 zstd -d 解压，或安装 metric-assistant[zstd]。",
+            en=f"{name} is a zstd archive: unpack it with zstd -d, or install metric-assistant[zstd].",
+        ) from None
+    open_reader: Callable[..., _Reader] = ZstdDecompressor(max_window_size=1 << 27).stream_reader
+    reader = open_reader(_Joined(first, chunks), read_across_frames=True)
+    try:
+        while part := reader.read(_PART):
+            yield part
+    except ZstdError:
+        raise _damaged(name, "zstd") from None
