@@ -23,6 +23,11 @@ KL_STEP = 0.05
 LOG_PROB_GAP = 10.0
 RATIO_LIMIT = 100.0
 
+#: Metrics that the rules read; a log that holds few of them is not vouched for by their silence.
+READ_BY_RULES = (
+    "actor/grad_norm", "actor/ppo_kl", "actor/entropy", "critic/score/min", "critic/advantages/min",
+    "response_length/mean", "response_length/clip_ratio", "mean_ratio", "mean_log_prob_ref",
+)  # fmt: skip
 RANK = {"critical": 0, "warning": 1, "info": 2, "ok": 3}
 _NOT_LOSS = ("timing", "perf/", "val-", "training/", "memory/", "time/")
 
@@ -36,6 +41,11 @@ class Check:
     metrics: tuple[str, ...]
     steps: tuple[int, ...]
     facts: tuple[tuple[str, Fact], ...]
+
+
+def covered(run: Run) -> bool:
+    """Whether the rules know enough of a log's keys for their silence to mean something."""
+    return sum(metric in run.columns for metric in READ_BY_RULES) >= 3
 
 
 def check_step(ledger: Ledger, step: int, run: Run | None = None) -> list[Check]:

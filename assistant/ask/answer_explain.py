@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assistant.analysis.checks import Check, check_all, check_step
+from assistant.analysis.checks import Check, check_all, check_step, covered
 from assistant.ask import answer_validation
 from assistant.ask.context import Context, key
 from assistant.ask.detail import every_metric
@@ -93,7 +93,8 @@ def _verdict(context: Context, checks: list[Check], summary: str) -> Verdict:
     worst = _worst(checks)
     if worst in {"critical", "warning"}:
         return Verdict(worst, unmark(summary), "high" if worst == "critical" else "medium")
-    code = "healthy" if len(context.train_steps) >= ENOUGH_STEPS else "insufficient_data"
+    known = len(context.train_steps) >= ENOUGH_STEPS and covered(context.run)
+    code = "healthy" if known else "insufficient_data"
     return Verdict(code, unmark(summary), "medium")
 
 
@@ -158,12 +159,12 @@ def _next(context: Context, flagged: bool, step: int) -> None:
         lines.append(say("explain.val_last", metric=baseline.metric or "", value=baseline))
     elif baseline is not None:
         lines.append(say("explain.next_val", metric=baseline.metric or "", value=baseline))
-    elif any("/" in metric for metric in context.run.metrics):
+    elif context.run.framework == "verl":
         lines.append(say("explain.next_val_none"))
     if len(context.train_steps) < ENOUGH_STEPS:
         lines.append(say("explain.next_trend"))
     if not flagged:
-        lines.append(say("explain.no_change_needed"))
+        lines.append(say("explain.no_change_needed" if covered(context.run) else "explain.not_covered"))
     doc.bullets(lines)
 
 
@@ -216,6 +217,8 @@ def explain_run(context: Context, *, brief: bool = False) -> Verdict:
         summary = say("explain.run_flagged", count=number, first=sentences[0], **counts)
     elif len(train) < ENOUGH_STEPS:
         summary = say("explain.run_clean_few", **counts)
+    elif not covered(context.run):
+        summary = say("explain.run_uncovered", **counts)
     else:
         summary = say("explain.run_clean", **counts)
     doc.blocks[slot] = f"**{summary}**"

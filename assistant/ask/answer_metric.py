@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 
-from assistant.analysis.checks import check_all
+from assistant.analysis.checks import check_all, covered
 from assistant.analysis.trend import MIN_POINTS
 from assistant.ask.context import Context, key
 from assistant.knowledge import Card
@@ -414,7 +414,7 @@ def health(context: Context, keys: list[str]) -> Verdict:
         doc.paragraph(context.gloss(metric))
     context.metrics.extend(keys)
     worst = next((s for s in ("critical", "warning") if any(c.severity == s for c in found)), None)
-    enough = len(context.train_steps) >= MIN_POINTS
+    enough = len(context.train_steps) >= MIN_POINTS and covered(context.run)
     return Verdict(worst or ("healthy" if enough else "insufficient_data"), unmark(summary), "medium")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from assistant.analysis import derive, time_shares
-from assistant.analysis.checks import check_all
+from assistant.analysis.checks import check_all, covered
 from assistant.analysis.identities import largest_advantage
 from assistant.ask.answer_metric import trend
 from assistant.ask.context import Context, key
@@ -243,12 +243,16 @@ def advice(context: Context) -> Verdict:
         c for c in check_all(context.ledger, context.train_steps or [last]) if c.severity in {"critical", "warning"}
     ]
     sentences = [context.finding(check) for check in checks]
-    summary = context.say("advice.some", first=sentences[0]) if sentences else context.say("advice.none")
+    summary = (
+        context.say("advice.some", first=sentences[0])
+        if sentences
+        else context.say("advice.none" if covered(context.run) else "explain.not_covered")
+    )
     context.doc.paragraph(f"**{summary}**")
     context.doc.bullets(sentences[1:])
     context.doc.paragraph(context.say("advice.condition"))
     worst = next((s for s in ("critical", "warning") if any(c.severity == s for c in checks)), None)
-    enough = len(context.train_steps) >= 5
+    enough = len(context.train_steps) >= 5 and covered(context.run)
     return Verdict(worst or ("healthy" if enough else "insufficient_data"), unmark(summary), "medium")
 
 

@@ -257,7 +257,8 @@ def parts(question: str) -> list[str]:
 
 
 _ASKS = re.compile(
-    r"(?i)\s*(?:(?:hi|hello|hey|ok|so|and|please|pls|now|also|but|then)[,.!]?\s+)*(?:(?:can|could|would|will) (?:you|u)\s+(?:please )?)?"
+    r"(?i)\s*(?:(?:hi|hello|hey|ok|so|and|please|pls|now|also|but|then)[,.!]?\s+)*"
+    r"(?:(?:can|could|would|will) (?:you|u)\s+(?:please )?)?"
     r"(?:explain|analy[sz]e|interpret|summari[sz]e|describe|compare|tell|show|give|help|check|look|read|walk|break|plot|find|"
     r"list|forecast|predict|evaluate|review|define|what|what's|why|how|which|when|where|who|is|are|was|were|did|do|does|has|have|"
     r"had|should|can|could|would|will|any|anything|anyone|i\b|we\b|my\b|our\b|this|the|entropy|kl|reward|loss|trend|deep)\b"

@@ -62,6 +62,11 @@ def build_parser() -> argparse.ArgumentParser:
     parse.add_argument("source", metavar="SOURCE", help="a log file, or - for standard input")
     parse.add_argument("--to", choices=["json", "csv", "parquet"], default="json")
     parse.add_argument("-o", "--output", metavar="FILE", help="write there instead of standard output")
+    parse.add_argument(
+        "--strict",
+        action="store_true",
+        help="fail where a line looks like metrics and was not understood / 有未识别的指标行即报错",
+    )
     parse.add_argument("--lang", choices=["auto", "zh", "en"], default="auto")
     parse.set_defaults(run=parse_command)
 
@@ -100,7 +105,13 @@ def _sources(names: Sequence[str], question: str, arguments: argparse.Namespace)
     sources = []
     for name in names:
         label, content = read_source(name)
-        if not content.strip() and label == "stdin" and not arguments.source and question:
+        if (
+            isinstance(content, bytes)
+            and not content.strip()
+            and label == "stdin"
+            and not arguments.source
+            and question
+        ):
             return []
         sources.append(Source(label, content))
     return sources
@@ -118,7 +129,10 @@ def explain_command(arguments: argparse.Namespace) -> int:
             en="There is no input. Name a log file or pipe one in: metric-assistant explain train.log -q QUESTION",
         )
     engine = service()
-    material = engine.read(sources)
+    from assistant.cli.progress import Bar
+
+    with Bar(sources, sys.stderr) as bar:
+        material = engine.read(sources, progress=bar.show)
     state, answers = None, []
     for question in questions:
         explained = engine.explain(material, question, language=arguments.lang, engine=arguments.engine, state=state)
@@ -158,11 +172,15 @@ def markdown(answer: Any) -> str:
 
 def parse_command(arguments: argparse.Namespace) -> int:
     """``parse``: JSON as in the contract, or a table."""
+    from assistant.cli.progress import Bar
     from assistant.service import service
 
     sources = _sources([arguments.source], "", arguments)
-    material = service().read(sources)
+    with Bar(sources, sys.stderr) as bar:
+        material = service().read(sources, thorough=arguments.strict, progress=bar.show)
     language = _language("", arguments)
+    if arguments.strict and material.doubtful:
+        raise _not_understood(material.doubtful[0])
     if not material.runs:
         raise InputError(
             zh=f"{arguments.source} 里没有任何指标。请确认这是训练日志。",
@@ -202,6 +220,17 @@ def parse_command(arguments: argparse.Namespace) -> int:
             en='Parquet needs pyarrow: pip install "metric-assistant[parquet]"',
         ) from None
     return OK
+
+
+def _not_understood(doubtful: Any) -> InputError:
+    """The error of ``--strict``: how many lines, which, and what stands on the first three."""
+    lines = doubtful.lines
+    shown = ", ".join(map(str, lines[:10])) + (" …" if len(lines) > 10 else "")
+    samples = "".join(f"\n  {line}: {text}" for line, text in zip(lines, doubtful.samples, strict=False))
+    return InputError(
+        zh=f"{doubtful.name} 有 {len(lines)} 行看起来是指标但没有识别（第 {shown} 行）：{samples}",
+        en=f"{doubtful.name}: {len(lines)} lines look like metrics and were not understood (lines {shown}):{samples}",
+    )
 
 
 def metric_command(arguments: argparse.Namespace) -> int:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from assistant.parsing.decoding import decode
+from assistant.parsing.feed import Progress
 from assistant.parsing.keyvalue import KeyValue
 from assistant.parsing.lazy import FORMATS, LazyFormat
 from assistant.parsing.prose import Prose

@@ -22,7 +22,7 @@ _MAGIC: Final = (
     (b"BZh", "bzip2", "bunzip2"),
     (b"\xfd7zXZ\x00", "xz", "unxz"),
 )
-MAGIC: Final = frozenset(magic for magic, _, _ in _MAGIC)
+MAGIC: Final = tuple(magic for magic, _, _ in _MAGIC)
 _SAMPLE: Final = 1 << 16
 _CJK: Final = re.compile("[\u4e00-\u9fff\u3000-\u303f\uff00-\uffef]")
 _CONTROL: Final = re.compile("[\x00-\x06\x0e-\x1a]")

@@ -16,9 +16,11 @@ from typing import Final
 from assistant.parsing.eventdict import EventDict, Placed, place_dict
 from assistant.parsing.metric_names import is_metric_name
 from assistant.parsing.progress import find_bars
+from assistant.parsing.prose import is_prose
 from assistant.parsing.repair import Document, strip_ray
 from assistant.parsing.table import Reading
-from assistant.parsing.trainerevents import STEP_OF_MAX, Event, build_runs, flavour, item_number, make_event
+from assistant.parsing.trainerevents import STEP_OF_MAX, Event, flavour, item_number, make_event
+from assistant.parsing.trainerruns import build_runs
 
 _KNOWN: Final = re.compile(
     r"(?:eval_|train_|test_)?loss$|grad_norm$|learning_rate$|(?:eval_)?reward(?:_std)?$|kl$|entropy$|step_time$|"
@@ -36,6 +38,7 @@ _GREP: Final = re.compile(r"(?:[\w.~/-]{1,200}[:-])?[0-9]{1,9}[:-]\s*|[\w.~/-]{1
 _RANK: Final = re.compile(r"\s*\[(?:rank|default|worker)?\s?([0-9]{1,5})\]:?")
 _OPENING: Final = "{'"
 _FEW_LINES: Final = 5
+_FEW_TIMES: Final = 2
 _MOST_TRIES: Final = 2000
 _MOST_FRONT: Final = 160
 _LONGEST_PASTE: Final = 4000
@@ -61,11 +64,14 @@ class HFDict:
         elif axis == STEP_OF_MAX:
             style = (flavour(item.key for placed, _ in found for item in placed.flat.items)[0], "ms-swift")
         events = [make_event(placed, axis=axis, tag=tag) for placed, tag in found]
+        for event, (placed, _) in zip(events, found, strict=True):
+            if not _worth(placed.flat):
+                event.kind = "eval"
         events, odd = _drop_odd(events)
         bars = find_bars(document) if axis is None else ()
         built = build_runs(events, name=document.name, axis=axis, bars=bars, style=style)
         bad.extend([*odd, *built.undated])
-        asking = [document.numbers[placed.last] for placed, _ in found if set(placed.tail) & {"?", "？"}]
+        asking = [document.numbers[placed.last] for placed, _ in found if _asks(placed.tail)]
         return Reading(
             tuple(built.runs),
             frozenset(built.taken),
@@ -116,10 +122,19 @@ def _find(document: Document) -> tuple[list[tuple[Placed, str | None]], list[int
             entry, base = entry + 1, 0
         else:
             entry = going
-    if found and weak:
-        found.extend(weak)
+    shapes = Counter(tuple(item.key for item in placed.flat.items) for placed, _ in weak)
+    for placed, tag in weak if found else ():
+        if shapes[tuple(item.key for item in placed.flat.items)] < _FEW_TIMES:
+            bad.append(placed.line(placed.flat.start))
+        else:
+            found.append((placed, tag))
+    if weak:
         found.sort(key=lambda pair: (pair[0].entry, pair[0].offset))
     return found, bad
+
+
+def _asks(tail: str) -> bool:
+    return bool(tail.strip()) and ("?" in tail or "？" in tail or is_prose(tail))
 
 
 def _is_front(line: str, base: int, at: int) -> bool:

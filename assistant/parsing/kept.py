@@ -149,7 +149,7 @@ def fill_columns(rows: Sequence[AnyRow]) -> dict[str, Column]:
                 keys.setdefault(key, [])
                 loose.setdefault(key, []).append(index)
     columns: dict[str, Column] = {}
-    shared: dict[tuple[tuple[int, ...], tuple[int, ...]], tuple[array[int], array[int]]] = {}
+    merger = _Merger(rows, pieces)
     for key, held in keys.items():
         alone = loose.get(key, ())
         if len(held) == 1 and not alone:
@@ -157,7 +157,7 @@ def fill_columns(rows: Sequence[AnyRow]) -> dict[str, Column]:
             at = shape.keys.index(key)
             columns[key] = Column(shape.at, shape.columns[at], shape.line)
             continue
-        columns[key] = _merge(key, held, alone, rows, pieces, shared)
+        columns[key] = merger.merge(key, held, alone)
     return columns
 
 
@@ -173,45 +173,52 @@ def _drop(shape: Shape) -> None:
     shape.dropped = set()
 
 
-def _merge(
-    key: str,
-    held: Sequence[Shape],
-    alone: Sequence[int],
-    rows: Sequence[AnyRow],
-    pieces: Sequence[tuple[Shape | None, int, int]],
-    shared: dict[tuple[tuple[int, ...], tuple[int, ...]], tuple[array[int], array[int]]],
-) -> Column:
-    """A metric's values from several shapes and from rows of their own, in the order of the rows."""
-    sources = {id(shape): shape.columns[shape.keys.index(key)] for shape in held}
-    mine = set(alone)
-    own = {index: rows[index].values[key] for index in alone}
-    codes = {column.typecode if isinstance(column, array) else "" for column in sources.values()}
-    for value in own.values():
-        small = isinstance(value, int) and -(2**63) <= value < 2**63
-        codes.add("d" if isinstance(value, float) else "q" if small else "")
-    code = codes.pop() if len(codes) == 1 else ""
-    values: Store = array(code) if code else []
-    for shape, begin, end in pieces:
-        if shape is None:
-            if begin in mine:
-                values.append(own[begin])
-        elif id(shape) in sources:
-            values.extend(sources[id(shape)][begin:end])
-    lines_differ = any(key in rows[index].lines for index in alone)
-    kind = (tuple(sources), tuple(alone))
-    places = shared.get(kind)
-    if places is None or lines_differ:
-        at, line = array("q"), array("q")
-        for shape, begin, end in pieces:
+class _Merger:
+    """Puts a metric's values from several shapes, and from rows of their own, in the order of the rows."""
+
+    def __init__(self, rows: Sequence[AnyRow], pieces: Sequence[tuple[Shape | None, int, int]]) -> None:
+        self.rows = rows
+        self.pieces = pieces
+        self.shared: dict[tuple[tuple[int, ...], tuple[int, ...]], tuple[array[int], array[int]]] = {}
+
+    def merge(self, key: str, held: Sequence[Shape], alone: Sequence[int]) -> Column:
+        """One column.
+
+        Args:
+            key: the metric.
+            held: the shapes that have it.
+            alone: indexes of the rows of their own that have it.
+        """
+        sources = {id(shape): shape.columns[shape.keys.index(key)] for shape in held}
+        mine = set(alone)
+        own = {index: self.rows[index].values[key] for index in alone}
+        codes = {column.typecode if isinstance(column, array) else "" for column in sources.values()}
+        for value in own.values():
+            small = isinstance(value, int) and -(2**63) <= value < 2**63
+            codes.add("d" if isinstance(value, float) else "q" if small else "")
+        code = codes.pop() if len(codes) == 1 else ""
+        values: Store = array(code) if code else []
+        for shape, begin, end in self.pieces:
             if shape is None:
                 if begin in mine:
-                    row = rows[begin]
-                    at.append(begin)
-                    line.append(row.lines.get(key, row.line))
+                    values.append(own[begin])
             elif id(shape) in sources:
-                at.extend(shape.at[begin:end])
-                line.extend(shape.line[begin:end])
-        places = (at, line)
-        if not lines_differ:
-            shared[kind] = places
-    return Column(places[0], values, places[1])
+                values.extend(sources[id(shape)][begin:end])
+        lines_differ = any(key in self.rows[index].lines for index in alone)
+        kind = (tuple(sources), tuple(alone))
+        places = self.shared.get(kind)
+        if places is None or lines_differ:
+            at, line = array("q"), array("q")
+            for shape, begin, end in self.pieces:
+                if shape is None:
+                    if begin in mine:
+                        row = self.rows[begin]
+                        at.append(begin)
+                        line.append(row.lines.get(key, row.line))
+                elif id(shape) in sources:
+                    at.extend(shape.at[begin:end])
+                    line.extend(shape.line[begin:end])
+            places = (at, line)
+            if not lines_differ:
+                self.shared[kind] = places
+        return Column(places[0], values, places[1])

@@ -33,6 +33,7 @@ class Parsed:
         text_lines: number of lines of the text.
         doubtful: numbers of lines that look like metrics and were not read (all of them only where a thorough
             reading was asked for).
+        samples: texts of the first three of them.
     """
 
     runs: tuple[Run, ...]
@@ -40,6 +41,7 @@ class Parsed:
     notes: tuple[Note, ...]
     text_lines: int
     doubtful: tuple[int, ...] = ()
+    samples: tuple[str, ...] = ()
 
 
 def read_text(registry: Registry, text: str, name: str) -> Parsed:
@@ -49,7 +51,7 @@ def read_text(registry: Registry, text: str, name: str) -> Parsed:
     counts, doubtful = count_lines(document, reading)
     runs = tuple(replace(run, lines=counts) for run in reading.runs)
     prose = find_prose(document.lines, document.numbers, reading.taken, reading.asking)
-    return Parsed(runs, prose, document.notes + reading.notes, document.text_lines, doubtful)
+    return Parsed(runs, prose, document.notes + reading.notes, document.text_lines, doubtful, counts.samples)
 
 
 def read_data(registry: Registry, data: bytes, name: str, *, thorough: bool = False) -> Parsed:
@@ -129,20 +131,34 @@ def _read_chunks(
 
     try:
         reading = read_bytes(chunks(), name, thorough=thorough)
-        sample = Document(name, *reading.noise, text_lines=len(reading.noise[0]))
-        if registry.others(sample, "verl"):
-            raise NeedsCare
     except NeedsCare:
-        data = b"".join(chunks()) if whole is None else whole
-        events = _read_events(data, name) if whole is None else None
-        if events is not None:
-            return events
-        limit_text(len(data), name)
-        text, notes = decode(data, name)
-        parsed = read_text(registry, text, name)
-        return replace(parsed, notes=notes + parsed.notes)
+        return _read_whole(registry, chunks, name, whole)
+    sample = Document(name, *reading.noise, text_lines=len(reading.noise[0]))
+    if registry.others(sample, "verl"):
+        return _read_whole(registry, chunks, name, whole)
     notes = (_sampled(reading.skipped),) if reading.skipped else ()
-    return Parsed(reading.runs, reading.prose, notes, reading.text_lines, reading.doubtful)
+    samples = reading.runs[0].lines.samples
+    return Parsed(reading.runs, reading.prose, notes, reading.text_lines, reading.doubtful, samples)
+
+
+def _read_whole(registry: Registry, chunks: Callable[[], Iterator[bytes]], name: str, whole: bytes | None) -> Parsed:
+    data = _join(chunks(), name) if whole is None else whole
+    events = _read_events(data, name) if whole is None else None
+    if events is not None:
+        return events
+    text, notes = decode(data, name)
+    parsed = read_text(registry, text, name)
+    return replace(parsed, notes=notes + parsed.notes)
+
+
+def _join(chunks: Iterator[bytes], name: str) -> bytes:
+    parts: list[bytes] = []
+    size = 0
+    for chunk in chunks:
+        size += len(chunk)
+        limit_text(size, name)
+        parts.append(chunk)
+    return b"".join(parts)
 
 
 def _sampled(skipped: int) -> Note:

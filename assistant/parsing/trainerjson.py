@@ -15,7 +15,8 @@ from typing import Final
 from assistant.parsing.eventdict import Placed, place_dict
 from assistant.parsing.repair import Document
 from assistant.parsing.table import Reading
-from assistant.parsing.trainerevents import STEP_OF_MAX, Event, build_runs, make_event
+from assistant.parsing.trainerevents import STEP_OF_MAX, Event, make_event
+from assistant.parsing.trainerruns import build_runs
 
 _CURRENT: Final = "current_steps"
 _LONGEST: Final = 200_000

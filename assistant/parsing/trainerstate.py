@@ -13,7 +13,8 @@ from typing import Final
 from assistant.parsing.eventdict import Placed, scan_dict
 from assistant.parsing.repair import Document
 from assistant.parsing.table import Reading
-from assistant.parsing.trainerevents import Event, build_runs, flavour, make_event
+from assistant.parsing.trainerevents import Event, flavour, make_event
+from assistant.parsing.trainerruns import build_runs
 
 _MARK: Final = '"log_history"'
 _OPEN: Final = re.compile(r'"log_history"\s{0,80}+:\s{0,80}+\[')

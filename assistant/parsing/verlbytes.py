@@ -144,7 +144,7 @@ class _Scanner:
         data = self.feed.data
         if data.startswith((b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")) or b"\x00" in data[: 1 << 16]:
             raise NeedsCare
-        if b"\n" not in data or data.startswith(tuple(MAGIC)):
+        if b"\n" not in data or data.startswith(MAGIC):
             raise NeedsCare
         sample = data[: 4 * _GARBLED_SAMPLE]
         if not sample.isascii() and is_garbled(sample.decode("utf-8", "replace")[:_GARBLED_SAMPLE]):

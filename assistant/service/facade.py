@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 from assistant.ask import Answerer, State, language_of
 from assistant.ask.understand import looks_like_question
 from assistant.knowledge import Card, Resolution, Resolver, library
 from assistant.model import Answer, Note, Run, UnknownMetric
-from assistant.parsing import Parsed, parse_bytes, parse_text
+from assistant.parsing import Parsed, parse_bytes, parse_file, parse_text, registry
 from assistant.settings import settings
 
 #: A question stands within so many lines of the text's beginning or end (a program's own remarks stand anywhere);
@@ -22,19 +23,29 @@ SHORT_PASTE = 60
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A text (or bytes) and the name it goes by."""
+    """A text, a file's bytes or the path of a large file, and the name it goes by."""
 
     name: str
-    content: str | bytes
+    content: str | bytes | Path
+
+
+@dataclass(frozen=True, slots=True)
+class Doubtful:
+    """Lines of a source that look like metrics and were not understood, with the first three texts."""
+
+    name: str
+    lines: tuple[int, ...]
+    samples: tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class Material:
-    """Everything that was read: the runs, a question found in the text, and remarks on the text."""
+    """Everything that was read: the runs, a question found in the text, remarks, and what was not understood."""
 
     runs: tuple[Run, ...]
     question: str
     notes: tuple[Note, ...]
+    doubtful: tuple[Doubtful, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -52,26 +63,39 @@ class Service:
         self.resolver = Resolver(library())
         self.answerer = Answerer(self.resolver)
 
-    def read(self, sources: Sequence[Source]) -> Material:
+    def read(
+        self, sources: Sequence[Source], *, thorough: bool = False, progress: Callable[[int], None] | None = None
+    ) -> Material:
         """Parses sources; run ids count over all of them.
+
+        Args:
+            sources: what to read.
+            thorough: look at every line of large logs for metrics that were not understood.
+            progress: is told how many bytes of a large file have been read.
 
         Raises:
             EmptyInput: a source holds nothing.
             BinaryInput: a source holds no text.
         """
+        registry.load_installed()
         runs: list[Run] = []
         notes: list[Note] = []
+        doubtful: list[Doubtful] = []
         question = ""
         for source in sources:
-            if isinstance(source.content, bytes):
-                parsed = parse_bytes(source.content, name=source.name)
+            if isinstance(source.content, Path):
+                parsed = parse_file(source.content, name=source.name, thorough=thorough, progress=progress)
+            elif isinstance(source.content, bytes):
+                parsed = parse_bytes(source.content, name=source.name, thorough=thorough)
             else:
                 parsed = parse_text(source.content, name=source.name)
             for run in parsed.runs:
                 runs.append(replace(run, id=f"r{len(runs)}"))
             notes.extend(parsed.notes)
+            if parsed.doubtful:
+                doubtful.append(Doubtful(source.name, parsed.doubtful, parsed.samples))
             question = question or self._question(parsed)
-        return Material(tuple(runs), question, tuple(notes))
+        return Material(tuple(runs), question, tuple(notes), tuple(doubtful))
 
     def _question(self, parsed: Parsed) -> str:
         """The question that stands beside the log, if there is one: after it first, then before."""

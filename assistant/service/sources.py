@@ -7,9 +7,12 @@ from pathlib import Path
 
 from assistant.model import SourceIsFolder, SourceNotFound
 
+LARGE = 32 << 20
+"""Files with more bytes are read in parts."""
 
-def read_source(source: str) -> tuple[str, bytes]:
-    """Name and bytes of a source.
+
+def read_source(source: str) -> tuple[str, bytes | Path]:
+    """Name and bytes of a source; the path instead of the bytes of a large file.
 
     Args:
         source: a path, or ``-`` for standard input.
@@ -30,7 +33,9 @@ def read_source(source: str) -> tuple[str, bytes]:
             en=f"{source} is a folder in which no log was recognised. Name the log file itself, {hint_en}.",
         )
     try:
-        return path.name, path.read_bytes()
+        with path.open("rb") as handle:
+            large = path.stat().st_size > LARGE
+            return path.name, path if large else handle.read()
     except FileNotFoundError:
         raise SourceNotFound(
             zh=f"找不到文件 {source}。请检查路径；日志也可以从标准输入传入（用 - 表示）。",

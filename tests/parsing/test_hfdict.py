@@ -293,6 +293,23 @@ def test_parse_text_question_behind_a_dict_is_prose() -> None:
     assert "正常吗" in parsed.prose[-1].text
 
 
+def test_parse_text_cut_key_is_told() -> None:
+    (gap,) = only_run("{'loss': 0.0123, 'grad_norm': 0.5, 'rewar").missing
+    assert (gap.metric, gap.reason, gap.detail) == (None, "half_key", "rewar")
+
+
+def test_parse_text_dicts_of_a_callback_join_their_row() -> None:
+    log = console(8, SFT_KEYS, 3)
+    lines = []
+    for line in log.lines:
+        lines.append(line)
+        if "{" in line:
+            lines.append(f"{{'answer_length': {len(lines)}.5, 'epoch': {line.split()[-1].rstrip('}')}}}")
+    run = only_run("\n".join(lines))
+    assert (run.step_axis, run.steps) == ("step", (10, 20, 30))
+    assert len(run.cells("answer_length")) == 3
+
+
 # --- what is no log -----------------------------------------------------------------------------
 
 FAKE = "{'loss': 0.123, 'grad_norm': 9.5, 'reward': 0.75, 'epoch': 7.0}"
@@ -313,6 +330,7 @@ FAKE = "{'loss': 0.123, 'grad_norm': 9.5, 'reward': 0.75, 'epoch': 7.0}"
         "Updated tokens: {'eos_token_id': 151645, 'bos_token_id': None, 'pad_token_id': 151643}.",
         "{'train_dataset': 'size=16'}",
         "reward: 0.5",
+        "{'score': 0.5, 'epoch': 7.0}",
         "{'loss': 0.9, 'reward': 0.75, 'epoch': 7.0}",
     ],
 )

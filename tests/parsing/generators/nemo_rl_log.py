@@ -60,9 +60,8 @@ def _training(rng: random.Random, log: Log, row: dict[str, Value]) -> None:
         _say(log, row, "    - ", key, f"{rng.uniform(0, 9000):.2f}", prefix="Performance/")
     tail = f" TFLOPS ({rng.random():.2f} TFLOPS per rank)"
     _say(log, row, "  • ", "Training FLOPS", f"{rng.uniform(0, 900):.2f}", tail=tail, prefix="Performance/")
-    _say(
-        log, row, "  • ", "Training Model Floating Point Utilization", f"{rng.uniform(0, 60):.2f}", "%", "Performance/"
-    )
+    use = f"{rng.uniform(0, 60):.2f}"
+    _say(log, row, "  • ", "Training Model Floating Point Utilization", use, tail="%", prefix="Performance/")
 
 
 def _validation(rng: random.Random, log: Log, row: dict[str, Value], step: int) -> None:
