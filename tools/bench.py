@@ -10,6 +10,7 @@ import contextlib
 import io
 import os
 import platform
+import random
 import re
 import runpy
 import statistics
@@ -21,7 +22,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import orjson
+import pandas as pd
+
 from assistant.cli.main import main as command_line
+from assistant.parsing import parse_file
 
 ROOT = Path(__file__).resolve().parent.parent
 LOG = "examples/verl-retool-steps-0-3.log"
@@ -87,11 +92,89 @@ def write_long_log(path: Path, steps: int) -> int:
     return path.write_bytes(text.encode())
 
 
+def console_lines(steps: int, *, wrapped: bool) -> list[str]:
+    """Lines of verl's console log with 76 metrics each, every other value as numpy prints it if wanted."""
+    rng = random.Random(7)
+    groups = ("actor", "critic", "timing_s", "perf", "response_length")
+    names = ("score", "rewards", "advantages", "returns", "values")
+    keys = [f"{group}/{name}/{kind}" for group in groups for name in names for kind in ("mean", "max", "min")]
+    lines = []
+    for step in range(1, steps + 1):
+        cells = [f"{key}:{rng.gauss(0, 1)!r}" for key in keys]
+        if wrapped:
+            cells[1::2] = [cell.replace(":", ":np.float64(") + ")" for cell in cells[1::2]]
+        lines.append(" - ".join([f"step:{step}", *cells, f"training/global_step:{step}"]))
+    return lines
+
+
+def noise_lines(count: int) -> list[str]:
+    """What workers and rollouts print."""
+    rng = random.Random(8)
+    words = "the of and so quick brown fox jumps over lazy dog answer is we compute that 42 x = 3/4 frac{1}{2}".split()
+    return [f"(WorkerDict pid={rng.randrange(9999)}) " + " ".join(rng.choices(words, k=30)) for _ in range(count)]
+
+
+def script(path: Path) -> pd.DataFrame:
+    """What people write to read such a log."""
+    rows = []
+    for line in path.read_text(encoding="utf-8").splitlines():
+        if line.startswith("step:"):
+            pairs = re.findall(r"([\w/@.()-]+):(?:np\.\w+\()?(-?[\d.]+(?:e-?\d+)?|nan|inf)", line)
+            rows.append({key: float(value) for key, value in pairs})
+    return pd.DataFrame(rows)
+
+
+def parsing_rows(folder: Path, megabytes: int, runs: int) -> list[tuple[str, str, str]]:
+    """Megabytes a second of the parser and of what it is compared with, on generated logs in one process."""
+    rows = []
+    for kind, wrapped in (("np.float64(…)", True), ("plain numbers", False)):
+        lines = console_lines(200, wrapped=wrapped)
+        steps = megabytes * 1_000_000 // (sum(map(len, lines)) // len(lines))
+        lines = console_lines(steps, wrapped=wrapped)
+        path = folder / "console.log"
+        size = path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        ours = median(lambda path=path: parse_file(path), runs)  # type: ignore[misc]
+        theirs = median(lambda path=path: script(path), max(runs // 3, 1))  # type: ignore[misc]
+        run = parse_file(path).runs[0]
+        records = [orjson.dumps({"step": step, **values}) for step, _, values in run.rows()]
+        bare = median(lambda records=records: [orjson.loads(record) for record in records], runs)  # type: ignore[misc]
+        rows += [
+            (
+                f"verl log to columns, {kind}",
+                f"{size / 1e6 / ours:.0f} MB/s",
+                f"{size / 1e6:.0f} MB, {steps} steps, {len(run.columns)} metrics",
+            ),
+            ("  re.findall and a data frame", f"{size / 1e6 / theirs:.0f} MB/s", f"{theirs / ours:.1f} times as long"),
+            (
+                "  orjson.loads of the same as JSONL",
+                f"{size / 1e6 / bare:.0f} MB/s",
+                f"{bare / ours:.0%} of our time, in MB of the log",
+            ),
+        ]
+    first, last = console_lines(2, wrapped=True)
+    times = []
+    for count in (0, megabytes):
+        block = "\n".join(noise_lines(6000)) + "\n"
+        path = folder / "noise.log"
+        text = first + "\n" + block * (1 + count * 1_000_000 // len(block)) + last + "\n"
+        path.write_text(text, encoding="utf-8")
+        times.append((len(text), median(lambda path=path: parse_file(path), runs)))  # type: ignore[misc]
+    (small, short), (large, long) = times
+    rows.append(
+        ("  noise skipped, a file of it", f"{large / 1e6 / long:.0f} MB/s", f"{large / 1e6:.0f} MB, two steps in it")
+    )
+    rows.append(
+        ("  noise skipped, each further MB", f"{(large - small) / 1e6 / (long - short):.0f} MB/s", "without the start")
+    )
+    return rows
+
+
 def main() -> int:
     """Measures and prints the table."""
     parser = argparse.ArgumentParser(description="How long things take on this machine.")
     parser.add_argument("--runs", type=int, default=9, help="calls a median is taken over, 7 or more")
     parser.add_argument("--steps", type=int, default=1000, help="steps of the generated log")
+    parser.add_argument("--megabytes", type=int, default=25, help="size of the logs for the parser alone")
     options = parser.parse_args()
     runs = max(options.runs, 7)
     os.chdir(ROOT)
@@ -108,6 +191,7 @@ def main() -> int:
         log = Path(folder) / "long.log"
         size = write_long_log(log, options.steps)
         parse = median(in_process(["parse", str(log), "-o", str(Path(folder) / "run.json")]), runs)
+        parsing = parsing_rows(Path(folder), options.megabytes, runs)
 
     machine = f"{os.cpu_count()} cores, {platform.machine()}"
     print(f"{machine}, Python {platform.python_version()}, {platform.system()}; medians of {runs} runs\n")
@@ -125,6 +209,7 @@ def main() -> int:
             f"{size / 1e6 / parse:.1f} MB/s",
             f"{options.steps} steps, {size / 1e6:.1f} MB in {parse:.2f} s",
         ),
+        *parsing,
     ]
     widths = [max(len(row[column]) for row in rows) for column in (0, 1)]
     for name, figure, note in rows:

@@ -60,17 +60,18 @@ def _values(ledger: Ledger, run: Run, step: int, *metrics: str) -> list[tuple[Fa
 def _whole(value: float, tolerance: float = 1e-5) -> int | None:
     """The integer that a quotient of printed float32 means must come out as; ``None`` if it does not."""
     nearest = round(value)
-    return nearest if nearest > 0 and abs(value - nearest) <= tolerance * nearest else None
+    return nearest if nearest > 0 and abs(value - nearest) <= min(tolerance * nearest, 0.05) else None
 
 
 @derivation("n_gpus")
 def n_gpus(ledger: Ledger, run: Run, step: int) -> Fact | None:
     """GPUs in all resource pools: ``perf/throughput`` is tokens/s **per GPU** (metric_utils.py)."""
     found = _values(ledger, run, step, "perf/total_num_tokens", "perf/throughput", "perf/time_per_step")
+    found = found or _values(ledger, run, step, "perf/total_num_tokens", "perf/throughput", "timing_s/step")
     if found is None:
         return None
     (_, tokens), (_, rate), (_, seconds) = found
-    count = _whole(tokens / (rate * seconds)) if rate > 0 and seconds > 0 else None
+    count = _whole(tokens / (rate * seconds), 2e-3) if rate > 0 and seconds > 0 else None
     if count is None:
         return None
     return ledger.derived(
@@ -301,14 +302,17 @@ def clipped_trajectories(ledger: Ledger, run: Run, step: int) -> Fact | None:
 
 @derivation("tail_utilisation")
 def tail_utilisation(ledger: Ledger, run: Run, step: int) -> Fact | None:
-    """Mean over longest generation time: the share of the batch that is in flight on average."""
-    stem = "timing_s/agent_loop/generate_sequences/"
-    found = _values(ledger, run, step, stem + "mean", stem + "max")
+    """Share of the batch in flight on average: a trajectory's mean time over the stage's (Little's law)."""
+    stem = "timing_s/agent_loop/"
+    found = _values(ledger, run, step, stem + "generate_sequences/mean", "timing_s/gen", stem + "tool_calls/mean")
+    found = found or _values(ledger, run, step, stem + "generate_sequences/mean", "timing_s/gen")
     if found is None or found[1][1] <= 0:
         return None
+    busy = found[0][1] + (found[2][1] if len(found) > 2 else 0.0)
     return ledger.derived(
-        "tail_utilisation", found[0][1] / found[1][1], unit="fraction", step=step, run=run,
-        inputs=[f for f, _ in found], formula=f"{stem}mean / {stem}max",
+        "tail_utilisation", busy / found[1][1], unit="fraction", step=step, run=run,
+        inputs=[f for f, _ in found],
+        formula="(timing_s/agent_loop/generate_sequences/mean + tool_calls/mean) / timing_s/gen",
     )  # fmt: skip
 
 

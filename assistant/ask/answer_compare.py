@@ -125,8 +125,9 @@ def _training(context: Context, first: int, second: int) -> Verdict:
     slot = len(doc.blocks)
     doc.blocks.append("")
     changes = change_table(context, headlines(context, second), first, second)
-    reward = next((c for c in changes if str(c.metric).startswith(REWARDS)), None)
+    reward = next((c for c in changes if _is_reward(str(c.metric))), None)
     decisive = reward or next((c for c in changes if context.card(str(c.metric)) is not None), None)
+    decisive = decisive or next(iter(changes), None)
     if decisive is None:
         text = context.say("compare.nothing_shared", a=first, b=second)
         doc.blocks[slot] = f"**{text}**"
@@ -160,6 +161,7 @@ def _validations(context: Context, first: int, second: int, *, also_training: bo
                 changes.append(change)
     if not changes:
         return _training(context, first, second) if also_training else _not_comparable(context, first, second)
+    gap = answer_validation.accuracy_gap(context, second)
     code, summary = judge(context, changes[0])
     trend = context.ledger.trend(str(changes[0].metric), [s for s in context.validation_steps if first <= s <= second])
     drift = None if trend is None else {"rising": 1, "falling": -1}.get(trend.direction or "")
@@ -168,6 +170,7 @@ def _validations(context: Context, first: int, second: int, *, also_training: bo
         code = "improved" if drift > 0 else "regressed"
         summary = say(f"compare.{code}_trend", metric=str(changes[0].metric), c=changes[0], t=trend, a=first, b=second)
     doc.paragraph(f"**{summary}**")
+    doc.paragraph(gap)
     rows = []
     for change in changes[:12]:
         rows.append(
@@ -182,6 +185,10 @@ def _validations(context: Context, first: int, second: int, *, also_training: bo
     context.metrics.extend(str(c.metric) for c in changes[:4])
     context.cite(context.card(str(changes[0].metric)))
     return Verdict(code, unmark(summary), "medium")
+
+
+def _is_reward(metric: str) -> bool:
+    return metric.startswith(REWARDS) or "reward" in metric.lower()
 
 
 def _with_error(context: Context, change: Fact, table: ValidationSet) -> Fact:

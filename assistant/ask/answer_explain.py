@@ -267,5 +267,12 @@ def trend_line(context: Context, metric: str, steps: list[int]) -> str:
     phrase = phrases.get(trend.direction or "", "explain.trend_none")
     levels = context.levels(metric, trend)
     if levels:
-        return context.say(f"{phrase}_m", title=context.title(metric), metric=metric, trend=trend, **levels)
+        unsure = trend.direction in {"rising", "falling"} and trend.p_value >= 0.05
+        return context.say(
+            f"{phrase}_s" if unsure else f"{phrase}_m",
+            title=context.title(metric),
+            metric=metric,
+            trend=trend,
+            **levels,
+        )
     return context.say(phrase, title=context.title(metric), metric=metric, trend=trend, first=first, last=last)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 import re
+from dataclasses import replace
 
+from assistant.analysis import derive
 from assistant.analysis.checks import check_all, covered
 from assistant.analysis.trend import MIN_POINTS
 from assistant.ask.context import Context, key
@@ -15,6 +17,8 @@ from assistant.write.document import unmark
 
 #: Families whose largest member is meant by "the longest": lengths and counts of single trajectories.
 _EXTREMES = ("response_length", "prompt_length", "num_turns", "tool_call", "timing_s/agent_loop/")
+
+_CLIP = "response_length/clip_ratio"
 
 
 def named_keys(context: Context) -> list[str]:
@@ -47,8 +51,14 @@ def define(context: Context) -> Verdict:
     """Definition of each metric named, with its values in the log."""
     cards: list[tuple[Card, str]] = []
     for mention in context.query.mentions:
-        if mention.card is not None and all(mention.card is not card for card, _ in cards):
-            cards.append((mention.card, mention.key or mention.text))
+        card = context.card(mention.key) if mention.key is not None else mention.card
+        if card is not None and all(card is not known for known, _ in cards):
+            cards.append((card, mention.key or mention.text))
+    if not cards and named_keys(context):  # a key of the log that no card explains: its values, and that said
+        context.doc.paragraph(context.say("define.no_card", names=context.join(map(key, named_keys(context)[:3]))))
+        enough = any(len(context.run.series(name)[0]) >= MIN_POINTS for name in named_keys(context))
+        several = enough and context.query.steps.kind in {"none", "all", "range", "last_n"}
+        return replace(trend(context) if several else lookup(context), code="answered")
     if not cards:
         nameless = next((m.text for m in context.query.mentions), None)
         if nameless is not None:
@@ -226,11 +236,12 @@ def _pairs(context: Context, pairs: list[tuple[str, int]]) -> Verdict:
 def _lost_in_a_cut(context: Context, name: str) -> Verdict | None:
     """A metric of which no row holds a value, asked for at a step whose line was cut: it may stand after the cut."""
     slot = context.query.steps
+    only = len(context.run.distinct_steps) == 1
     steps = slot.values if slot.kind in {"single", "pair"} else context.run.distinct_steps
     gap = next((g for s in steps for g in context.run.missing if g.step == s), None)
     cut = {g.step for g in context.run.missing}
     kind = context.validation_steps if "@" in name or name.startswith("val") else context.train_steps
-    if gap is None or slot.kind not in {"single", "pair"} or any(step not in cut for step in kind):
+    if gap is None or (slot.kind not in {"single", "pair"} and not only) or any(step not in cut for step in kind):
         return None  # a whole row of this kind lacks the metric: it is not logged, rather than lost
     reason = f"line cut at {gap.limit} characters" if gap.limit else "line cut"
     fact = context.ledger.add(
@@ -276,7 +287,12 @@ def _one(context: Context, metric: str) -> tuple[str, bool]:
     if (context.query.op is not None or context.query.threshold is not None) and len(held) > 1:
         return _operation(context, metric, held), True
     if len(held) == 1 and len(steps) == 1:
-        return say("lookup.one", metric=metric, v=held[0]), True
+        text = say("lookup.one", metric=metric, v=held[0])
+        clipped = derive(context.ledger, "clipped_trajectories", steps[0]) if metric == _CLIP else None
+        batch = derive(context.ledger, "trajectories_per_step", steps[0]) if clipped else None
+        if clipped is not None and batch is not None:
+            text += ("" if context.language == "zh" else " ") + say("lookup.clipped", count=clipped, batch=batch)
+        return text, True
     if not held:
         return _absent(context, metric, steps), False
     number = context.ledger.count("values", len(held), metric=metric)
@@ -368,10 +384,16 @@ def trend(context: Context) -> Verdict:
             texts.append(_absent(context, metric, steps))
             continue
         ends = {"first": context.value(metric, fact.first_step), "last": context.value(metric, fact.last_step)}
-        text = context.say(f"trend.{fact.direction}", metric=metric, t=fact, **ends)
+        phrase = "single" if fact.n == 1 else fact.direction
+        text = context.say(f"trend.{phrase}", metric=metric, t=fact, **ends)
         levels = context.levels(metric, fact)
         if levels:
             text += ("" if context.language == "zh" else " ") + context.say("trend.moved", **levels)
+        lost = sorted({g.step for g in context.run.missing if g.metric == metric and g.step in context.run.steps})
+        if lost and len(lost) <= 24:
+            for step in lost:
+                context.ledger.missing(metric, step)
+            text += ("" if context.language == "zh" else " ") + context.say("trend.gaps", steps=lost)
         if fact.direction in {"rising", "falling"} and (fact.p_value or 0) >= 0.05:
             text += ("" if context.language == "zh" else " ") + context.say("trend.level")
         texts.append(text)
@@ -409,6 +431,8 @@ def health(context: Context, keys: list[str]) -> Verdict:
     )
     doc.paragraph(f"**{summary}**")
     doc.bullets([*sentences[1:], *texts])
+    if len(keys) == 1 and slot.kind != "single":
+        _values_table(context, keys[0])
     doc.paragraph(context.say("define.no_norm"))
     for metric in keys[:3]:
         doc.paragraph(context.gloss(metric))
@@ -420,6 +444,20 @@ def health(context: Context, keys: list[str]) -> Verdict:
 
 def _trend_detail(context: Context, metric: str, code: str) -> None:
     doc, say = context.doc, context.say
+    _values_table(context, metric)
+    if code == "inconclusive":
+        least = context.ledger.constant("least_points", MIN_POINTS, "trend")
+        doc.paragraph(say("trend.few_note", least=least))
+    card = context.card(metric)
+    if card is not None:
+        if card.direction not in {"higher_better", "lower_better"} and code in {"rising", "falling"}:
+            doc.paragraph(say("trend.direction_note"))
+        doc.paragraph(context.gloss(metric))
+
+
+def _values_table(context: Context, metric: str) -> None:
+    """Up to twelve values of a metric, evenly picked."""
+    doc, say = context.doc, context.say
     steps = [s for s in wanted_steps(context, metric) if context.run.value(metric, s) is not None]
     shown = steps if len(steps) <= 12 else [steps[round(i * (len(steps) - 1) / 11)] for i in range(12)]
     rows = []
@@ -429,11 +467,3 @@ def _trend_detail(context: Context, metric: str, code: str) -> None:
             rows.append([doc.step(step), doc.show(fact)])
     if len(rows) > 1:
         doc.table([say("head.step"), key(metric)], rows)
-    if code == "inconclusive":
-        least = context.ledger.constant("least_points", MIN_POINTS, "trend")
-        doc.paragraph(say("trend.few_note", least=least))
-    card = context.card(metric)
-    if card is not None:
-        if card.direction not in {"higher_better", "lower_better"} and code in {"rising", "falling"}:
-            doc.paragraph(say("trend.direction_note"))
-        doc.paragraph(context.gloss(metric))

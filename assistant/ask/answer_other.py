@@ -18,6 +18,7 @@ DDOF = 1
 #: How many further steps are tried where the first does not imply a quantity.
 MOST_STEPS = 60
 _NEEDS = {
+    "generation": "`timing_per_token_ms/gen`, `perf/throughput`",
     "gpus": "`perf/total_num_tokens`, `perf/throughput`, `perf/time_per_step`",
     "batch": "`perf/total_num_tokens`, `prompt_length/mean`, `response_length/mean`",
     "group": "`critic/advantages/*`, `critic/returns/*`",
@@ -105,7 +106,7 @@ def _consistent(context: Context, topics: list[str]) -> str:
 def _topic(context: Context, topic: str, step: int) -> tuple[list[str], list[str]]:
     maker = {
         "gpus": _gpus, "batch": _batch, "group": _group, "advantage": _advantage, "critic": _critic,
-        "kl_reward": _kl_reward, "ranks": _ranks, "throughput": _throughput,
+        "kl_reward": _kl_reward, "ranks": _ranks, "throughput": _throughput, "generation": _generation,
     }[topic]  # fmt: skip
     return maker(context, step)
 
@@ -118,6 +119,7 @@ def _cells(context: Context, step: int, *metrics: str) -> list[Fact] | None:
 def _gpus(context: Context, step: int) -> tuple[list[str], list[str]]:
     fact = derive(context.ledger, "n_gpus", step)
     cells = _cells(context, step, "perf/total_num_tokens", "perf/throughput", "perf/time_per_step")
+    cells = cells or _cells(context, step, "perf/total_num_tokens", "perf/throughput", "timing_s/step")
     if fact is None or cells is None:
         return [], []
     tokens, rate, seconds = cells
@@ -198,6 +200,20 @@ def _throughput(context: Context, step: int) -> tuple[list[str], list[str]]:
         return [], []
     line = context.say("derive.throughput", v=fact, rate=as_rate(context, rate), gpus=gpus)
     return [context.say("derive.item_throughput", v=fact)], [line]
+
+
+def _generation(context: Context, step: int) -> tuple[list[str], list[str]]:
+    fact, gpus = derive(context.ledger, "generation_rate", step), derive(context.ledger, "n_gpus", step)
+    cell = context.value("timing_per_token_ms/gen", step)
+    if fact is None or gpus is None or cell is None or not isinstance(fact.value, float):
+        return [], []
+    each = context.ledger.derived(
+        "generation_rate_per_gpu", fact.value / int(gpus.value or 1), unit="tokens/s", step=step, inputs=[fact, gpus],
+        formula="generation_rate / n_gpus",
+    )  # fmt: skip
+    return [context.say("derive.item_generation", v=fact)], [
+        context.say("derive.generation", v=fact, ms=cell, each=each)
+    ]
 
 
 # -- bottleneck ---------------------------------------------------------------------------------

@@ -60,7 +60,7 @@ def validation(context: Context, step: int | None = None) -> Verdict:
         return Verdict("no_data", unmark(text))
     summary = _summary(context, step)
     context.doc.paragraph(f"**{summary}**")
-    context.doc.paragraph(_accuracy_gap(context, step))
+    context.doc.paragraph(accuracy_gap(context, step))
     body(context, step, heading=False)
     if context.query.depth == "every":
         from assistant.ask.detail import every_metric
@@ -70,7 +70,7 @@ def validation(context: Context, step: int | None = None) -> Verdict:
     return Verdict(code, unmark(summary))
 
 
-def _accuracy_gap(context: Context, step: int) -> str:
+def accuracy_gap(context: Context, step: int) -> str:
     """Said where other validations log an accuracy and this one does not: the reward does not stand in for it."""
     if any(table.variable == "acc" for table in validation_sets(context.run, step)):
         return ""

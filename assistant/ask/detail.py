@@ -62,6 +62,7 @@ _VARIANTS = {
     "mean": {"zh": "均值", "en": "mean"},
     "max": {"zh": "最大", "en": "maximum"},
     "min": {"zh": "最小", "en": "minimum"},
+    "minmax_diff": {"zh": "最大与最小之差", "en": "maximum less minimum"},
 }
 
 
@@ -143,17 +144,13 @@ class _Remarks:
         }  # fmt: skip
         if metric in simple:
             return say(simple[metric])
-        if (
-            metric.endswith("clip_ratio")
-            and metric.startswith("response_length/")
-            and "clipped_trajectories" in derived
-        ):
+        if metric.endswith("clip_ratio") and metric.startswith("response_length") and "clipped_trajectories" in derived:
             return say(
                 "remark.clip_count",
                 count=derived["clipped_trajectories"],
                 batch=derived["trajectories_per_step"],
             )
-        if metric == "response_length/max":
+        if metric in {"response_length/max", "response_length_non_aborted/max"}:
             ratio = run.value("response_length/clip_ratio", self.step)
             return say("remark.at_limit") if ratio else ""
         if metric == "perf/throughput" and "cluster_throughput" in derived:

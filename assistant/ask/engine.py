@@ -11,7 +11,7 @@ from dataclasses import replace
 from assistant.analysis import Ledger
 from assistant.ask import answer_compare, answer_explain, answer_metric, answer_other, answer_validation
 from assistant.ask.context import Context, is_validation
-from assistant.ask.understand import Query, State, language_of, parts, understand
+from assistant.ask.understand import Query, State, language_of, off_topic, parts, understand
 from assistant.ground import check
 from assistant.ground.check import Checked, withhold
 from assistant.knowledge import Resolver
@@ -83,9 +83,8 @@ class Answerer:
         query = context.query
         if query.intent == "out_of_scope" and context.runs:
             return answer_other.out_of_scope(context), None
-        if not context.runs and not (
-            query.intent in _WITHOUT_LOG and (query.mentions or query.intent == "out_of_scope")
-        ):
+        answerable = bool(query.mentions) or (query.intent == "out_of_scope" and off_topic(query.text))
+        if not context.runs and not (query.intent in _WITHOUT_LOG and answerable):
             text = context.say("empty.no_metrics")
             context.doc.paragraph(f"**{text}**")
             return Verdict("no_metrics", text), text

@@ -117,13 +117,20 @@ def time_part(context: Context, step: int) -> bool:
             rows.append([key(str(share.name)), doc.show(cell), doc.show(share)])
     doc.table([say("head.stage"), say("head.time"), say("head.share")], rows)
     lines = []
-    if rest is not None:
-        lines.append(say("time.rest", rest=rest))
+    if rest is not None and isinstance(rest.value, float) and isinstance(total.value, (int, float)):
+        share = context.ledger.share(
+            "unaccounted_time", "timing_s/step", step, rest.value / total.value, inputs=[rest, total]
+        )
+        large = rest.value > 0.05 * total.value
+        lines.append(say("time.rest_large", rest=rest, share=share) if large else say("time.rest", rest=rest))
     stem = "timing_s/agent_loop/generate_sequences/"
     use = derive(context.ledger, "tail_utilisation", step)
     longest, mean = context.value(stem + "max", step), context.value(stem + "mean", step)
-    if use is not None and longest is not None and mean is not None:
-        lines.append(say("time.tail", longest=longest, mean=mean, use=use))
+    whole = context.value("timing_s/gen", step)
+    if longest is not None and mean is not None and whole is not None:
+        if use is not None and float(longest.value or 0) >= 0.9 * float(whole.value or 0):
+            lines.append(say("time.tail", longest=longest, mean=mean, use=use))
+        lines.append(say("time.nested"))
     doc.paragraph(*lines)
     return True
 

@@ -151,6 +151,8 @@ def understand(
     }
     op = next((cast("Op", name) for name, pattern in patterns.operations if pattern.search(bare)), None)
     threshold = threshold_in(bare)
+    if re.match(r"(?i)\s*(why|为什么|为何|how come)", text):
+        op = None
     topics = tuple(name for name, pattern in patterns.topics if pattern.search(keyless))
     depth: Depth = next((cast("Depth", name) for name, pattern in patterns.depth if pattern.search(text)), "normal")
     query = Query(
@@ -194,6 +196,8 @@ def _decide(query: Query, text: str, scores: dict[str, float], patterns: _Patter
         scores["lookup"] += 3
     if len(mentions) > 1 and steps.kind == "none" and re.search(r"区别|difference between|differ", text):
         scores["define"] += 5
+    elif mentions and steps.kind in {"none", "all"} and scores["compare"] and scores["trend"]:
+        scores["trend"] += scores["compare"]
     elif len(query.all_steps) > 1 and re.search(r"差多少|差了多少", text):
         scores["compare"] += 3
     if not mentions:
@@ -263,6 +267,11 @@ _ASKS = re.compile(
     r"list|forecast|predict|evaluate|review|define|what|what's|why|how|which|when|where|who|is|are|was|were|did|do|does|has|have|"
     r"had|should|can|could|would|will|any|anything|anyone|i\b|we\b|my\b|our\b|this|the|entropy|kl|reward|loss|trend|deep)\b"
 )
+
+
+def off_topic(question: str) -> bool:
+    """Whether a question is plainly about something else than training."""
+    return _patterns().out_of_domain.search(question) is not None
 
 
 def looks_like_question(text: str) -> bool:

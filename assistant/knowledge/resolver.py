@@ -21,6 +21,9 @@ How = Literal["exact", "template", "alias", "search"]
 
 _FULL_WIDTH = str.maketrans({chr(0xFF01 + i): chr(0x21 + i) for i in range(94)} | {"\u3000": " "})
 
+#: Names less alike than this (0 to 1) are only suggested when no name is.
+LEAST_LIKENESS = 0.55
+
 
 @dataclass(frozen=True, slots=True)
 class Resolution:
@@ -151,16 +154,17 @@ class Resolver:
         pool = own if only_keys else {**{_fold(key): key for c in self.library for key in c.keys}, **own}
         folded = _fold(text)
         tail = folded.rsplit("/", 1)[-1]
-        scored = sorted(
-            pool,
-            key=lambda name: (
-                -max(
-                    difflib.SequenceMatcher(None, folded, name).ratio(),
-                    0.9 * difflib.SequenceMatcher(None, tail, name.rsplit("/", 1)[-1]).ratio(),
-                )
-            ),
-        )
-        return [pool[name] for name in scored[:k]]
+        likeness = {
+            name: max(
+                difflib.SequenceMatcher(None, folded, name).ratio(),
+                0.9 * difflib.SequenceMatcher(None, tail, name.rsplit("/", 1)[-1]).ratio(),
+            )
+            for name in pool
+            if "{" not in name
+        }
+        scored = sorted(likeness, key=lambda name: -likeness[name])
+        alike = [name for name in scored if likeness[name] >= LEAST_LIKENESS]
+        return [pool[name] for name in (alike or scored)[:k]]
 
     # -- metrics named in a question -----------------------------------------------------------
     def mentions(self, question: str, keys: Iterable[str] = (), framework: str | None = None) -> list[Mentioned]:
@@ -209,7 +213,8 @@ class Resolver:
                 if _whole_word(lower, start, end):
                     key = _first_held(patterns, own)
                     if key is not None or own:
-                        card = _card(self.key(key or patterns[0], framework))
+                        sample = patterns[0].replace("@*", "@1").replace("*", "x")
+                        card = _card(self.key(key or sample, framework))
                         if key is not None or card is not None:
                             take(start, end, card, key, specific=True)
                 start = lower.find(word, end)

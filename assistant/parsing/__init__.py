@@ -36,7 +36,7 @@ registry = Registry()
 """The formats in use; the built-in ones are registered here like any other."""
 registry.register(VerlConsole())
 registry.register(LazyFormat("slime", 90, "slime:Slime", ("train/", "rollout/", "perf/", "eval/")))
-registry.register(LazyFormat("areal", 90, "areal:AReaL", ("╒",)))
+registry.register(LazyFormat("areal", 90, "areal:AReaL", ("│",)))
 registry.register(LazyFormat("nemo-rl", 90, "nemo_rl:NeMoRL", ("Training Results:", "Validation Results:")))
 registry.register(LazyFormat("deepspeed-chat", 90, "deepspeed_chat:DeepSpeedChat", ("ppo_ep", "PPO Epoch")))
 registry.register(LazyFormat("minimind", 90, "minimind:MiniMind", ("poch",)))

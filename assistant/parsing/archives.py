@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Iterator
-from typing import Final, Protocol
+from collections.abc import Iterator
+from itertools import chain
+from typing import Any, Final
 
 from assistant.model.errors import BinaryInput, InputError
 
@@ -14,6 +15,7 @@ LIMIT: Final = 4 << 30
 _GZIP: Final = b"\x1f\x8b"
 _ZSTD: Final = b"\x28\xb5\x2f\xfd"
 _PART: Final = 1 << 20
+_ZSTD_PART: Final = 1 << 11  # a block of a few bytes may expand to 128 KiB
 
 
 def kind_of(data: bytes) -> str | None:
@@ -97,26 +99,6 @@ def _gunzip(first: bytes, chunks: Iterator[bytes], name: str) -> Iterator[bytes]
         raise _damaged(name, "gzip") from None
 
 
-class _Reader(Protocol):
-    def read(self, size: int, /) -> bytes: ...
-
-
-class _Joined:
-    """Chunks as a file to read from."""
-
-    def __init__(self, first: bytes, chunks: Iterator[bytes]) -> None:
-        self._left = first
-        self._chunks = chunks
-
-    def read(self, size: int = -1, /) -> bytes:
-        """The next bytes, at most so many."""
-        if not self._left:
-            self._left = next(self._chunks, b"")
-        size = len(self._left) if size < 0 else size
-        part, self._left = self._left[:size], self._left[size:]
-        return part
-
-
 def _unzstd(first: bytes, chunks: Iterator[bytes], name: str) -> Iterator[bytes]:
     try:
         from zstandard import ZstdDecompressor, ZstdError
@@ -125,10 +107,22 @@ def _unzstd(first: bytes, chunks: Iterator[bytes], name: str) -> Iterator[bytes]
             zh=f"{name} 是 zstd 压缩文件：请用 zstd -d 解压，或安装 metric-assistant[zstd]。",
             en=f"{name} is a zstd archive: unpack it with zstd -d, or install metric-assistant[zstd].",
         ) from None
-    open_reader: Callable[..., _Reader] = ZstdDecompressor(max_window_size=1 << 27).stream_reader
-    reader = open_reader(_Joined(first, chunks), read_across_frames=True)
+    frame: Any = None
     try:
-        while part := reader.read(_PART):
-            yield part
+        for chunk in chain([first], chunks):
+            at = 0
+            while at < len(chunk):
+                data = chunk[at : at + _ZSTD_PART]
+                at += len(data)
+                while data:
+                    if frame is None:
+                        frame = ZstdDecompressor(max_window_size=1 << 27).decompressobj()
+                    part = frame.decompress(data)
+                    if part:
+                        yield part
+                    data = frame.unused_data if frame.eof else b""
+                    frame = None if frame.eof else frame
     except ZstdError:
         raise _damaged(name, "zstd") from None
+    if frame is not None:
+        raise _damaged(name, "zstd")

@@ -17,7 +17,7 @@ from assistant.parsing.repair import Document, strip_ray
 from assistant.parsing.table import Reading, Row
 
 _HEADING: Final = re.compile(
-    r"Epoch [0-9]{1,9}/[0-9]{1,9} Step [0-9]{1,12}/[0-9]{1,12} Train step (?P<step>[0-9]{1,12})/[0-9]{1,12}"
+    r"(?:Epoch [0-9]{1,9}/[0-9]{1,9} )?+(?:Step [0-9]{1,12}/[0-9]{1,12} )?+Train step (?P<step>[0-9]{1,12})/[0-9]{1,12}"
 )
 _NUMBER: Final = re.compile(NUMBER)
 _MOST_COLUMNS: Final = 64
@@ -33,6 +33,7 @@ class _Table:
         headed: whether a heading told the step.
         edge: the upper edge as far as it is read.
         bars: how many vertical lines a whole row has; ``0`` until the upper edge is read.
+        loose: whether it has no upper edge (rows picked out of a log), so that rows may differ in length.
         pieces: what a terminal made of a row, with the line of each piece.
         noise: lines in the table, one after the other, that are none of its own.
     """
@@ -41,6 +42,7 @@ class _Table:
     headed: bool
     edge: str
     bars: int = 0
+    loose: bool = False
     pieces: list[tuple[str, int]] = field(default_factory=list)
     noise: int = 0
 
@@ -69,8 +71,21 @@ class _Reader:
             row = Row(step, number, last_line=number, tag=tag)
             self.table = _Table(row, self.step is not None, text[text.index("╒") :].rstrip())
             self._edge()
-        elif self.table is not None:
+            return
+        if self.step is not None and text.startswith("│") and (self.table is None or self.table.loose):
+            self._loose_row(text.rstrip(), number, tag)
+        if self.table is not None:
             self._inside(self.table, text, number)
+
+    def _loose_row(self, text: str, number: int, tag: str | None) -> None:
+        """Opens a table without an edge, or makes it as wide as the next row, for a row that is whole."""
+        bars = text.count("│")
+        if not text.endswith("│") or bars % 2 == 0 or bars > _MOST_COLUMNS:
+            return
+        if self.table is None and self.step is not None:
+            self.table = _Table(Row(self.step, number, last_line=number, tag=tag), True, "", loose=True)
+        if self.table is not None:
+            self.table.bars, self.table.pieces = bars, []
 
     def _edge(self) -> None:
         table = self.table
@@ -162,11 +177,11 @@ class AReaL:
 
     def read(self, document: Document) -> Reading:
         """At most one run a process."""
-        if not any("╒" in line for line in document.lines):
+        if not any("│" in line for line in document.lines):
             return Reading()
         reader = _Reader()
         for line, number in zip(document.lines, document.numbers, strict=False):
-            if reader.table is not None or "╒" in line or "Train step " in line:
+            if reader.table is not None or "╒" in line or "│" in line or "Train step " in line:
                 reader.feed(line, number)
         reader.close()
         headed = any(table.headed for table in reader.tables)

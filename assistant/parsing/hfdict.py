@@ -182,7 +182,7 @@ def _worth(flat: EventDict) -> bool | None:
     keys = {item.key for item in flat.items}
     if any(item.kind == "flag" for item in flat.items) or any(_is_setting(key) for key in keys):
         return None
-    numbers = {item.key for item in flat.items if item_number(item) is not None}
+    numbers = {item.key for item in flat.items if item.kind == "number" or item_number(item) is not None}
     strong = {key for key in numbers if _KNOWN.match(key)} - _WEAK
     if len(numbers) * 2 < len(keys):
         return None

@@ -98,12 +98,15 @@ class NeMoRL:
 
 
 def _settle_last(record: Record) -> None:
-    """Takes out the last value of a paste if the others of its list have more decimals, or a time lacks its unit."""
+    """Takes out the last value of a paste if the others of its list have more decimals, or a time lacks its unit.
+
+    Where the list holds no other value: results are printed with four decimals, times and throughputs with two.
+    """
     if record.kind == "Validation Results" or not record.texts or record.row.cut:
         return
     key, (text, unit) = next(reversed(record.texts.items()))
     others = [decimals(shown) or 0 for name, (shown, _) in record.texts.items() if name != key and "n" not in shown]
-    least = min(others, default=1)
+    least = min(others, default=4 if record.kind == "Training Results" else 2)
     timed = record.kind.endswith("Timing")
     if key in record.row.values and "n" not in text and not unit and (timed or (decimals(text) or 0) < least):
         row = record.row

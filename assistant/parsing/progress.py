@@ -43,22 +43,19 @@ class Dating:
         total: the bars' total.
         places: where those bars stand.
         done: what they show.
+        single: whether they can be one bar: an evaluation as long as the training draws a second one.
     """
 
     steps: tuple[int, ...]
     total: int
     places: tuple[Place, ...]
     done: tuple[int, ...]
+    single: bool
 
     def at(self, place: Place) -> int:
         """What the latest bar before a place shows, or else the first one after it."""
         index = bisect_left(self.places, place)
         return self.done[index - 1 if index else 0]
-
-    @property
-    def is_single(self) -> bool:
-        """Whether the bars can be one bar: an evaluation as long as the training draws a second one."""
-        return all(one <= other for one, other in pairwise(self.done))
 
 
 def find_bars(document: Document) -> list[Bar]:
@@ -96,7 +93,8 @@ def date_events(
         places = [bar.place for bar in own]
         steps = _steps(own, places, total, spans)
         if steps is not None and _in_proportion(steps, epochs):
-            found.append(Dating(steps, total, tuple(places), tuple(bar.done for bar in own)))
+            done = tuple(bar.done for bar in own)
+            found.append(Dating(steps, total, tuple(places), done, all(one <= other for one, other in pairwise(done))))
     if not found or (len(spans) == 1 and len(found) > 1):
         return None
     return found[0]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -72,24 +72,37 @@ def settle_ends(records: Sequence[Record], *, fixed: bool) -> None:
     for group in kinds.values():
         shapes = Counter(tuple(record.texts) for record in group)
         common = [shape for shape, count in shapes.most_common(_MOST_SHAPES) if count > 1 or len(shapes) == 2]
+        cut = {
+            keys: count == 1 and any(len(s) > len(keys) and s[: len(keys)] == keys for s in common)
+            for keys, count in shapes.items()
+        }
+        printed: dict[str, Counter[tuple[int | None, str]]] = {}
         for record in group:
-            keys = tuple(record.texts)
-            fuller = shapes[keys] == 1 and any(len(s) > len(keys) and s[: len(keys)] == keys for s in common)
-            key, shown = next(reversed(record.texts.items()))
+            key, (text, unit) = next(reversed(record.texts.items()))
             if key not in record.row.values:
                 continue
-            others = [other.texts[key] for other in group[-200:] if other is not record and key in other.texts]
-            whole = _is_whole(*shown, [pair for pair in others if "n" not in pair[0]], fixed=fixed)
+            if key not in printed:
+                printed[key] = _styles(group, key)
+            others = set(printed[key])
+            if printed[key][decimals(text), unit] == 1 and "n" not in text:
+                others.discard((decimals(text), unit))
+            whole = _is_whole(text, unit, others, fixed=fixed)
+            fuller = cut[tuple(record.texts)]
             if fuller or whole is False:
                 record.row.cut = True
             if whole is False or (fuller and not whole):
                 del record.row.values[key]
-                gap = Missing(key, record.row.step, record.row.last_line, "half_value", shown[0][:80])
-                record.row.half = gap
+                record.row.half = Missing(key, record.row.step, record.row.last_line, "half_value", text[:80])
 
 
-def _is_whole(text: str, unit: str, others: Sequence[tuple[str, str]], *, fixed: bool) -> bool | None:
-    """Whether a number at a line's end is whole; ``None`` where the others (text, unit) do not tell."""
+def _styles(group: Sequence[Record], key: str) -> Counter[tuple[int | None, str]]:
+    """How a metric's numbers are printed: decimals and unit, with how often."""
+    shown = [record.texts[key] for record in group if key in record.texts]
+    return Counter((decimals(text), unit) for text, unit in shown if "n" not in text)
+
+
+def _is_whole(text: str, unit: str, others: Set[tuple[int | None, str]], *, fixed: bool) -> bool | None:
+    """Whether a number at a line's end is whole; ``None`` where the others' decimals and units do not tell."""
     if "n" in text:
         return text.lstrip("+-") in ("nan", "inf")
     if text.endswith("."):
@@ -101,14 +114,13 @@ def _is_whole(text: str, unit: str, others: Sequence[tuple[str, str]], *, fixed:
         return False
     if unit in units and unit:
         return True
-    places = [decimals(shown) for shown, _ in others]
-    known = [count for count in places if count is not None]
-    if fixed and known and len(known) == len(places):
+    known = [count for count, _ in others if count is not None]
+    if len(known) < len(others):
+        return None
+    if fixed:
         own = decimals(text)
         return own is not None and own >= min(known)
-    if known and len(known) == len(places) and "." not in text and "e" not in text:
-        return False
-    return None
+    return False if "." not in text and "e" not in text else None
 
 
 def make_runs(

@@ -21,7 +21,7 @@ from assistant.parsing.table import Reading
 
 _HEADING: Final = re.compile(r"(?:(?P<val>val(?:idation)?[ _])?metrics: )?\{(?=\s{0,9}['\"][\w/@.-])", re.IGNORECASE)
 _PIPELINE: Final = re.compile(r"(?:\w{1,20} )?pipeline step (?P<n>[0-9]{1,12}) (?P<what>start|finished)")
-_STEP_KEYS: Final = ("system/step", "system/global_step", "global_step")
+_STEP_KEYS: Final = ("system/step", "system/global_step", "global_step", "step", "_step")
 _MARK: Final = "pipeline step "
 
 
@@ -39,7 +39,6 @@ class ROLL:
         records: list[Record] = []
         waiting: list[Record] = []
         taken: set[int] = set()
-        bad: list[int] = []
         current: int | None = None
         for event in _events(document):
             if isinstance(event, tuple):
@@ -51,7 +50,6 @@ class ROLL:
                 current = number if what == "start" else None
                 continue
             found = event
-            keys = list(found.row.values)
             named = next((found.row.values[key] for key in _STEP_KEYS if key in found.row.values), None)
             if isinstance(named, int):
                 _set_step(found, named)
@@ -59,12 +57,9 @@ class ROLL:
                 _set_step(found, current)
             else:
                 waiting.append(found)
-            if not any("/" in key for key in keys):
-                bad.append(found.row.line)
-                continue
             records.append(found)
             taken.update(range(found.row.line, found.row.last_line + 1))
-        return _finish(document, records, taken, bad, piped=piped, stepless=bool(waiting))
+        return _finish(document, records, taken, piped=piped, stepless=bool(waiting))
 
 
 def _events(document: Document) -> Iterator[Record | tuple[str, int]]:
@@ -106,9 +101,7 @@ def _set_step(record: Record, step: int) -> None:
         row.half = Missing(gap.metric, step, gap.line, gap.reason, gap.detail, gap.limit)
 
 
-def _finish(
-    document: Document, records: list[Record], taken: set[int], bad: list[int], *, piped: bool, stepless: bool
-) -> Reading:
+def _finish(document: Document, records: list[Record], taken: set[int], *, piped: bool, stepless: bool) -> Reading:
     keys = {key for record in records for key in record.row.values}
     if not records or not (piped or detect_framework(keys) == "ROLL"):
         return Reading()
@@ -124,4 +117,4 @@ def _finish(
             if record.row.step < 0:
                 _set_step(record, after + 1)
     runs = make_runs(records, first=0, name=document.name, format="roll", framework="ROLL", step_axis=axis)
-    return Reading(tuple(runs), frozenset(taken), tuple(bad))
+    return Reading(tuple(runs), frozenset(taken))

@@ -143,15 +143,18 @@ def _run(
     events = [event for event in part if event.kind != "final"]
     notes: list[Note] = []
     dating: Dating | None = None
+    dated: tuple[list[Row], list[tuple[Row, Event]]] = ([], [])
     step_axis = axis or "index"
     if step_axis == "index":
         train = [event for event in events if event.kind == "train"]
         dating = date_events(bars, [event.span for event in train], [event.epoch for event in train])
-        if dating is not None and any(a.step > b.step for a, b in pairwise(_rows(events, False, dating)[0])):
-            dating = None
+        if dating is not None:
+            dated = _rows(events, False, dating)
+            if any(row.step > after.step for row, after in pairwise(dated[0])):
+                dating = None
         notes.append(dated_note(events[0].line, dating))
         step_axis = "step" if dating is not None else "index"
-    rows, gaps = _rows(events, step_axis == "index", dating)
+    rows, gaps = dated if dating is not None else _rows(events, step_axis == "index", None)
     notes.extend(copies_note([copy.line for copy in copies]))
     notes.extend(restart_notes(rows) if step_axis != "index" else epoch_notes(rows))
     missing = [gap for row in rows for gap in row.bad]
@@ -191,7 +194,7 @@ def _rows(events: Sequence[Event], counted: bool, dating: Dating | None) -> tupl
         if dating is not None and event.kind == "train":
             step = next(dated)
         elif dating is not None:
-            known = last is not None and not dating.is_single and last.values.get("epoch") == event.epoch
+            known = last is not None and not dating.single and last.values.get("epoch") == event.epoch
             step = last.step if last is not None and known else dating.at(event.span[0])
         row: Row | None = None
         if last is not None and event.kind == "eval" and not _conflict(last, event):

@@ -36,9 +36,15 @@ from assistant.parsing.wrap import WIDEST_TERMINAL, Joined, join_record
 
 _HEADER: Final = re.compile(rb"step:([0-9]{1,15}) - ")
 _STRAY: Final = re.compile(rb"\)(?! - |\Z)")
-_SPLIT_MARK: Final = re.compile(rb"\x1b(?:\[[0-9;:?<=>]*[ -/]*[@-~])++(?:tep:|ep:|p:|:[0-9])")
 _WRAPPERS: Final = (b":np.float64(", b":np.float32(", b":np.int64(", b":np.int32(")
 _MARKS: Final = (MARK.encode(), EXTRA_MARK.encode())
+_SPLIT_MARK: Final = re.compile(
+    rb"\x1b(?<=[a-z_:' \[]\x1b)(?:\[[0-9;:?<=>]*[ -/]*[@-~])?+(?:tep:|ep:|p:|:[0-9]|"
+    + b"|".join(re.escape(mark[at:]) for mark in _MARKS for at in range(1, len(mark) - 2))
+    + rb")"
+)
+"""A colour code inside what the lines are found by."""
+
 _SPECIAL: Final = {True: math.inf, False: -math.inf, None: math.nan}
 _HUGE: Final = 2.0**62
 _LONGEST_TAIL: Final = 300
@@ -107,7 +113,6 @@ class _Scanner:
         self.lookalikes = Lookalikes(thorough=thorough)
         self.line = 1
         self.position = 0
-        self.dropped = 0
         self.kept_lines = array("q")
         self.shapes: dict[tuple[str, ...], Shape] = {}
         self.prefixes: dict[bytes, tuple[str | None, int] | None] = {}
@@ -119,8 +124,9 @@ class _Scanner:
         self.longest = 0
         self.at_longest: tuple[int, bytes] = (-1, b"")
         self.last: tuple[int, bytes] = (-1, b"")
-        self.rest_at = 0
-        self.rest: list[str] = []
+        self.rest: list[bytes | list[str]] = []
+        self.rest_lines = 0
+        self.open_end = False
         self.head: list[tuple[list[str], list[int]]] = []
         self.head_room = SCAN
         self.recent: deque[tuple[int, bytes]] = deque()
@@ -135,7 +141,6 @@ class _Scanner:
         self.feed.more(0)
         self._look_at_start()
         while not self._scan():
-            self.dropped += self.position
             self.feed.more(self.position)
             self.position = 0
         return self._finish()
@@ -152,6 +157,8 @@ class _Scanner:
 
     def _take(self, fresh: bytes) -> None:
         """Looks at what was read: only UTF-8 will do."""
+        if fresh:
+            self.open_end = fresh[-1] != _NEWLINE
         if not fresh.isascii():
             try:
                 for begin, end in _characters(fresh):
@@ -213,7 +220,11 @@ class _Scanner:
         if self.noise_room > 0:
             self._keep_noise(data[begin : min(end, begin + self.noise_room)])
         self._keep_prose(data[begin:end])
-        self.line += data.count(b"\n", begin, end) + (data[end - 1] != _NEWLINE)
+        lines = data.count(b"\n", begin, end) + (data[end - 1] != _NEWLINE)
+        self.line += lines
+        if self.rest_lines <= MOST_ASIDES:
+            self.rest.append(data[begin:end])
+        self.rest_lines += lines
         self.position = end
 
     def _keep_prose(self, text: bytes) -> None:
@@ -310,6 +321,7 @@ class _Scanner:
             shape = self.shapes[keys] = Shape(keys, types)
         if mark in scan.seen:
             scan.duplicates.append(KeptRow(int(header[1]), line, tag, shape, -1))
+            self.rest_lines = MOST_ASIDES + 1
             return True
         scan.seen.add(mark)
         index = len(scan.rows)
@@ -320,7 +332,7 @@ class _Scanner:
         if size > self.longest:
             self.longest = size
             self.at_longest = (index, body)
-        self.rest_at, self.rest = self.dropped + after, []
+        self.rest, self.rest_lines = [], 0
         return True
 
     def _load(self, text: bytes) -> dict[str, Any] | None:
@@ -406,8 +418,6 @@ class _Scanner:
             self.head_room -= taken
         self.line += lines
         self.position = at
-        if self.rest_at < 0:
-            self.rest_at = self.dropped + at
 
     def _entries(self, data: bytes, start: int, size: int) -> tuple[list[str], list[int], int]:
         """Visible lines from an offset on, their numbers, and the offset behind them."""
@@ -452,6 +462,7 @@ class _Scanner:
         scan = self.scan
         document = Document(self.name, entries, numbers, len(entries))
         doubtful = len(scan.bad)
+        rest = 0
         for record in records:
             if isinstance(record, int):
                 take_other(scan, document, record)
@@ -460,7 +471,10 @@ class _Scanner:
             end = take_record(scan, document, *record, hashed=True)
             if len(scan.rows) > known:
                 self._note_size(known)
-                self.rest_at, self.rest = -1, entries[end:at]
+                self.rest, self.rest_lines, rest = [], 0, end
+        if self.rest_lines <= MOST_ASIDES:
+            self.rest.append(entries[rest:at])
+        self.rest_lines += at - rest
         bad = set(scan.bad[doubtful:])
         for entry, number in zip(entries[:at], numbers[:at], strict=True):
             if number not in scan.taken and (number in bad or looks_like_metrics(entry)):
@@ -513,16 +527,16 @@ class _Scanner:
 
     def _rest(self) -> list[str]:
         """The lines behind the last row, if there are not too many of them."""
-        data, at = self.feed.data, self.rest_at - self.dropped
-        if at < 0 or data.count(b"\n", at) > MOST_ASIDES:
+        rest: list[str] = []
+        if self.rest_lines > MOST_ASIDES:
             return [""] * (MOST_ASIDES + 1)
-        if at > len(data):
-            return self.rest
-        return self.rest + split_returns([_visible(raw) for raw in data[at:].split(b"\n")])[0]
+        for part in self.rest:
+            rest += _lines_of(part) if isinstance(part, bytes) else part
+        return rest if self.open_end else [*rest, ""]
 
     def _prose(self) -> tuple[Prose, ...]:
         tail: list[tuple[list[str], list[int]]] = []
-        room = SCAN - (self.feed.data[-1:] == b"\n")
+        room = SCAN - (not self.open_end)
         after = self.line
         shown = self.head[-1][1][-1] if self.head and self.head_room <= 0 else 0
         for line, text in reversed(self.recent if self.head_room <= 0 else ()):
@@ -599,6 +613,10 @@ def _characters(data: bytes) -> Iterable[tuple[int, int]]:
 def _visible(raw: bytes) -> str:
     """A line without colours and without the carriage return that ends it."""
     return strip_ansi(raw.removesuffix(b"\r").decode("utf-8", "replace"))
+
+
+def _lines_of(text: bytes) -> list[str]:
+    return split_returns([_visible(raw) for raw in text.removesuffix(b"\n").split(b"\n")])[0]
 
 
 def _shown(raw: bytes) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -12,13 +13,15 @@ from assistant.ask import Answerer, State, language_of
 from assistant.ask.understand import looks_like_question
 from assistant.knowledge import Card, Resolution, Resolver, library
 from assistant.model import Answer, Note, Run, UnknownMetric
-from assistant.parsing import Parsed, parse_bytes, parse_file, parse_text, registry
+from assistant.parsing import Parsed, Prose, parse_bytes, parse_file, parse_text, registry
 from assistant.settings import settings
 
 #: A question stands within so many lines of the text's beginning or end (a program's own remarks stand anywhere);
 #: between logs it is only looked for in a text as short as a person pastes by hand.
 EDGE = 3
 SHORT_PASTE = 60
+#: Chinese characters in the prose around a log from which an answer to no question is in Chinese.
+MANY_CHARACTERS = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +49,7 @@ class Material:
     question: str
     notes: tuple[Note, ...]
     doubtful: tuple[Doubtful, ...] = ()
+    language: str | None = None
 
 
 @dataclass(frozen=True)
@@ -81,6 +85,7 @@ class Service:
         runs: list[Run] = []
         notes: list[Note] = []
         doubtful: list[Doubtful] = []
+        prose: list[Prose] = []
         question = ""
         for source in sources:
             if isinstance(source.content, Path):
@@ -92,10 +97,13 @@ class Service:
             for run in parsed.runs:
                 runs.append(replace(run, id=f"r{len(runs)}"))
             notes.extend(parsed.notes)
+            prose.extend(parsed.prose)
             if parsed.doubtful:
                 doubtful.append(Doubtful(source.name, parsed.doubtful, parsed.samples))
             question = question or self._question(parsed)
-        return Material(tuple(runs), question, tuple(notes), tuple(doubtful))
+        chinese = sum(len(re.findall(r"[\u3400-\u9fff]", p.text)) for p in prose)
+        language = "zh" if chinese >= MANY_CHARACTERS else None
+        return Material(tuple(runs), question, tuple(notes), tuple(doubtful), language)
 
     def _question(self, parsed: Parsed) -> str:
         """The question that stands beside the log, if there is one: after it first, then before."""
@@ -118,8 +126,9 @@ class Service:
     ) -> Explained:  # fmt: skip
         """One answer about what was read; a question inside the text is taken when none is given."""
         asked = question.strip() or material.question
+        default = material.language or settings().lang
         answer, carried = self.answerer.ask(
-            asked, material.runs, language=language, default_language=settings().lang, state=state
+            asked, material.runs, language=language, default_language=default, state=state
         )
         warnings = [note.text(answer.language) for note in material.notes]
         if engine == "llm":

@@ -29,8 +29,8 @@ def read_source(source: str) -> tuple[str, bytes | Path]:
         hint_zh = f"例如 {path / logs[0]}" if logs else "例如 train.log"
         hint_en = f"for example {path / logs[0]}" if logs else "for example train.log"
         raise SourceIsFolder(
-            zh=f"{source} 是一个文件夹，里面没有识别出日志。请给出其中的日志文件，{hint_zh}。",
-            en=f"{source} is a folder in which no log was recognised. Name the log file itself, {hint_en}.",
+            zh=f"{source} 是一个文件夹，不是日志。请直接给出日志文件，{hint_zh}。",
+            en=f"{source} is a folder, not a log. Name the log file itself, {hint_en}.",
         )
     try:
         with path.open("rb") as handle:

@@ -164,9 +164,10 @@ def test_nearest_offers_the_logs_own_spelling() -> None:
 
 
 @pytest.mark.parametrize("k", [1, 3, 7])
-def test_nearest_gives_as_many_as_asked_each_once(k: int) -> None:
+def test_nearest_gives_at_most_as_many_as_asked_each_once(k: int) -> None:
     near = RESOLVER.nearest("entropy", k)
-    assert len(near) == len(set(near)) == k
+    assert 1 <= len(near) == len(set(near)) <= k
+    assert "actor/entropy" in RESOLVER.nearest("entropi", 7)
 
 
 # --- metrics in a question -------------------------------------------------------------------------------

@@ -67,6 +67,18 @@ def test_parse_text_tables_without_step_lines_are_counted() -> None:
     assert (run.step_axis, run.series("ppo_actor/loss")) == ("index", ([0, 1], [0.1, 0.2]))
 
 
+def test_parse_text_rows_picked_out_of_a_log_are_read_behind_a_step_line() -> None:
+    log = gen.random_log(5, 3)
+    lines = [line for line in log.lines if line.startswith("│") or "Train step" in line]
+    assert harm.cells(harm.read_one(lines)) == harm.truth(log.rows)
+    short = ["Train step 2/9 done.", "│ ppo_actor/loss │ 1.0000e-01 │", "│ a/b │ nan │ c/d │ 2.0000e+00 │"]
+    assert harm.cells(harm.read_one(short)) == {
+        (2, "ppo_actor/loss", "0.1"),
+        (2, "a/b", "nan"),
+        (2, "c/d", "2.0"),
+    }
+
+
 @pytest.mark.parametrize(
     "lines",
     [

@@ -47,7 +47,7 @@ NAMED = keys_in_code()
 #: Ends of f-strings that begin with a field: ``f"{phrase}_m"`` names every phrase so called beside the one without.
 ENDS = {text[1:] for text, _ in strings() if re.fullmatch(f"{BLANK}_[a-z]+", text)}
 #: Written, and shown nowhere (yet); to be deleted or used.
-NOT_SHOWN = {"define.ambiguous", "explain.known_few", "explain.no_step_values", "remark.not_critic", "setup.ranks"}
+NOT_SHOWN: set[str] = set()
 
 
 def fields_of(text: str) -> set[tuple[str, str | None]]:

@@ -1,0 +1,182 @@
+"""verl logs read from their bytes: the same runs, prose and counts as the careful way, whatever the text."""
+
+import math
+import random
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from assistant.model.run import Run
+from assistant.parsing.counts import Lookalikes, count_lines
+from assistant.parsing.feed import slices
+from assistant.parsing.prose import find_prose
+from assistant.parsing.repair import prepare
+from assistant.parsing.verl import VerlConsole
+from assistant.parsing.verlbytes import BytesReading, NeedsCare, read_bytes
+from tests.parsing.generators import verl_log as gen
+
+NOISE = (
+    "",
+    "(WorkerDict pid=77) rollout text with 3 / 4 of it",
+    "\x1b[36m(WorkerDict pid=77)\x1b[0m loading",
+    "Training Progress:  10%|█         | 1/10 [00:01<00:09]\rTraining Progress:  20%|██        | 2/10",
+    "{'train/loss': 0.5, 'train/kl': 0.1}",
+    "loss: 0.5 reward: 0.25",
+    "训练是否正常？ 请看这段日志",
+    "local_global_step_folder: None",
+    "the answer - as always - is 42 - and more",
+    "123",
+    "```",
+    "len reward_extra_infos_dict['acc']: 900",
+)
+
+
+def flat(runs: Sequence[Run]) -> list[Any]:
+    return [
+        (
+            repr(replace(run, columns={})),
+            [(key, list(c.rows), list(map(repr, c.values)), list(c.lines)) for key, c in run.columns.items()],
+        )
+        for run in runs
+    ]
+
+
+def fast(text: str, chunk: int = 1 << 20) -> BytesReading:
+    return read_bytes(slices(text.encode(), chunk), "x", thorough=True)
+
+
+def assert_same(text: str, chunk: int = 1 << 20) -> bool:
+    """Whether the fast way read the text at all; it must agree with the careful way if it did."""
+    document = prepare("x", text)
+    reading = VerlConsole().read(document)
+    counts, doubtful = count_lines(document, reading)
+    try:
+        found = fast(text, chunk)
+    except NeedsCare:
+        return False
+    assert flat(found.runs) == flat([replace(run, lines=counts) for run in reading.runs])
+    assert found.prose == find_prose(document.lines, document.numbers, reading.taken)
+    assert (found.text_lines, found.doubtful) == (document.text_lines, doubtful)
+    return True
+
+
+@given(
+    seed=st.integers(0, 10**6),
+    how=st.fixed_dictionaries({name: st.booleans() for name in ("old", "ray", "colour", "crlf", "open")}),
+    chunk=st.sampled_from([40, 700, 1 << 20]),
+)
+@settings(max_examples=150, deadline=None)
+def test_read_bytes_any_generated_log_reads_as_the_careful_way_does(
+    seed: int, how: dict[str, bool], chunk: int
+) -> None:
+    rng = random.Random(seed)
+    log = gen.random_log(seed, rng.randrange(1, 9), val_every=rng.choice([0, 2]), old=how["old"])
+    lines = [gen.ray(line, rng.choice([7, 7, 8]), colour=how["colour"]) if how["ray"] else line for line in log.lines]
+    for _ in range(rng.randrange(6)):
+        at = rng.randrange(len(lines) + 1)
+        damage = rng.random()
+        if damage < 0.1:
+            lines.insert(at, rng.choice(lines))
+        elif damage < 0.2 and lines[:at]:
+            lines[at - 1] = lines[at - 1][: rng.randrange(10, 400)]
+        elif damage < 0.3 and lines[:at]:
+            lines[at - 1] = lines[at - 1].replace(":0.0", rng.choice([":nan", ":inf", ":-inf", ":None"]))
+        else:
+            lines.insert(at, rng.choice(NOISE))
+    if rng.random() < 0.3:
+        lines.insert(0, gen.validation_dict(gen.random_row(rng, 0, validate=True, train=False)))
+    text = ("\r\n" if how["crlf"] else "\n").join(lines) + ("" if how["open"] else "\n")
+    assert_same(text, chunk)
+
+
+@given(seed=st.integers(0, 10**6), edits=st.integers(1, 6))
+@settings(max_examples=200, deadline=None)
+def test_read_bytes_damaged_characters_read_as_the_careful_way_does(seed: int, edits: int) -> None:
+    rng = random.Random(seed)
+    text = "\n".join(gen.random_log(seed, 4, old=seed % 2 == 0).lines) + "\n"
+    for _ in range(edits):
+        at = rng.randrange(len(text))
+        new = rng.choice(
+            [*" -:()[]{},.+e019\"'\\\t\r\n\x1b\u3000é", "", " - ", "nan", "null", "np.float64(", "step:2 - "]
+        )
+        text = text[:at] + new + text[at + rng.randrange(2) :]
+    assert_same(text)
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "a:1", "a:-0", "a:0.1", "a:1e-06", "a:18446744073709551615", "a:18446744073709551616", "a:-9223372036854775809",
+        "a:99999999999999999999999", "a:1e400", "a:1e22", "a:nan", "a:inf", "a:-inf", "a:null", "a:true", "a:None",
+        "a:01", "a:+1", "a:.5", "a:5.", "a:1_0", "a: 1", "a b/c:1", "a b:1", ":1", "a:b:1", "a:(1)", "a:np.float64(1)",
+        "a:np.float64(1.5", "a:1.5)", "a:)1", "a:np.float64()1", "a:np.float64(1)5", "lr(1e-3):0.5", "a:np.int32(7)",
+        "a:tensor(0.5)", "a:tensor(0.5, device='cuda:0')", "a:np.float64(nan)", 'a:"x"', "a:[1]", "a:{}", "a\\:1",
+        "step:5", "é:1", "a:1\t", "a:0.1000000000000000055511151231257827", "a:5e-324", "a:123456789.123456789e-30",
+        "a:" + "9" * 500, "a:0." + "1" * 500, "k" * 400 + ":1", "a:1 - a:2", "a:1 -", "a:1 - ", "a:nan - b:null",
+        "a:inf - b:true",
+    ],
+)  # fmt: skip
+def test_read_bytes_peculiar_cells_read_as_the_careful_way_does(cell: str) -> None:
+    lines = [f"step:{step} - x/y:0.5 - {cell}{end}" for step in (1, 2, 3) for end in ("", " - z:1.5")]
+    assert_same("\n".join(lines) + "\n")
+    assert_same("\n".join([*lines, f"step:9 - {cell}"]))
+
+
+def test_read_bytes_keeps_ints_and_every_bit() -> None:
+    rng = random.Random(3)
+    values = [rng.uniform(-1, 1) * 10.0 ** rng.randrange(-300, 300) for _ in range(3000)]
+    lines = [f"step:{n} - a:{value!r} - b:{n} - c:{value if n % 2 else n}" for n, value in enumerate(values)]
+    (run,) = fast("\n".join(lines) + "\n").runs
+    assert list(run.columns["a"].values) == values
+    assert {type(value) for value in run.columns["b"].values} == {int}
+    assert [type(value) for value in run.columns["c"].values[:4]] == [int, float, int, float]
+
+
+def test_read_bytes_nan_and_infinities_are_values() -> None:
+    lines = [f"step:{n} - a:nan - b:{'-inf' if n % 2 else 'inf'} - c:{n}" for n in range(50)]
+    (run,) = fast("\n".join(lines) + "\n").runs
+    assert all(math.isnan(value) for value in run.columns["a"].values)
+    assert list(run.columns["b"].values[:2]) == [math.inf, -math.inf]
+
+
+def test_read_bytes_most_lines_take_the_fast_way() -> None:
+    log = gen.random_log(5, 200, val_every=10)
+    (run,) = fast("\n".join(log.lines) + "\n").runs
+    assert all(not isinstance(column.values, list) for column in run.columns.values())
+
+
+def test_read_bytes_lines_cut_at_a_learnt_length_lose_their_last_number() -> None:
+    rows = [" - ".join(f"k{n:02}/x:{(n * step) % 97 / 7!r}" for n in range(90)) for step in range(1, 40)]
+    text = "\n".join(f"step:{step} - {row}"[:1500] for step, row in enumerate(rows, 1)) + "\n"
+    assert_same(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "no metrics\n", "step:1 - a:0.5", "\ufeffstep:1 - a:0.5\n", "a\x00b\nstep:1 - a:1\n"]
+)
+def test_read_bytes_what_it_cannot_judge_it_leaves(text: str) -> None:
+    with pytest.raises(NeedsCare):
+        fast(text)
+
+
+def test_read_bytes_bytes_that_are_no_utf8_are_left() -> None:
+    with pytest.raises(NeedsCare):
+        read_bytes(slices(b"step:1 - a:0.5\nstep:2 - a:0.5 \xff\n"), "x")
+
+
+def test_lookalikes_of_much_noise_are_sampled_unless_thorough() -> None:
+    noise = ("a line of other output that holds nothing\n" * 200 + "loss: 0.5 reward: 0.25\n") * 400
+    data = noise.encode()
+    found = Lookalikes()
+    found.look(data, 0, len(data), 1)
+    everything = Lookalikes(thorough=True)
+    everything.look(data, 0, len(data), 1)
+    assert sorted(everything.numbers) == [201 * n for n in range(1, 401)]
+    assert 0 < len(found.numbers) < 400
+    assert found.numbers < everything.numbers
+    assert found.skipped > 0
+    assert everything.samples == {201 * n: "loss: 0.5 reward: 0.25" for n in (1, 2, 3)}
