@@ -32,6 +32,7 @@ ROOT = Path(__file__).resolve().parent.parent
 LOG = "examples/verl-retool-steps-0-3.log"
 ASK = ["explain", LOG, "-q", "跟 step 0 相比，模型有改进吗"]
 TARGET_COLD_S = 1.0
+WORDS = "the of and so quick brown fox jumps over lazy dog answer is we compute that 42 x = 3/4 frac{1}{2}"
 
 
 def seconds(work: Callable[[], object]) -> float:
@@ -110,7 +111,7 @@ def console_lines(steps: int, *, wrapped: bool) -> list[str]:
 def noise_lines(count: int) -> list[str]:
     """What workers and rollouts print."""
     rng = random.Random(8)
-    words = "the of and so quick brown fox jumps over lazy dog answer is we compute that 42 x = 3/4 frac{1}{2}".split()
+    words = WORDS.split()
     return [f"(WorkerDict pid={rng.randrange(9999)}) " + " ".join(rng.choices(words, k=30)) for _ in range(count)]
 
 

@@ -204,6 +204,8 @@ class _Merger:
                     values.append(own[begin])
             elif id(shape) in sources:
                 values.extend(sources[id(shape)][begin:end])
+        for shape in held:  # one column at a time stands in memory twice
+            shape.columns[shape.keys.index(key)] = []
         lines_differ = any(key in self.rows[index].lines for index in alone)
         kind = (tuple(sources), tuple(alone))
         places = self.shared.get(kind)

@@ -31,11 +31,10 @@ from assistant.parsing.repair import Document, split_returns, strip_ansi
 from assistant.parsing.segments import SEPARATOR, Header, find_header, read_tail
 from assistant.parsing.verl import MOST_ASIDES, SHORTEST_LIMIT, finish_scan, learn_limit
 from assistant.parsing.verldict import MARK, read_validation_dict
-from assistant.parsing.verlscan import EXTRA_MARK, Scan, find_marks, take_other, take_record
+from assistant.parsing.verlscan import EXTRA_MARK, Scan, Seen, find_marks, take_other, take_record
 from assistant.parsing.wrap import WIDEST_TERMINAL, Joined, join_record
 
 _HEADER: Final = re.compile(rb"step:([0-9]{1,15}) - ")
-_STRAY: Final = re.compile(rb"\)(?! - |\Z)")
 _WRAPPERS: Final = (b":np.float64(", b":np.float32(", b":np.int64(", b":np.int32(")
 _MARKS: Final = (MARK.encode(), EXTRA_MARK.encode())
 _SPLIT_MARK: Final = re.compile(
@@ -109,7 +108,7 @@ class _Scanner:
 
     def __init__(self, chunks: Iterator[bytes], name: str, *, thorough: bool) -> None:
         self.name = name
-        self.scan = Scan()
+        self.scan = Scan(seen=Seen(array("q")))
         self.lookalikes = Lookalikes(thorough=thorough)
         self.line = 1
         self.position = 0
@@ -275,12 +274,9 @@ class _Scanner:
             return False
         if not body.isascii() or b'"' in body or b"\\" in body or b"\t" in body or b"\r" in body:
             return False
-        if b"(" in body or b")" in body:
-            text = _unwrap(body)
-            if text is None:
-                return False
-        else:
-            text = body
+        text = _unwrap(body) if b"(" in body or b")" in body else body
+        if text is None:
+            return False
         cells = self._load(text)
         if cells is None:
             return False
@@ -319,13 +315,13 @@ class _Scanner:
         self.head_room -= 1
         if shape is None:
             shape = self.shapes[keys] = Shape(keys, types)
-        if mark in scan.seen:
-            scan.duplicates.append(KeptRow(int(header[1]), line, tag, shape, -1))
+        step = int(header[1])
+        if not scan.seen.is_new(step, mark):
+            scan.duplicates.append(KeptRow(step, line, tag, shape, -1))
             self.rest_lines = MOST_ASIDES + 1
             return True
-        scan.seen.add(mark)
         index = len(scan.rows)
-        scan.rows.append(KeptRow(int(header[1]), line, tag, shape, shape.add(values, types)))
+        scan.rows.append(KeptRow(step, line, tag, shape, shape.add(values, types)))
         scan.sizes[0].append(size)
         scan.sizes[1].append(full)
         self.last = (index, body)
@@ -571,7 +567,10 @@ def _with_breaks(parts: Iterable[tuple[list[str], list[int]]]) -> tuple[list[str
 
 
 def _unwrap(body: bytes) -> bytes | None:
-    """A record's cells without numpy's wrappers; ``None`` if parentheses are not where they belong."""
+    """A record's cells without numpy's wrappers; ``None`` if parentheses are not where they belong.
+
+    What separates a wrapped value from the next cell is rewritten to JSON already.
+    """
     text = body
     opened = 0
     for wrapper in _WRAPPERS:
@@ -581,14 +580,15 @@ def _unwrap(body: bytes) -> bytes | None:
             text = b":".join(parts)
             if b"(" not in text:
                 break
-    if b"(" not in text:
-        if body.count(b")") != opened or _STRAY.search(body):
-            return None
-        return text.replace(b")", b"")
-    padded = text + b" - "
-    if padded.count(b") - ") != opened or body.count(b"(") != body.count(b")"):
+    if b"(" in text and body.count(b"(") != body.count(b")"):
         return None
-    return padded.replace(b") - ", b" - ")[:-3]
+    parts = text.split(b") - ")
+    closed = len(parts) - 1
+    text = b',"'.join(parts)
+    if text.endswith(b")"):
+        text = text[:-1]
+        closed += 1
+    return text if closed == opened and (b")" not in text or b"(" in text) else None
 
 
 def _join(entries: list[str], index: int, starts: dict[int, Header]) -> Joined:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Sequence
+from collections.abc import MutableSequence, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 
 from assistant.model.run import Missing, Number
 from assistant.parsing.kept import AnyRow
@@ -30,6 +30,33 @@ EXTRA_MARK: Final = "reward_extra_infos_dict["
 _REPEATED: Final = re.compile(r"\s*\[repeated [0-9]+x across cluster\].*$")
 
 
+class Seen:
+    """Tells exact copies of earlier records; while steps only rise there is none, and little is kept."""
+
+    def __init__(self, marks: MutableSequence[Any]) -> None:
+        self._marks = marks
+        self._known: set[str | int] | None = None
+        self._highest = -1
+
+    def is_new(self, step: int, mark: str | int) -> bool:
+        """Whether no record with this mark came before; from now on one has.
+
+        Args:
+            step: the record's step, which its text holds.
+            mark: the record's text, or a number that stands for it.
+        """
+        if self._known is None:
+            if step > self._highest:
+                self._highest = step
+                self._marks.append(mark)
+                return True
+            self._known = set(self._marks)
+        if mark in self._known:
+            return False
+        self._known.add(mark)
+        return True
+
+
 @dataclass(slots=True)
 class Scan:
     """What one pass over the lines collects.
@@ -43,11 +70,11 @@ class Scan:
         samples: ``reward_extra_infos_dict`` key → (number of validation samples, line).
         taken: original line numbers used.
         bad: lines that start a record and hold no cell.
-        seen: texts of the rows, or what stands for them.
+        seen: tells records that repeat an earlier one.
     """
 
     rows: list[AnyRow] = field(default_factory=list)
-    sizes: tuple[array[int], array[int]] = field(default_factory=lambda: (array("q"), array("q")))
+    sizes: tuple[array[int], array[int]] = field(default_factory=lambda: (array("l"), array("l")))
     ends: dict[int, tuple[Tail, str]] = field(default_factory=dict)
     rest: Sequence[str] = ()
     dicts: list[tuple[int, ValidationDict]] = field(default_factory=list)
@@ -55,7 +82,7 @@ class Scan:
     taken: set[int] = field(default_factory=set)
     bad: list[int] = field(default_factory=list)
     duplicates: list[AnyRow] = field(default_factory=list)
-    seen: set[str | int] = field(default_factory=set)
+    seen: Seen = field(default_factory=lambda: Seen([]))
 
 
 def find_marks(lines: Sequence[str]) -> tuple[dict[int, Header], list[int]]:
@@ -111,10 +138,9 @@ def take_record(scan: Scan, document: Document, header: Header, joined: Joined, 
     row, tail, body = read
     scan.taken.update(numbers[entry] for entry in joined.entries)
     mark = hash(body.encode("utf-8", "surrogatepass")) if hashed else body
-    if mark in scan.seen:
+    if not scan.seen.is_new(row.step, mark):
         scan.duplicates.append(row)
         return end
-    scan.seen.add(mark)
     scan.ends[len(scan.rows)] = (tail, body)
     scan.rows.append(row)
     scan.sizes[0].append(len(body))

@@ -41,13 +41,14 @@ def test_small_trainers_wrapped_lines_are_joined(name: str, width: int) -> None:
     assert {cell[:3] for cell in read_cells(text)} == {cell[:3] for cell in cells_of(printed, [0] * len(printed))}
 
 
-@pytest.mark.parametrize("name", PRINTERS)
-@pytest.mark.parametrize("cut", range(1, 60, 5))
+#: nanochat's last number has nothing behind it: a cut inside it (fewer than eight characters) does not show.
+CUTS = [(name, cut) for name in PRINTERS for cut in range(1, 60, 5) if name != "nanochat" or cut >= 8]
+
+
+@pytest.mark.parametrize(("name", "cut"), CUTS)
 def test_small_trainers_cut_line_gives_no_half_value(name: str, cut: int) -> None:
     rng = random.Random(7)
     printed = [line for step in range(1, 7) for line in PRINTERS[name](rng, step)]
-    if name == "nanochat" and cut < 8:
-        pytest.skip("nothing follows the last number: a cut inside it does not show")
     text = "\n".join(line for line, _, _ in printed)[:-cut]
     assert read_cells(text) <= cells_of(printed, list(range(1, len(printed) + 1)))
 
