@@ -28,6 +28,11 @@ READ_BY_RULES = (
     "actor/grad_norm", "actor/ppo_kl", "actor/entropy", "critic/score/min", "critic/advantages/min",
     "response_length/mean", "response_length/clip_ratio", "mean_ratio", "mean_log_prob_ref",
 )  # fmt: skip
+#: Keys on whose values a rule passes judgement by itself; the silence of the rules says nothing of any other.
+JUDGED = (
+    "actor/grad_norm", "grad_norm", "train/grad_norm", "actor/ppo_kl", "critic/score/", "critic/advantages/",
+    "response_length/", "response/aborted_ratio", "mean_ratio", "mean_log_prob",
+)  # fmt: skip
 RANK = {"critical": 0, "warning": 1, "info": 2, "ok": 3}
 _NOT_LOSS = ("timing", "perf/", "val-", "training/", "memory/", "time/")
 

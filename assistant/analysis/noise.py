@@ -17,7 +17,7 @@ def change_noise(
 ) -> tuple[float | None, str | None]:
     """Standard error of the difference of one metric between two steps.
 
-    Three sources, the first that applies:
+    An estimate where there is one, else the smallest of the upper bounds that apply:
 
     * ``residual``: with enough other differences over the same gap, the robust standard deviation of the nearest
       sixteen (1.4826 × median absolute deviation), widened for their number.
@@ -40,10 +40,17 @@ def change_noise(
     steps, values = run.series(metric)
     points = [(s, v) for s, v in zip(steps, values, strict=True) if math.isfinite(v)]
     residual = _residual_noise(points, first, second)
-    if residual is not None:
+    if residual is not None and residual[1] == "residual":
         return residual
-    if not prompts:
-        return None, None
+    bounds = [residual] if residual is not None else []
+    if prompts:
+        sampled = _sampling_bound(run, metric, first, second, prompts)
+        bounds += [sampled] if sampled is not None else []
+    return min(bounds) if bounds else (None, None)
+
+
+def _sampling_bound(run: Run, metric: str, first: int, second: int, prompts: int) -> tuple[float, str] | None:
+    """What drawing other prompts can do at most to a batch mean with its extremes beside it, or to a share."""
     parts = [_mean_variance_bound(run, metric, step) for step in (first, second)]
     if all(part is not None for part in parts):
         return math.sqrt(sum(part for part in parts if part is not None) / prompts), "bound"
@@ -53,7 +60,7 @@ def change_noise(
             total = sum(share * (1 - share) for share in shares if share is not None)
             if total > 0:
                 return math.sqrt(total / prompts), "fraction_bound"
-    return None, None
+    return None
 
 
 def _residual_noise(points: list[tuple[int, Number]], first: int, second: int) -> tuple[float, str] | None:

@@ -106,6 +106,43 @@ def sampling_error(
     )  # fmt: skip
 
 
+def population_error(
+    ledger: Ledger, table: ValidationSet, step: int, problems: int | None, run: Run | None = None
+) -> Fact | None:
+    """Standard error of ``mean@N`` as an estimate for *new* problems of the same kind: √(b/(P−1)).
+
+    b = worst@2 − mean@N² is the variance between problems (sampling of answers included); for a binary variable.
+    """
+    mean, worst = table.key("mean"), table.key("worst", 2)
+    if table.variable != "acc" or not problems or problems < 3 or mean is None or worst is None:
+        return None
+    facts = [ledger.value(mean, step, run), ledger.value(worst, step, run)]
+    centre, low = (float(f.value) if f and isinstance(f.value, (int, float)) else math.nan for f in facts)
+    between = low - centre**2
+    if not math.isfinite(between) or between <= 0:
+        return None
+    return ledger.derived(
+        f"se_new_problems/{table.source}/{table.variable}", math.sqrt(between / (problems - 1)), step=step, run=run,
+        formula=f"√((worst@2 − mean@N²) / (P − 1)), P = {problems}", inputs=facts,
+    )  # fmt: skip
+
+
+def never_solved_bound(
+    ledger: Ledger, table: ValidationSet, step: int, problems: int | None, run: Run | None = None
+) -> Fact | None:
+    """At most so many problems were never solved in N tries: P·(1 − best@N), since an unsolved one adds 1 to it."""
+    best = table.key("best")
+    fact = ledger.value(best, step, run) if best else None
+    if table.variable != "acc" or not problems or fact is None or not isinstance(fact.value, (int, float)):
+        return None
+    if not 0 <= fact.value <= 1:
+        return None
+    return ledger.derived(
+        f"never_solved_at_most/{table.source}", math.floor(problems * (1 - fact.value)), step=step, run=run,
+        formula=f"⌊P · (1 − best@N)⌋, P = {problems}", inputs=[fact],
+    )  # fmt: skip
+
+
 def problem_count(run: Run, table: ValidationSet, step: int, sizes: Mapping[str, int]) -> int | None:
     """P, the number of problems: printed samples ÷ N, else the size of a benchmark known by name.
 

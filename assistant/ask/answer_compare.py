@@ -162,13 +162,7 @@ def _validations(context: Context, first: int, second: int, *, also_training: bo
     if not changes:
         return _training(context, first, second) if also_training else _not_comparable(context, first, second)
     gap = answer_validation.accuracy_gap(context, second)
-    code, summary = judge(context, changes[0])
-    trend = context.ledger.trend(str(changes[0].metric), [s for s in context.validation_steps if first <= s <= second])
-    drift = None if trend is None else {"rising": 1, "falling": -1}.get(trend.direction or "")
-    better = _direction(context, str(changes[0].metric)) == "higher_better"
-    if code == "inconclusive" and drift and better and trend is not None and (trend.p_value or 1) < 0.05:
-        code = "improved" if drift > 0 else "regressed"
-        summary = say(f"compare.{code}_trend", metric=str(changes[0].metric), c=changes[0], t=trend, a=first, b=second)
+    code, summary = judge_with_trend(context, changes[0])
     doc.paragraph(f"**{summary}**")
     doc.paragraph(gap)
     rows = []
@@ -216,15 +210,37 @@ def metrics(context: Context, keys: list[str], first: int, second: int) -> Verdi
         text = context.say("compare.nothing_shared", a=first, b=second)
         doc.blocks[slot] = f"**{text}**"
         return Verdict("not_comparable", unmark(text))
-    verdicts = [judge(context, change) for change in changes]
+    verdicts = [judge_with_trend(context, change) for change in changes]
     doc.blocks[slot] = f"**{verdicts[0][1]}**"
     remarks = [r for r in change_remarks(context, first, second) if any(key(m) in unmark(r) for m in keys)]
+    if any(_is_reward(metric) or "score" in metric for metric in keys):
+        remarks.append(context.say("compare.reward_caveat"))
     doc.bullets(remarks)
     for metric in keys[:3]:
         context.cite(context.card(metric))
     codes = {code for code, _ in verdicts}
     code = verdicts[0][0] if len(codes) == 1 else "mixed" if {"improved", "regressed"} <= codes else verdicts[0][0]
     return Verdict(code, unmark(verdicts[0][1]), "medium")
+
+
+def judge_with_trend(context: Context, change: Fact) -> tuple[str, str]:
+    """As :func:`judge`; where two points do not settle it, a trend over the points between them may."""
+    code, summary = judge(context, change)
+    metric, first, second = str(change.metric), change.from_step or 0, change.to_step or 0
+    steps = [s for s in context.run.series(metric)[0] if first <= s <= second]
+    trend = context.ledger.trend(metric, steps)
+    drift = {"rising": 1, "falling": -1}.get(trend.direction or "") if trend is not None else None
+    direction = _direction(context, metric)
+    if code != "inconclusive" or not drift or trend is None or direction not in {"higher_better", "lower_better"}:
+        return code, summary
+    if (trend.p_value or 1) >= 0.05 or drift * (change.delta or 0) <= 0:
+        return code, summary
+    better = (drift > 0) == (direction == "higher_better")
+    way = "up" if drift > 0 else "down"
+    code = "improved" if better else "regressed"
+    phrase = f"compare.{code}_trend"
+    word = context.say(f"compare.way_{way}")
+    return code, context.say(phrase, metric=metric, c=change, t=trend, a=first, b=second, way=word)
 
 
 def judge(context: Context, change: Fact) -> tuple[str, str]:

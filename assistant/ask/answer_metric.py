@@ -7,7 +7,7 @@ import re
 from dataclasses import replace
 
 from assistant.analysis import derive
-from assistant.analysis.checks import check_all, covered
+from assistant.analysis.checks import JUDGED, check_all, covered
 from assistant.analysis.trend import MIN_POINTS
 from assistant.ask.context import Context, key
 from assistant.knowledge import Card
@@ -19,6 +19,7 @@ from assistant.write.document import unmark
 _EXTREMES = ("response_length", "prompt_length", "num_turns", "tool_call", "timing_s/agent_loop/")
 
 _CLIP = "response_length/clip_ratio"
+MOST_GAPS = 24
 
 
 def named_keys(context: Context) -> list[str]:
@@ -383,19 +384,7 @@ def trend(context: Context) -> Verdict:
         if fact is None or fact.first_step is None or fact.last_step is None:
             texts.append(_absent(context, metric, steps))
             continue
-        ends = {"first": context.value(metric, fact.first_step), "last": context.value(metric, fact.last_step)}
-        phrase = "single" if fact.n == 1 else fact.direction
-        text = context.say(f"trend.{phrase}", metric=metric, t=fact, **ends)
-        levels = context.levels(metric, fact)
-        if levels:
-            text += ("" if context.language == "zh" else " ") + context.say("trend.moved", **levels)
-        lost = sorted({g.step for g in context.run.missing if g.metric == metric and g.step in context.run.steps})
-        if lost and len(lost) <= 24:
-            for step in lost:
-                context.ledger.missing(metric, step)
-            text += ("" if context.language == "zh" else " ") + context.say("trend.gaps", steps=lost)
-        if fact.direction in {"rising", "falling"} and (fact.p_value or 0) >= 0.05:
-            text += ("" if context.language == "zh" else " ") + context.say("trend.level")
+        text = _trend_text(context, metric, fact)
         texts.append(text)
         if position == 0:
             code = fact.direction or "inconclusive"
@@ -419,16 +408,15 @@ def health(context: Context, keys: list[str]) -> Verdict:
     texts = []
     for metric in keys[:3]:
         trend = context.ledger.trend(metric, None)
-        if trend is None or trend.first_step is None or trend.last_step is None:
+        if trend is None:
             continue
-        ends = {"first": context.value(metric, trend.first_step), "last": context.value(metric, trend.last_step)}
-        texts.append(context.say(f"trend.{trend.direction}", metric=metric, t=trend, **ends))
+        texts.append(_trend_text(context, metric, trend))
         if slot.kind == "single" and (fact := context.value(metric, slot.values[0])) is not None:
             texts.insert(0, context.say("lookup.one", metric=metric, v=fact))
     count = context.ledger.count("training_steps", len(context.train_steps))
-    summary = (
-        sentences[0] if sentences else context.say("health.metric_clean", names=context.join(map(key, keys)), n=count)
-    )
+    judged = any(metric.startswith(JUDGED) for metric in keys)
+    quiet = "health.metric_clean" if judged else "health.metric_unjudged"
+    summary = sentences[0] if sentences else context.say(quiet, names=context.join(map(key, keys)), n=count)
     doc.paragraph(f"**{summary}**")
     doc.bullets([*sentences[1:], *texts])
     if len(keys) == 1 and slot.kind != "single":
@@ -438,8 +426,29 @@ def health(context: Context, keys: list[str]) -> Verdict:
         doc.paragraph(context.gloss(metric))
     context.metrics.extend(keys)
     worst = next((s for s in ("critical", "warning") if any(c.severity == s for c in found)), None)
-    enough = len(context.train_steps) >= MIN_POINTS and covered(context.run)
+    enough = judged and len(context.train_steps) >= MIN_POINTS and covered(context.run)
     return Verdict(worst or ("healthy" if enough else "insufficient_data"), unmark(summary), "medium")
+
+
+def _trend_text(context: Context, metric: str, fact: Fact) -> str:
+    """A trend in words: its ends, its levels, values lost to cuts, and what a large p-value beside it means."""
+    ends = {
+        "first": context.value(metric, fact.first_step or 0),
+        "last": context.value(metric, fact.last_step or 0),
+    }
+    phrase = "single" if fact.n == 1 else fact.direction
+    texts = [context.say(f"trend.{phrase}", metric=metric, t=fact, **ends)]
+    levels = context.levels(metric, fact)
+    if levels:
+        texts.append(context.say("trend.moved", **levels))
+    lost = sorted({g.step for g in context.run.missing if g.metric == metric and g.step in context.run.steps})
+    if lost and len(lost) <= MOST_GAPS:
+        for step in lost:
+            context.ledger.missing(metric, step)
+        texts.append(context.say("trend.gaps", steps=lost))
+    if fact.direction in {"rising", "falling"} and (fact.p_value or 0) >= 0.05:
+        texts.append(context.say("trend.level"))
+    return ("" if context.language == "zh" else " ").join(texts)
 
 
 def _trend_detail(context: Context, metric: str, code: str) -> None:

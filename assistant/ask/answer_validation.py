@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import math
 
-from assistant.analysis.validation import ValidationSet, problem_count, sampling_error, validation_sets
+from assistant.analysis.validation import (
+    ValidationSet,
+    never_solved_bound,
+    population_error,
+    problem_count,
+    sampling_error,
+    validation_sets,
+)
 from assistant.ask.context import Context, benchmark_sizes, is_validation, key
 from assistant.model import Fact, Verdict
 from assistant.write.document import unmark
@@ -231,5 +238,12 @@ def _accuracy_notes(context: Context, table: ValidationSet, step: int) -> list[s
         lines.append(say("validation.count", mean=mean, right=right, problems=count, samples=samples, total=total))
     error = standard_error(context, table, step)
     if error is not None:
+        wide = population_error(context.ledger, table, step, problems)
         lines.append(say("validation.error", se=error))
+        if wide is not None:
+            lines.append(say("validation.error_new", se=wide))
+    unsolved = never_solved_bound(context.ledger, table, step, problems)
+    if unsolved is not None and problems:
+        of = context.ledger.count(f"problems/{table.source}", problems)
+        lines.append(say("validation.unsolved", v=unsolved, problems=of, n=str(table.samples)))
     return lines
