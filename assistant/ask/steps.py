@@ -13,6 +13,7 @@ Mark = tuple[int, int]
 SLOWEST_STEP = re.compile(
     r"(?i)哪(?:一|几)?(?:个)?\s?(?:步|step).{0,4}(?:最慢|最耗时|最快)"
     r"|which step (?:was|is|took).{0,12}(?:slowest|fastest|longest)"
+    r"|比.{0,14}(?:慢|快)|变(?:慢|快)了?|\b(?:slower|faster)\b"
 )
 _DIGITS = {"零": 0, "一": 1, "二": 2, "两": 2, "三": 3, "四": 4, "五": 5, "六": 6, "七": 7, "八": 8, "九": 9}
 _CHINESE_STEP = re.compile(

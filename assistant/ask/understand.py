@@ -218,6 +218,9 @@ def _decide(query: Query, text: str, scores: dict[str, float], patterns: _Patter
         scores["trend"] += 1
     if scores["explain"] and scores["validation"]:
         scores["validation"] += 1
+    if scores["derive"] and query.topics == ("batch",) and any(m.key for m in mentions):
+        scores["lookup"] += scores["derive"] + 1  # "how many trajectories hit the limit": a metric's count
+        scores["derive"] = 0
     if scores["derive"]:
         scores["lookup"] -= 3
     best = max(order, key=lambda name: (scores[name], -order.index(name)))
