@@ -238,6 +238,8 @@ def _decide(query: Query, text: str, scores: dict[str, float], patterns: _Patter
         if best == "explain":
             best = state.intent
             query = replace(query, depth=state.depth if query.depth == "normal" else query.depth)
+    if best == "trend" and query.steps.kind == "pair":
+        best = "compare"  # two points are compared; a trend takes more
     if best == "compare" and query.steps.kind == "range":
         query = replace(query, steps=StepSlot("pair", query.steps.values))
     return replace(query, intent=cast("Intent", best), guessed=guessed and not follow_up)

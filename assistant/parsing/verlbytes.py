@@ -10,9 +10,7 @@ from __future__ import annotations
 import math
 import re
 from array import array
-from bisect import bisect_right
-from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from types import NoneType
 from typing import Any, Final
@@ -26,16 +24,17 @@ from assistant.parsing.decoding import MAGIC
 from assistant.parsing.feed import Feed
 from assistant.parsing.kept import KeptRow, Shape, loosen
 from assistant.parsing.mojibake import is_garbled
-from assistant.parsing.prose import SCAN, Prose, prose_around
-from assistant.parsing.repair import Document, split_returns, strip_ansi
+from assistant.parsing.numpytext import unwrap
+from assistant.parsing.prose import Prose, prose_around
+from assistant.parsing.repair import Document, strip_ansi
 from assistant.parsing.segments import SEPARATOR, Header, find_header, read_tail
+from assistant.parsing.surroundings import Surroundings, characters, entries_at, lines_of
 from assistant.parsing.verl import MOST_ASIDES, SHORTEST_LIMIT, finish_scan, learn_limit
 from assistant.parsing.verldict import MARK, read_validation_dict
 from assistant.parsing.verlscan import EXTRA_MARK, Scan, Seen, find_marks, take_other, take_record
 from assistant.parsing.wrap import WIDEST_TERMINAL, Joined, join_record
 
 _HEADER: Final = re.compile(rb"step:([0-9]{1,15}) - ")
-_WRAPPERS: Final = (b":np.float64(", b":np.float32(", b":np.int64(", b":np.int32(")
 _MARKS: Final = (MARK.encode(), EXTRA_MARK.encode())
 _SPLIT_MARK: Final = re.compile(
     rb"\x1b(?<=[a-z_:' \[]\x1b)(?:\[[0-9;:?<=>]*[ -/]*[@-~])?+(?:tep:|ep:|p:|:[0-9]|"
@@ -49,12 +48,8 @@ _HUGE: Final = 2.0**62
 _LONGEST_TAIL: Final = 300
 _WINDOWS: Final = (6, 80, 1000, 12_000)
 _GARBLED_SAMPLE: Final = 400_000
-_RECENT: Final = 1 << 24
-_LONG_LINE: Final = 4096
 _NUMBERS: Final = frozenset({int, float})
 _MOST_PREFIXES: Final = 1000
-_NOISE_PART: Final = 1 << 15
-_NOISE_GROWTH: Final = 8
 _RETURN: Final = 13
 _NEWLINE: Final = 10
 _UNKNOWN: Final = (None, -1)
@@ -126,12 +121,7 @@ class _Scanner:
         self.rest: list[bytes | list[str]] = []
         self.rest_lines = 0
         self.open_end = False
-        self.head: list[tuple[list[str], list[int]]] = []
-        self.head_room = SCAN
-        self.recent: deque[tuple[int, bytes]] = deque()
-        self.recent_size = 0
-        self.noise: tuple[list[str], list[int]] = ([], [])
-        self.noise_bytes = self.noise_room = self.noise_next = 0
+        self.around = Surroundings()
         self.feed = Feed(chunks, self._take)
 
     # -- input ---------------------------------------------------------------------------------
@@ -160,7 +150,7 @@ class _Scanner:
             self.open_end = fresh[-1] != _NEWLINE
         if not fresh.isascii():
             try:
-                for begin, end in _characters(fresh):
+                for begin, end in characters(fresh):
                     fresh[begin:end].decode()
             except UnicodeDecodeError:
                 raise NeedsCare from None
@@ -212,41 +202,13 @@ class _Scanner:
         if data.find(b"\x1b", begin, end) >= 0 and _SPLIT_MARK.search(data, begin, end):
             raise NeedsCare
         self.lookalikes.look(data, begin, end, self.line)
-        self.noise_bytes += end - begin
-        if self.noise_bytes >= self.noise_next:
-            self.noise_room += _NOISE_PART
-            self.noise_next = _NOISE_GROWTH * max(self.noise_next, _NOISE_PART)
-        if self.noise_room > 0:
-            self._keep_noise(data[begin : min(end, begin + self.noise_room)])
-        self._keep_prose(data[begin:end])
+        self.around.noise(data, begin, end, self.line)
         lines = data.count(b"\n", begin, end) + (data[end - 1] != _NEWLINE)
         self.line += lines
         if self.rest_lines <= MOST_ASIDES:
             self.rest.append(data[begin:end])
         self.rest_lines += lines
         self.position = end
-
-    def _keep_prose(self, text: bytes) -> None:
-        """Keeps lines that were not taken, if they are among the first or may be among the last."""
-        line = self.line
-        if self.head_room > 0:
-            lines = text.removesuffix(b"\n").split(b"\n", SCAN)[:SCAN]
-            entries, numbers = split_returns([_shown(raw) for raw in lines], line)
-            entries, numbers = entries[: self.head_room], numbers[: self.head_room]
-            self.head.append((entries, numbers))
-            self.head_room -= len(entries)
-        recent = self.recent
-        recent.append((line, text))
-        self.recent_size += len(text)
-        while len(recent) > 1 and (recent[1][0] < line - SCAN or self.recent_size - len(recent[0][1]) > _RECENT):
-            self.recent_size -= len(recent.popleft()[1])
-
-    def _keep_noise(self, part: bytes) -> None:
-        lines, numbers = self.noise
-        for at, raw in enumerate(part.split(b"\n")[:-1]):
-            lines.append(_shown(raw))
-            numbers.append(self.line + at)
-        self.noise_room -= len(part)
 
     # -- plain lines ---------------------------------------------------------------------------
     def _quick(self, data: bytes, start: int, hit: int, stop: int) -> bool:
@@ -274,7 +236,7 @@ class _Scanner:
             return False
         if not body.isascii() or b'"' in body or b"\\" in body or b"\t" in body or b"\r" in body:
             return False
-        text = _unwrap(body) if b"(" in body or b")" in body else body
+        text = unwrap(body) if b"(" in body or b")" in body else body
         if text is None:
             return False
         cells = self._load(text)
@@ -312,7 +274,7 @@ class _Scanner:
         mark = hash(data[hit : hit + size])
         scan = self.scan
         self.kept_lines.append(line)
-        self.head_room -= 1
+        self.around.head_room -= 1
         if shape is None:
             shape = self.shapes[keys] = Shape(keys, types)
         step = int(header[1])
@@ -385,7 +347,7 @@ class _Scanner:
             piece = strip_colours(piece)
         if not piece.strip() or (full > WIDEST_TERMINAL and b" - " not in piece):
             return False
-        entries, _, _ = self._entries(data, start, 2)
+        entries, _, _ = entries_at(data, start, 2, self.line)
         starts, _ = find_marks(entries)
         return 0 not in starts or len(join_record(entries, 0, starts, 0).entries) > 1
 
@@ -393,7 +355,7 @@ class _Scanner:
     def _careful(self, data: bytes, start: int) -> None:
         """Takes the line that starts at an offset, and those that belong to it, the careful way."""
         for size in _WINDOWS:
-            entries, numbers, end = self._entries(data, start, size)
+            entries, numbers, end = entries_at(data, start, size, self.line)
             complete = end > len(data)
             if complete and not self.feed.ended:
                 raise _NeedsMore
@@ -409,29 +371,11 @@ class _Scanner:
             at = data.find(b"\n", at) + 1 or len(data)
         used = self.scan.taken.intersection(numbers[:taken])
         if len(used) < lines:
-            self._keep_prose(data[start:at])
+            self.around.keep(data[start:at], self.line)
         else:
-            self.head_room -= taken
+            self.around.head_room -= taken
         self.line += lines
         self.position = at
-
-    def _entries(self, data: bytes, start: int, size: int) -> tuple[list[str], list[int], int]:
-        """Visible lines from an offset on, their numbers, and the offset behind them."""
-        lines: list[str] = []
-        at = start
-        for _ in range(size):
-            end = data.find(b"\n", at)
-            if end < 0:
-                lines.append(_visible(data[at:]))
-                at = len(data) + 1
-                break
-            lines.append(_visible(data[at:end]))
-            at = end + 1
-        if at == len(data):
-            lines.append("")
-            at += 1
-        entries, numbers = split_returns(lines, self.line)
-        return entries, numbers, at
 
     def _take_window(self, entries: list[str], numbers: list[int], *, complete: bool) -> int | None:
         """Takes the first line of a window with all that belongs to it.
@@ -511,14 +455,17 @@ class _Scanner:
         taken = len(self.kept_lines) + len(scan.taken)
         lost = len(self.lookalikes.numbers)
         counts = LineCounts(taken, text_lines - taken - lost, lost, tuple(self.lookalikes.samples.values()))
-        prose = self._prose()
+        kept, others = self.kept_lines, scan.taken
+        ends = [*kept[:1], *kept[-1:], *others]
+        parts = self.around.parts(self.line, closed=not self.open_end)
+        prose = prose_around(parts, others, min(ends), max(ends))
         return BytesReading(
             tuple(replace(run, lines=counts) for run in runs),
             prose,
             text_lines,
             tuple(sorted(self.lookalikes.numbers)),
             self.lookalikes.skipped,
-            self.noise,
+            self.around.sample,
         )
 
     def _rest(self) -> list[str]:
@@ -527,68 +474,8 @@ class _Scanner:
         if self.rest_lines > MOST_ASIDES:
             return [""] * (MOST_ASIDES + 1)
         for part in self.rest:
-            rest += _lines_of(part) if isinstance(part, bytes) else part
+            rest += lines_of(part) if isinstance(part, bytes) else part
         return rest if self.open_end else [*rest, ""]
-
-    def _prose(self) -> tuple[Prose, ...]:
-        tail: list[tuple[list[str], list[int]]] = []
-        room = SCAN - (not self.open_end)
-        after = self.line
-        shown = self.head[-1][1][-1] if self.head and self.head_room <= 0 else 0
-        for line, text in reversed(self.recent if self.head_room <= 0 else ()):
-            lines = text.removesuffix(b"\n").rsplit(b"\n", SCAN)
-            size = len(lines) if len(lines) <= SCAN else text.removesuffix(b"\n").count(b"\n") + 1
-            lines = lines[-SCAN:]
-            room -= after - line - size
-            if room <= 0:
-                break
-            entries, numbers = split_returns([_shown(raw) for raw in lines], line + size - len(lines))
-            skip = max(bisect_right(numbers, shown), len(entries) - room)
-            tail.append((entries[skip:], numbers[skip:]))
-            room -= len(entries)
-            after = line
-        parts = [_with_breaks(self.head), _with_breaks(tail[::-1])]
-        kept, taken = self.kept_lines, self.scan.taken
-        all_taken = [*kept[:1], *kept[-1:], *taken]
-        return prose_around(parts, taken, min(all_taken), max(all_taken))
-
-
-def _with_breaks(parts: Iterable[tuple[list[str], list[int]]]) -> tuple[list[str], list[int]]:
-    """Parts of a text in one, with an empty line where lines between them are left out."""
-    lines: list[str] = []
-    numbers: list[int] = []
-    for entries, where in parts:
-        if numbers and where and where[0] > numbers[-1] + 1:
-            lines.append("")
-            numbers.append(0)
-        lines += entries
-        numbers += where
-    return lines, numbers
-
-
-def _unwrap(body: bytes) -> bytes | None:
-    """A record's cells without numpy's wrappers; ``None`` if parentheses are not where they belong.
-
-    What separates a wrapped value from the next cell is rewritten to JSON already.
-    """
-    text = body
-    opened = 0
-    for wrapper in _WRAPPERS:
-        parts = text.split(wrapper)
-        if len(parts) > 1:
-            opened += len(parts) - 1
-            text = b":".join(parts)
-            if b"(" not in text:
-                break
-    if b"(" in text and body.count(b"(") != body.count(b")"):
-        return None
-    parts = text.split(b") - ")
-    closed = len(parts) - 1
-    text = b',"'.join(parts)
-    if text.endswith(b")"):
-        text = text[:-1]
-        closed += 1
-    return text if closed == opened and (b")" not in text or b"(" in text) else None
 
 
 def _join(entries: list[str], index: int, starts: dict[int, Header]) -> Joined:
@@ -597,28 +484,3 @@ def _join(entries: list[str], index: int, starts: dict[int, Header]) -> Joined:
     if len(joined.entries) > 1 and len(join_record(entries, index, starts, 1 << 60).entries) != len(joined.entries):
         raise NeedsCare
     return joined
-
-
-def _characters(data: bytes) -> Iterable[tuple[int, int]]:
-    """Parts of a megabyte that do not end inside a character."""
-    begin = 0
-    while begin < len(data):
-        end = min(begin + (1 << 20), len(data))
-        while end < len(data) and data[end] & 0xC0 == 0x80 and end > begin + 1:
-            end -= 1
-        yield begin, end
-        begin = end
-
-
-def _visible(raw: bytes) -> str:
-    """A line without colours and without the carriage return that ends it."""
-    return strip_ansi(raw.removesuffix(b"\r").decode("utf-8", "replace"))
-
-
-def _lines_of(text: bytes) -> list[str]:
-    return split_returns([_visible(raw) for raw in text.removesuffix(b"\n").split(b"\n")])[0]
-
-
-def _shown(raw: bytes) -> str:
-    """The beginning of a line, for what does not need all of it."""
-    return _visible(raw if len(raw) <= _LONG_LINE else raw[:_LONG_LINE])

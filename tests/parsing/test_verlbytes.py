@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from assistant.model.run import Run
 from assistant.parsing.counts import Lookalikes, count_lines
 from assistant.parsing.feed import slices
-from assistant.parsing.prose import find_prose
+from assistant.parsing.prose import SCAN, find_prose
 from assistant.parsing.repair import prepare
 from assistant.parsing.verl import VerlConsole
 from assistant.parsing.verlbytes import BytesReading, NeedsCare, read_bytes
@@ -180,3 +180,16 @@ def test_lookalikes_of_much_noise_are_sampled_unless_thorough() -> None:
     assert found.numbers < everything.numbers
     assert found.skipped > 0
     assert everything.samples == {201 * n: "loss: 0.5 reward: 0.25" for n in (1, 2, 3)}
+
+
+@pytest.mark.parametrize("chunk", [4000, 1 << 20])
+@pytest.mark.parametrize("returns", [False, True], ids=["plain", "carriage-returns"])
+@pytest.mark.parametrize(("before", "after"), [(0, 2 * SCAN), (2 * SCAN, 0), (2 * SCAN, 2 * SCAN), (SCAN - 3, 7)])
+def test_read_bytes_much_text_around_the_log_gives_the_same_prose(
+    before: int, after: int, returns: bool, chunk: int
+) -> None:
+    noise = "loading shard\rloading shards" if returns else "loading shards"
+    text = ["Is this run healthy?", ""] + [noise] * before
+    text += [*gen.random_log(3, 8).lines, *[noise] * after, "", "What about the last step?"]
+    assert assert_same("\n".join(text), chunk)
+    assert assert_same("\n".join(text) + "\n", chunk)
