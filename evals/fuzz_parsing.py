@@ -72,7 +72,8 @@ def check(data: bytes) -> None:
     from assistant.parsing.feed import slices
     from assistant.parsing.repair import prepare
     from assistant.parsing.verl import VerlConsole
-    from assistant.parsing.verlbytes import NeedsCare, read_bytes
+    from assistant.parsing.verlbytes import read_bytes
+    from assistant.parsing.verlends import NeedsCare
 
     begin = time.perf_counter()
     try:

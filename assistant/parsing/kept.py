@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Mapping, MutableSequence, Sequence
+from itertools import groupby
 from types import MappingProxyType
 from typing import Any, Final, Literal
 
@@ -45,6 +46,21 @@ class Shape:
         self._batch.append(values)
         place = self.size
         self.size += 1
+        return place
+
+    def extend(self, columns: Sequence[array[float] | array[int]]) -> int:
+        """Takes the values of several rows by column; returns the place of the first."""
+        self.flush()
+        for index, new in enumerate(columns):
+            column = self.columns[index]
+            if isinstance(column, array) and column.typecode != new.typecode:
+                column = self.columns[index] = list(column)
+                kinds = list(self._kinds)
+                kinds[index] = list
+                self._kinds = tuple(kinds)
+            column.extend(new)
+        place = self.size
+        self.size += len(columns[0])
         return place
 
     def flush(self) -> None:
@@ -118,6 +134,10 @@ def loosen(rows: list[AnyRow], index: int) -> Row:
     return row
 
 
+def _shape_of(row: AnyRow) -> Shape | None:
+    return row.shape if isinstance(row, KeptRow) else None
+
+
 def fill_columns(rows: Sequence[AnyRow]) -> dict[str, Column]:
     """The columns of rows, keys in the order in which they first appear.
 
@@ -127,27 +147,28 @@ def fill_columns(rows: Sequence[AnyRow]) -> dict[str, Column]:
     loose: dict[str, list[int]] = {}
     shapes: dict[int, Shape] = {}
     pieces: list[tuple[Shape | None, int, int]] = []
-    for index, row in enumerate(rows):
-        if isinstance(row, KeptRow):
-            shape = row.shape
-            if id(shape) not in shapes:
-                shapes[id(shape)] = shape
-                shape.flush()
-                _drop(shape)
-                for key in shape.keys:
-                    keys.setdefault(key, []).append(shape)
-            if pieces and pieces[-1][0] is shape:
-                pieces[-1] = (shape, pieces[-1][1], pieces[-1][2] + 1)
-            else:
-                begin = len(shape.at)
-                pieces.append((shape, begin, begin + 1))
-            shape.at.append(index)
-            shape.line.append(row.line)
-        else:
-            pieces.append((None, index, index + 1))
-            for key in row.values:
-                keys.setdefault(key, [])
-                loose.setdefault(key, []).append(index)
+    index = 0
+    for shape, members in groupby(rows, _shape_of):
+        begin = index
+        if shape is None:
+            for row in members:
+                pieces.append((None, index, index + 1))
+                for key in row.values:
+                    keys.setdefault(key, [])
+                    loose.setdefault(key, []).append(index)
+                index += 1
+            continue
+        if id(shape) not in shapes:
+            shapes[id(shape)] = shape
+            shape.flush()
+            _drop(shape)
+            for key in shape.keys:
+                keys.setdefault(key, []).append(shape)
+        first = len(shape.line)
+        shape.line.extend([row.line for row in members])
+        index += len(shape.line) - first
+        shape.at.extend(range(begin, index))
+        pieces.append((shape, first, len(shape.line)))
     columns: dict[str, Column] = {}
     merger = _Merger(rows, pieces)
     for key, held in keys.items():

@@ -127,7 +127,8 @@ def _read_chunks(
     whole: bytes | None = None,
 ) -> Parsed:
     """A large text: verl's from its bytes, any other as a whole."""
-    from assistant.parsing.verlbytes import NeedsCare, read_bytes
+    from assistant.parsing.verlbytes import read_bytes
+    from assistant.parsing.verlends import NeedsCare
 
     try:
         reading = read_bytes(chunks(), name, thorough=thorough)

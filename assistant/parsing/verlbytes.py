@@ -7,30 +7,29 @@ the whole text, :class:`NeedsCare` is raised and the caller takes that way for a
 
 from __future__ import annotations
 
-import math
 import re
 from array import array
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from types import NoneType
-from typing import Any, Final
-
-import orjson
+from itertools import compress
+from typing import Final
 
 from assistant.model.run import LineCounts, Run
 from assistant.parsing import cuts
 from assistant.parsing.counts import Lookalikes, looks_like_metrics, strip_colours
 from assistant.parsing.decoding import MAGIC
 from assistant.parsing.feed import Feed
-from assistant.parsing.kept import KeptRow, Shape, loosen
+from assistant.parsing.kept import KeptRow, Shape
 from assistant.parsing.mojibake import is_garbled
-from assistant.parsing.numpytext import unwrap
 from assistant.parsing.prose import Prose, prose_around
 from assistant.parsing.repair import Document, strip_ansi
-from assistant.parsing.segments import SEPARATOR, Header, find_header, read_tail
+from assistant.parsing.segments import Header, find_header
 from assistant.parsing.surroundings import Surroundings, characters, entries_at, lines_of
-from assistant.parsing.verl import MOST_ASIDES, SHORTEST_LIMIT, finish_scan, learn_limit
+from assistant.parsing.verl import MOST_ASIDES, finish_scan
+from assistant.parsing.verlblocks import Group, read_records
 from assistant.parsing.verldict import MARK, read_validation_dict
+from assistant.parsing.verlends import Ends, NeedsCare
+from assistant.parsing.verlline import LONGEST_TAIL, LineReader
 from assistant.parsing.verlscan import EXTRA_MARK, Scan, Seen, find_marks, take_other, take_record
 from assistant.parsing.wrap import WIDEST_TERMINAL, Joined, join_record
 
@@ -43,20 +42,16 @@ _SPLIT_MARK: Final = re.compile(
 )
 """A colour code inside what the lines are found by."""
 
-_SPECIAL: Final = {True: math.inf, False: -math.inf, None: math.nan}
-_HUGE: Final = 2.0**62
-_LONGEST_TAIL: Final = 300
 _WINDOWS: Final = (6, 80, 1000, 12_000)
 _GARBLED_SAMPLE: Final = 400_000
-_NUMBERS: Final = frozenset({int, float})
 _MOST_PREFIXES: Final = 1000
 _RETURN: Final = 13
 _NEWLINE: Final = 10
 _UNKNOWN: Final = (None, -1)
-
-
-class NeedsCare(Exception):
-    """The text has a peculiarity that only the careful way, over all of it, can judge."""
+_BLOCK: Final = 1 << 18
+_FEWEST: Final = 4
+_PAUSE: Final = 64
+"""Lines that go one by one after a block that had to."""
 
 
 class _NeedsMore(Exception):
@@ -110,18 +105,13 @@ class _Scanner:
         self.kept_lines = array("q")
         self.shapes: dict[tuple[str, ...], Shape] = {}
         self.prefixes: dict[bytes, tuple[str | None, int] | None] = {}
-        self.special = 0
-        self.specials = 0
-        self.special_types: tuple[type, ...] = ()
-        self.plain_types: tuple[type, ...] = ()
-        self.special_at: list[int] = []
-        self.longest = 0
-        self.at_longest: tuple[int, bytes] = (-1, b"")
-        self.last: tuple[int, bytes] = (-1, b"")
+        self.reader = LineReader(self.shapes)
+        self.ends = Ends(self.scan)
         self.rest: list[bytes | list[str]] = []
         self.rest_lines = 0
         self.open_end = False
         self.around = Surroundings()
+        self.block_from = 0
         self.feed = Feed(chunks, self._take)
 
     # -- input ---------------------------------------------------------------------------------
@@ -177,6 +167,8 @@ class _Scanner:
                 stop = data.find(b"\n", hit)
                 if stop < 0:
                     stop = len(data)
+                if self.line >= self.block_from and self._block(data, start, hit, stop):
+                    continue
                 if self._quick(data, start, hit, stop):
                     self.position = min(stop + 1, len(data))
                     self.line += 1
@@ -210,6 +202,83 @@ class _Scanner:
         self.rest_lines += lines
         self.position = end
 
+    # -- many plain lines ----------------------------------------------------------------------
+    def _block(self, data: bytes, start: int, hit: int, stop: int) -> bool:
+        """Takes whole records on consecutive lines; false, with nothing taken, if they need a closer look."""
+        front = data[start:hit]
+        head = front + b"step:"
+        second = data.find(b"\n", stop + 1)
+        if second < 0 or not data.startswith(head, stop + 1) or not data.startswith(head, second + 1):
+            return False
+        known = self._prefix(front) if front else (None, 0)
+        lines = data[start : start + _BLOCK].split(b"\n")
+        count = next((index for index, line in enumerate(lines) if not line.startswith(head)), len(lines))
+        # The end of the block may cut the last line, and what follows the last but one has to be a record.
+        lines = lines[: count - 1 if count < len(lines) else count - 2]
+        end = start + sum(map(len, lines)) + len(lines)
+        if len(lines) < _FEWEST:
+            return False
+        groups = None
+        if known is not None and _HEADER.match(data, end + len(front)):
+            if front:
+                lines = [line[len(front) :] for line in lines]
+            if self._sizes_are_common(lines, known[1]):
+                groups = read_records(b"\n".join(lines))
+        if known is None or groups is None:
+            self.block_from = self.line + _PAUSE
+            return False
+        self._take_groups(groups, lines, *known)
+        self.position = end
+        return True
+
+    def _sizes_are_common(self, lines: list[bytes], width: int) -> bool:
+        """Whether no line may be cut, by its length."""
+        for line in lines:
+            size = len(line)
+            if self.ends.are_cut_at(size):
+                return False
+            if size == cuts.KNOWN_LIMIT or size + width == cuts.KNOWN_LIMIT:
+                return False
+            if size - line.rfind(b" - ") > LONGEST_TAIL:
+                return False
+        return True
+
+    def _take_groups(self, groups: list[Group], lines: list[bytes], tag: str | None, width: int) -> None:
+        scan, line, at = self.scan, self.line, 0
+        rows, taken = scan.rows, list[bytes]()
+        fresh: list[bool] = []
+        self.kept_lines.extend(range(line, line + len(lines)))
+        self.around.head_room -= len(lines)
+        self.line += len(lines)
+        for group in groups:
+            shape = self.shapes.get(group.keys)
+            if shape is None:
+                types = tuple(float if column.typecode == "d" else int for column in group.columns)
+                shape = self.shapes[group.keys] = Shape(group.keys, types)
+            members = lines[at : at + len(group.steps)]
+            is_new = scan.seen.is_new
+            fresh = [is_new(step, hash(member)) for step, member in zip(group.steps, members, strict=True)]
+            columns = group.columns
+            if not all(fresh):
+                columns = [array(column.typecode, compress(column, fresh)) for column in columns]
+            place = shape.extend(columns)
+            for step, member, new in zip(group.steps, members, fresh, strict=True):
+                row = KeptRow(step, line + at, tag, shape, place if new else -1)
+                at += 1
+                if new:
+                    place += 1
+                    rows.append(row)
+                    taken.append(member)
+                else:
+                    scan.duplicates.append(row)
+        sizes = array("l", map(len, taken))
+        scan.sizes[0].extend(sizes)
+        scan.sizes[1].extend(array("l", [size + width for size in sizes]))
+        for index, (size, member) in enumerate(zip(sizes, taken, strict=True), len(rows) - len(taken)):
+            self.ends.add(size, index, member)
+        copied = not fresh[-1]
+        self.rest, self.rest_lines = [], MOST_ASIDES + 1 if copied else 0
+
     # -- plain lines ---------------------------------------------------------------------------
     def _quick(self, data: bytes, start: int, hit: int, stop: int) -> bool:
         """Takes a whole record on one line; false if it needs a closer look."""
@@ -232,49 +301,20 @@ class _Scanner:
         body = data[begin:stop].rstrip(b" ")
         full = front + stop - hit
         size = begin - hit + len(body)
-        if cuts.KNOWN_LIMIT in (full, size) or (size == self.longest and size >= SHORTEST_LIMIT):
+        if cuts.KNOWN_LIMIT in (full, size) or self.ends.are_cut_at(size):
             return False
-        if not body.isascii() or b'"' in body or b"\\" in body or b"\t" in body or b"\r" in body:
-            return False
-        text = unwrap(body) if b"(" in body or b")" in body else body
-        if text is None:
-            return False
-        cells = self._load(text)
+        cells = self.reader.read(body)
         if cells is None:
             return False
-        cut = body.rfind(b" - ")
-        tail = body[cut + 3 :] if cut >= 0 else body
-        if len(tail) > _LONGEST_TAIL or tail.count(b"(") != tail.count(b")"):
-            return False
-        keys = tuple(cells)
-        values = tuple(cells.values())
-        types = tuple(map(type, values))
-        shape = self.shapes.get(keys)
-        if self.specials or ((shape is None or types != shape.types) and not _NUMBERS.issuperset(types)):
-            if types != self.special_types:
-                self.special_at = [at for at, kind in enumerate(types) if kind is bool or kind is NoneType]
-                self.special_types = types
-                self.plain_types = tuple(float if kind is bool or kind is NoneType else kind for kind in types)
-            plain, shown = list(values), list(values)
-            for at in self.special_at:
-                plain[at] = 0
-                shown[at] = _SPECIAL[values[at]]
-            types, values = self.plain_types, tuple(shown)
-            if len(self.special_at) != self.specials or not _NUMBERS.issuperset(types):
-                return False
-            if not math.hypot(*plain) < _HUGE:
-                return False
-        elif not math.hypot(*values) < _HUGE:
-            return False
-        if shape is None and ("" in cells or "step" in cells):
-            return False
-        if self._may_continue(data, start, after, full):
+        keys, values, types = cells
+        if self._may_continue(data, start, hit, after, full):
             return False
         line = self.line
         mark = hash(data[hit : hit + size])
         scan = self.scan
         self.kept_lines.append(line)
         self.around.head_room -= 1
+        shape = self.shapes.get(keys)
         if shape is None:
             shape = self.shapes[keys] = Shape(keys, types)
         step = int(header[1])
@@ -286,36 +326,9 @@ class _Scanner:
         scan.rows.append(KeptRow(step, line, tag, shape, shape.add(values, types)))
         scan.sizes[0].append(size)
         scan.sizes[1].append(full)
-        self.last = (index, body)
-        if size > self.longest:
-            self.longest = size
-            self.at_longest = (index, body)
+        self.ends.add(size, index, data[hit : hit + size])
         self.rest, self.rest_lines = [], 0
         return True
-
-    def _load(self, text: bytes) -> dict[str, Any] | None:
-        """The cells of a record's text as JSON reads them; ``None`` if it does not, or a key comes twice."""
-        joined = b',"'.join(text.split(b" - "))
-        if b" " in joined:
-            return None
-        quoted = joined.replace(b":", b'":')
-        line = b'{"' + quoted + b"}"
-        if self.special:
-            line = line.replace(b'":nan', b'":null')
-            if self.special > 1:
-                line = line.replace(b'":inf', b'":true').replace(b'":-inf', b'":false')
-            self.specials = len(line) - len(quoted) - 3
-        try:
-            cells: dict[str, Any] = orjson.loads(line)
-        except orjson.JSONDecodeError:
-            if self.special < 1 and b":nan" in text:
-                self.special = 1
-            elif self.special < 2 and b"inf" in text:
-                self.special = 2
-            else:
-                return None
-            return self._load(text)
-        return cells if len(cells) == len(quoted) - len(joined) else None
 
     def _prefix(self, raw: bytes) -> tuple[str | None, int] | None:
         """Process and visible length of what stands before ``step:``; ``None`` if no record starts there."""
@@ -333,13 +346,17 @@ class _Scanner:
         self.prefixes[raw] = found
         return found
 
-    def _may_continue(self, data: bytes, start: int, after: int, full: int) -> bool:
+    def _same_front(self, data: bytes, start: int, hit: int, after: int) -> bool:
+        """Whether the next line is a record of the same process."""
+        return data.startswith(data[start:hit], after) and bool(_HEADER.match(data, after + hit - start))
+
+    def _may_continue(self, data: bytes, start: int, hit: int, after: int, full: int) -> bool:
         """Whether the line behind a whole record could belong to it."""
         if after >= len(data):
             if not self.feed.ended:
                 raise _NeedsMore
             return False
-        if _HEADER.match(data, after):
+        if _HEADER.match(data, after) or (hit > start and self._same_front(data, start, hit, after)):
             return False
         end = data.find(b"\n", after)
         piece = data[after : end if end >= 0 else len(data)]
@@ -410,7 +427,7 @@ class _Scanner:
             known = len(scan.rows)
             end = take_record(scan, document, *record, hashed=True)
             if len(scan.rows) > known:
-                self._note_size(known)
+                self.ends.add_careful(known)
                 self.rest, self.rest_lines, rest = [], 0, end
         if self.rest_lines <= MOST_ASIDES:
             self.rest.append(entries[rest:at])
@@ -421,32 +438,10 @@ class _Scanner:
                 self.lookalikes.add(entry, number)
         return at
 
-    def _note_size(self, index: int) -> None:
-        """Rows of the greatest length may all be cut there: they are kept with their text."""
-        size = self.scan.sizes[0][index]
-        if size >= self.longest:
-            if size == self.longest and self.at_longest[0] >= 0:
-                self._keep_end(*self.at_longest)
-            self.longest = size
-            self.at_longest = (-1, b"")
-
-    def _keep_end(self, index: int, body: bytes) -> None:
-        row = loosen(self.scan.rows, index)
-        text = f"step:{row.step}{SEPARATOR}{body.decode()}"
-        cut = text.rfind(SEPARATOR) + len(SEPARATOR)
-        self.scan.ends[index] = (read_tail(text[cut:], cut), text)
-
     # -- the end -------------------------------------------------------------------------------
     def _finish(self) -> BytesReading:
         scan = self.scan
-        rows = scan.rows
-        if rows and isinstance(rows[-1], KeptRow):
-            self._keep_end(*self.last)
-        limit = learn_limit(scan)
-        if limit is not None and any(
-            full == limit and isinstance(row, KeptRow) for row, full in zip(rows, scan.sizes[1], strict=True)
-        ):
-            raise NeedsCare
+        self.ends.settle()
         scan.rest = self._rest()
         runs = finish_scan(scan, self.name)
         if not runs:

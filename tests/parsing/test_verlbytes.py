@@ -2,6 +2,7 @@
 
 import math
 import random
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -16,7 +17,8 @@ from assistant.parsing.feed import slices
 from assistant.parsing.prose import SCAN, find_prose
 from assistant.parsing.repair import prepare
 from assistant.parsing.verl import VerlConsole
-from assistant.parsing.verlbytes import BytesReading, NeedsCare, read_bytes
+from assistant.parsing.verlbytes import BytesReading, read_bytes
+from assistant.parsing.verlends import NeedsCare
 from tests.parsing.generators import verl_log as gen
 
 NOISE = (
@@ -91,6 +93,44 @@ def test_read_bytes_any_generated_log_reads_as_the_careful_way_does(
         lines.insert(0, gen.validation_dict(gen.random_row(rng, 0, validate=True, train=False)))
     text = ("\r\n" if how["crlf"] else "\n").join(lines) + ("" if how["open"] else "\n")
     assert_same(text, chunk)
+
+
+@given(
+    seed=st.integers(0, 10**6),
+    width=st.sampled_from([0, 0, 500, 900]),
+    how=st.fixed_dictionaries({name: st.booleans() for name in ("old", "ray", "nan", "copies", "restart", "noise")}),
+)
+@settings(max_examples=120, deadline=None)
+def test_read_bytes_many_lines_in_a_row_read_as_the_careful_way_does(
+    seed: int, width: int, how: dict[str, bool]
+) -> None:
+    """Blocks of whole records, all cut at one width, with copies, restarts, gaps and lines of equal length."""
+    rng = random.Random(seed)
+    lines = gen.random_log(seed, rng.randrange(8, 30), val_every=rng.choice([0, 5]), old=how["old"]).lines
+    if how["nan"]:
+        key = rng.choice(lines[-1].split(" - ")[1:]).partition(":")[0]
+        broken = rng.choice(["nan", "np.float64(nan)", "-inf", "null", "1e400", "12345678901234567890123"])
+        lines = [re.sub(rf"(?<= - {re.escape(key)}:)[^ ]+", broken, x) if rng.random() < 0.3 else x for x in lines]
+    if how["restart"]:
+        lines += lines[rng.randrange(len(lines)) :]
+    if how["copies"]:
+        lines = [line for line in lines for _ in range(rng.choice([1, 1, 1, 2]))]
+    if width:
+        lines = [line[:width] for line in lines]
+    if how["ray"]:
+        lines = [gen.ray(line, 7, colour=seed % 2 == 0) for line in lines]
+    if how["noise"]:
+        lines.insert(rng.randrange(len(lines)), rng.choice(NOISE))
+    assert_same("\n".join(lines) + "\n")
+
+
+@pytest.mark.parametrize(
+    "broken", ["actor/x:1", "actor/x:np.float64(0.5", "actor/x:0.5)", "actor/x:np.float64()1", "x"]
+)
+def test_read_bytes_one_odd_line_among_many_leaves_the_others_as_they_are(broken: str) -> None:
+    rows = [f"step:{step} - actor/x:np.float64({step}.5) - actor/y:{step} - actor/z:0.25" for step in range(40)]
+    rows[20] = f"step:20 - {broken} - actor/y:20 - actor/z:0.25"
+    assert assert_same("\n".join(rows) + "\n")
 
 
 @given(seed=st.integers(0, 10**6), edits=st.integers(1, 6))
