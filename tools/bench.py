@@ -108,6 +108,23 @@ def console_lines(steps: int, *, wrapped: bool) -> list[str]:
     return lines
 
 
+def ray_lines(steps: int) -> list[str]:
+    """Lines with the example's metrics as a Ray worker prints them, the figures of each step drawn anew."""
+    rng = random.Random(9)
+    example = max((ROOT / LOG).read_text(encoding="utf-8").splitlines(), key=lambda line: "actor/" in line)
+    head, _, body = example.partition("step:")
+    cells = re.findall(r" - ([^:]+):(np\.\w+\()?([-+.\w]+)", body)
+
+    def drawn(text: str) -> str:
+        scale = rng.uniform(0.5, 1.5)
+        return repr(float(text) * scale) if set(text) & set(".en") else repr(int(int(text) * scale))
+
+    return [
+        " - ".join([f"{head}step:{step}", *(f"{key}:{np}{drawn(text)}{')' if np else ''}" for key, np, text in cells)])
+        for step in range(1, steps + 1)
+    ]
+
+
 def noise_lines(count: int) -> list[str]:
     """What workers and rollouts print."""
     rng = random.Random(8)
@@ -119,7 +136,7 @@ def script(path: Path) -> pd.DataFrame:
     """What people write to read such a log."""
     rows = []
     for line in path.read_text(encoding="utf-8").splitlines():
-        if line.startswith("step:"):
+        if "step:" in line:
             pairs = re.findall(r"([\w/@.()-]+):(?:np\.\w+\()?(-?[\d.]+(?:e-?\d+)?|nan|inf)", line)
             rows.append({key: float(value) for key, value in pairs})
     return pd.DataFrame(rows)
@@ -128,10 +145,15 @@ def script(path: Path) -> pd.DataFrame:
 def parsing_rows(folder: Path, megabytes: int, runs: int) -> list[tuple[str, str, str]]:
     """Megabytes a second of the parser and of what it is compared with, on generated logs in one process."""
     rows = []
-    for kind, wrapped in (("np.float64(…)", True), ("plain numbers", False)):
-        lines = console_lines(200, wrapped=wrapped)
+    kinds: dict[str, Callable[[int], list[str]]] = {
+        "np.float64(…)": lambda steps: console_lines(steps, wrapped=True),
+        "plain numbers": lambda steps: console_lines(steps, wrapped=False),
+        "from a Ray worker": ray_lines,
+    }
+    for kind, write in kinds.items():
+        lines = write(200)
         steps = megabytes * 1_000_000 // (sum(map(len, lines)) // len(lines))
-        lines = console_lines(steps, wrapped=wrapped)
+        lines = write(steps)
         path = folder / "console.log"
         size = path.write_text("\n".join(lines) + "\n", encoding="utf-8")
         ours = median(lambda path=path: parse_file(path), runs)  # type: ignore[misc]

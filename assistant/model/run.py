@@ -80,16 +80,40 @@ class LineCounts:
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """A remark of the parser for the reader, in both languages, with a stable code."""
+    """A remark of the parser for the reader, in both languages, with a stable code.
+
+    Attributes:
+        counted: original lines whose number the remark tells, where it tells one.
+    """
 
     code: str
     zh: str
     en: str
     line: int | None = None
+    counted: tuple[int, ...] = field(default=(), compare=False, repr=False)
 
     def text(self, language: str) -> str:
         """The remark in one language."""
         return self.zh if language == "zh" else self.en
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """When the code that printed a log was current, as far as its keys tell.
+
+    Attributes:
+        since: ISO date of the change that brought one of its keys, if any did.
+        until: ISO date of the change after which it would print otherwise, if any.
+        evidence: the keys that tell it.
+    """
+
+    since: str | None
+    until: str | None
+    evidence: tuple[str, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """For ``parse`` and ``runs``."""
+        return {"since": self.since, "until": self.until, "evidence": list(self.evidence)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,6 +132,7 @@ class Run:
         missing: cells that should be there and are not.
         warnings: remarks for the reader.
         lines: how the text's lines were used.
+        version: when the framework's code that printed it was current, where its keys tell.
         extras: side facts printed beside the metrics (such as ``validation_samples``: value, line).
     """
 
@@ -123,6 +148,7 @@ class Run:
     warnings: tuple[Note, ...] = ()
     lines: LineCounts = field(default_factory=LineCounts)
     extras: Mapping[str, tuple[Number, int]] = field(default_factory=dict)
+    version: Version | None = None
 
     # -- reading -----------------------------------------------------------------------------
     @property
@@ -209,6 +235,7 @@ class Run:
             "name": self.name,
             "format": self.format,
             "framework": self.framework,
+            "framework_version": self.version.to_json() if self.version else None,
             "step_axis": self.step_axis,
             "rows": [
                 {"step": step, "line": line, "values": {k: json_number(v) for k, v in values.items()}}
@@ -235,6 +262,7 @@ class Run:
             "name": self.name,
             "format": self.format,
             "framework": self.framework,
+            "framework_version": self.version.to_json() if self.version else None,
             "step_axis": self.step_axis,
             "steps": [steps[0], steps[-1]] if steps else [],
             "n_steps": len(steps),

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from assistant.parsing.decoding import decode
@@ -17,6 +18,7 @@ from assistant.parsing.registry import Format, Registry
 from assistant.parsing.repair import Document
 from assistant.parsing.table import Reading
 from assistant.parsing.verl import VerlConsole
+from assistant.parsing.versions import with_versions
 
 __all__ = [
     "Document",
@@ -71,7 +73,7 @@ def parse_text(text: str, *, name: str = "pasted text") -> Parsed:
     Returns:
         The runs with exact values and 1-based line numbers of the given text. Never raises on content.
     """
-    return read_text(registry, text, name)
+    return _with_versions(read_text(registry, text, name))
 
 
 def parse_bytes(data: bytes, *, name: str, thorough: bool = False) -> Parsed:
@@ -88,11 +90,11 @@ def parse_bytes(data: bytes, *, name: str, thorough: bool = False) -> Parsed:
         BinaryInput: the bytes are no text.
         InputError: an archive expands to more than 4 GiB.
     """
-    return read_data(registry, data, name, thorough=thorough)
+    return _with_versions(read_data(registry, data, name, thorough=thorough))
 
 
 def parse_file(
-    path: Path, *, name: str | None = None, thorough: bool = False, progress: Progress | None = None
+    path: Path | str, *, name: str | None = None, thorough: bool = False, progress: Progress | None = None
 ) -> Parsed:
     """Reads a file as :func:`parse_bytes` does, a large verl log in parts.
 
@@ -105,4 +107,9 @@ def parse_file(
     Raises:
         OSError: it cannot be read.
     """
-    return read_file(registry, path, name or path.name, thorough=thorough, progress=progress)
+    path = Path(path)
+    return _with_versions(read_file(registry, path, name or path.name, thorough=thorough, progress=progress))
+
+
+def _with_versions(parsed: Parsed) -> Parsed:
+    return replace(parsed, runs=with_versions(parsed.runs))
