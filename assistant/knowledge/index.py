@@ -246,8 +246,7 @@ def _build(
 def _write_words(path: Path, entries: Sequence[Entry]) -> None:
     table = sqlite3.connect(path)
     table.execute(
-        "CREATE VIRTUAL TABLE entries USING "
-        "fts5(id UNINDEXED, names, words, head, body, tokenize = 'porter unicode61')"
+        "CREATE VIRTUAL TABLE entries USING fts5(id UNINDEXED, names, words, head, body, tokenize = 'porter unicode61')"
     )
     table.executemany(
         "INSERT INTO entries VALUES (?, ?, ?, ?, ?)",
