@@ -107,7 +107,12 @@ class Finder:
     @cached_property
     def index(self) -> Index:
         """The index, opened or built on first use."""
-        return self._make_index([entry_of(card) for card in self.library])
+        return self._make_index(self.entries)
+
+    @cached_property
+    def entries(self) -> list[Entry]:
+        """What the index holds."""
+        return [entry_of(card) for card in self.library]
 
     def find(self, question: str, framework: str | None = None, k: int = 5) -> list[Found]:
         """Cards that answer a question, best first; empty if none does.

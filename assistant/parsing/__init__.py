@@ -37,10 +37,14 @@ __all__ = [
 registry = Registry()
 """The formats in use; the built-in ones are registered here like any other."""
 registry.register(VerlConsole())
-registry.register(LazyFormat("slime", 90, "slime:Slime", ("train/", "rollout/", "perf/", "eval/")))
-registry.register(LazyFormat("areal", 90, "areal:AReaL", ("│",)))
-registry.register(LazyFormat("nemo-rl", 90, "nemo_rl:NeMoRL", ("Training Results:", "Validation Results:")))
-registry.register(LazyFormat("deepspeed-chat", 90, "deepspeed_chat:DeepSpeedChat", ("ppo_ep", "PPO Epoch")))
+registry.register(
+    LazyFormat("slime", 90, "slime:Slime", ("train/", "rollout/", "perf/", "eval/", "passrate/", "multi_turn/"))
+)
+registry.register(LazyFormat("areal", 90, "areal:AReaL", ("│", "RPC name ", ") finishes.")))
+registry.register(LazyFormat("nemo-rl", 90, "nemo_rl:NeMoRL", ("Training Results:", "Validation Results")))
+registry.register(
+    LazyFormat("deepspeed-chat", 90, "deepspeed_chat:DeepSpeedChat", ("ppo_ep", "PPO Epoch", "Actor Loss"))
+)
 registry.register(LazyFormat("minimind", 90, "minimind:MiniMind", ("poch",)))
 registry.register(
     LazyFormat(
@@ -48,7 +52,7 @@ registry.register(
     )
 )
 registry.register(LazyFormat("roll", 85, "roll:ROLL", ("pipeline step ", "@sum", "system/tps")))
-registry.register(LazyFormat("prime-rl", 80, "primerl:PrimeRL", ("Step ",)))
+registry.register(LazyFormat("prime-rl", 80, "primerl:PrimeRL", ("tep ", "| Time")))
 registry.register(LazyFormat("logger-pairs", 9, "levelpairs:LevelPairs", ("=", ":")))
 registry.register(LazyFormat("hf-dict", 60, "hfdict:HFDict", ("{'",)))
 registry.register(

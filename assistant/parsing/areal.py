@@ -1,6 +1,8 @@
 """AReaL's log: ``Epoch 1/10 Step 3/100 Train step 3/1000 done.`` and the boxed tables of statistics behind it.
 
-A table has four pairs of columns, name and value, without a header; the last rows may have empty pairs.
+A table has four pairs of columns, name and value, without a header; the last rows may have empty pairs. The first
+versions print ``RPC name actor_train returns {…}`` (or such a table) and close the step with ``Epoch 1/1 step 6/19
+(global step 6) finishes. … #End to end# execution time: *2299.448*s.``
 """
 
 from __future__ import annotations
@@ -10,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from assistant.model.run import Missing
+from assistant.parsing.arealrpc import has_finished, read_finished
 from assistant.parsing.logprefix import has_prefix, read_body
 from assistant.parsing.numbers import NUMBER, read_number
 from assistant.parsing.records import Record, make_runs
@@ -177,7 +180,8 @@ class AReaL:
 
     def read(self, document: Document) -> Reading:
         """At most one run a process."""
-        if not any("│" in line for line in document.lines):
+        finished = has_finished(document)
+        if not finished and not any("│" in line for line in document.lines):
             return Reading()
         reader = _Reader()
         for line, number in zip(document.lines, document.numbers, strict=False):
@@ -185,6 +189,10 @@ class AReaL:
                 reader.feed(line, number)
         reader.close()
         headed = any(table.headed for table in reader.tables)
+        if finished and not headed:
+            tables = [table for table in reader.tables if _is_statistics(table.row)]
+            lines = {number for table in tables for number in reader.taken.get(id(table), [])}
+            return read_finished(document, [table.row for table in tables], lines)
         used = [table for table in reader.tables if table.headed == headed and _is_statistics(table.row)]
         runs = make_runs(
             [Record("stats", table.row) for table in used],

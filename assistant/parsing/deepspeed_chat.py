@@ -1,7 +1,8 @@
 """DeepSpeed-Chat, step 3: ``epoch: 0|step: 13|ppo_ep: 1|act_loss: …`` and the lines that follow it.
 
 The reward (``average reward score: …``) and the times (``|E2E latency=7.99s |…``) stand on lines of their own
-behind the step's line and belong to it. Newer versions print ``Epoch: 0 | Step: 13 | PPO Epoch: 1 | …``.
+behind the step's line and belong to it: the hybrid engine prints the times of a step when the next one begins.
+Newer versions print ``Epoch: 0 | Step: 13 | PPO Epoch: 1 | …``.
 """
 
 from __future__ import annotations
@@ -9,8 +10,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from assistant.model.run import Missing, Note
-from assistant.parsing.logprefix import read_body
+from assistant.model.run import Missing, MissingReason, Note
+from assistant.parsing.messages import Message, find_messages
 from assistant.parsing.numbers import NUMBER, read_number
 from assistant.parsing.records import Record, make_runs, settle_ends, unit_notes
 from assistant.parsing.repair import Document
@@ -18,13 +19,14 @@ from assistant.parsing.table import Reading, Row
 
 _VALUE: Final = rf"(?:tensor\()?+(?P<number>{NUMBER})"
 _HEADING: Final = re.compile(
-    r"(?:(?![Ee]poch:)[\w.-]{1,64}+: )?+[Ee]poch: (?P<epoch>[0-9]{1,9}) ?\| ?[Ss]tep: (?P<step>[0-9]{1,12}) ?\| ?"
-    r"(?:ppo_ep|PPO Epoch): [0-9]{1,9} ?\|"
+    r"(?:(?![Ee]poch:)[\w.-]{1,64}+: )?+[Ee]poch: (?P<epoch>[0-9]{1,9}) ?\| ?[Ss]tep: (?P<step>[0-9]{1,12})"
+    r"(?:/[0-9]{1,12})?+ ?\|(?P<ppo> ?(?:ppo_ep|PPO Epoch): [0-9]{1,9} ?\|)?+"
 )
-_CELL: Final = re.compile(rf" ?(?P<key>[A-Za-z][\w ().-]{{0,60}}+): {_VALUE}(?:[,)][^|]{{0,80}}+)?+ {{0,40}}")
+_COUNTERS: Final = frozenset({"ppo_ep", "PPO Epoch"})
+_CELL: Final = re.compile(rf" {{0,80}}+(?P<key>[A-Za-z][\w ().-]{{0,60}}+): {_VALUE}(?:[,)][^|]{{0,80}}+)?+ {{0,40}}")
 _REWARD: Final = re.compile(
-    rf"(?:[\w.-]{{1,64}}+: )?+[Aa]verage reward score: {_VALUE}\)?+"
-    rf"(?: \| EMA reward score: (?P<ema>{NUMBER}))?+\s{{0,40}}$"
+    rf"(?:[\w.-]{{1,64}}+: )?+(?P<key>[Aa]verage reward score): {_VALUE}(?:(?:, ?[a-z_]{{1,20}}+=[^|)]{{0,80}}+)?+\))?+"
+    rf"(?: \| EMA reward score: (?P<ema>{NUMBER}))?+(?P<rest> \|[^|]{{0,40}}+)?+\s{{0,40}}$"
 )
 _TIMES: Final = re.compile(r"(?:[\w.-]{1,64}+: )?+\|E2E latency=")
 _TIME: Final = re.compile(
@@ -34,7 +36,9 @@ _SPEED: Final = re.compile(r"(?:[\w.-]{1,64}+: )?+(?P<part>End-to-End|Generation
 _SPEED_CELL: Final = re.compile(
     rf"(?P<key>[A-Z][\w ./-]{{0,40}}?):? (?P<number>{NUMBER})(?P<unit> ?[A-Za-z][A-Za-z/]{{0,9}}+)?+"
 )
-_TOTAL: Final = re.compile(r"Beginning of Epoch [0-9]{1,9}/[0-9]{1,9}, Total Generation Batches (?P<total>[0-9]{1,12})")
+_TOTAL: Final = re.compile(
+    r"(?:[\w.-]{1,64}+: )?+Beginning of Epoch [0-9]{1,9}/[0-9]{1,9}, Total Generation Batches (?P<total>[0-9]{1,12})"
+)
 _WORDS: Final = ("poch: ", "reward score: ", "|E2E latency=", " => ", "Total Generation Batches ")
 
 
@@ -49,38 +53,42 @@ class DeepSpeedChat:
         if not any("step: " in line or "Step: " in line for line in document.lines):
             return Reading()
         records: list[Record] = []
+        early: list[Message] = []
         taken: set[int] = set()
         bad: list[int] = []
         units: dict[str, str] = {}
         total: int | None = None
-        shifted = False
-        for line, number in zip(document.lines, document.numbers, strict=False):
-            if not any(word in line for word in _WORDS):
-                continue
-            tag, body = read_body(line)
-            begun = _TOTAL.match(body)
+        shifted = inferred = False
+        for message in find_messages(document, _WORDS, _measure):
+            begun = _TOTAL.match(message.body)
             if begun is not None:
                 total = int(begun["total"])
                 continue
-            heading = _HEADING.match(body)
-            if heading is not None:
-                epoch, step = int(heading["epoch"]), int(heading["step"])
-                if epoch and total is not None and step < total:
-                    step += epoch * total
-                    shifted = True
-                record = _step_record(body, heading, step, number, tag)
-                if record.row.values:
-                    records.append(record)
-                    taken.add(number)
-                else:
-                    bad.append(number)
+            heading = _HEADING.match(message.body)
+            if heading is None:
+                following = _following(message, records[-1].row.step, units) if records else None
+                if following is not None:
+                    records.append(following[0])
+                    taken.update(message.numbers)
+                elif not records:
+                    early.append(message)
                 continue
-            if not records:
+            epoch, step = int(heading["epoch"]), int(heading["step"])
+            if epoch and total is not None and step < total:
+                step += epoch * total
+                shifted = True
+            record, _ = _step_record(message, heading, step)
+            if not record.row.values:
+                bad.append(message.number)
                 continue
-            record_of_line = _following(body, records[-1].row.step, number, tag, units)
-            if record_of_line is not None:
-                records.append(record_of_line)
-                taken.add(number)
+            if not records and step and early and _TIMES.match(early[-1].body) is not None:
+                before = _following(early[-1], step - 1, units)
+                if before is not None:
+                    inferred = True
+                    records.append(before[0])
+                    taken.update(early[-1].numbers)
+            records.append(record)
+            taken.update(message.numbers)
         if not any(record.kind == "step" for record in records):
             return Reading()
         settle_ends(records, fixed=False)
@@ -91,16 +99,36 @@ class DeepSpeedChat:
             format="deepspeed-chat",
             framework="DeepSpeed-Chat",
             step_axis="step",
-            notes=[*unit_notes(units.items()), *([_SHIFTED] if shifted else [])],
+            notes=[
+                *unit_notes(units.items()),
+                *([_SHIFTED] if shifted else []),
+                *([_INFERRED] if inferred else []),
+            ],
         )
         return Reading(tuple(runs), frozenset(taken), tuple(bad))
 
 
-def _step_record(body: str, heading: re.Match[str], step: int, number: int, tag: str | None) -> Record:
-    """The losses of a step's line; the counters in front of them are no metrics."""
-    row = Row(step, number, last_line=number, tag=tag)
+def _measure(body: str) -> tuple[tuple[str, ...], bool] | None:
+    heading = _HEADING.match(body)
+    message = Message(None, body, (0,), (0,))
+    if heading is not None:
+        record, complete = _step_record(message, heading, 0)
+    else:
+        following = _following(message, 0, {})
+        if following is None:
+            return ((), True) if _TOTAL.match(body) is not None else None
+        record, complete = following
+    return (*record.row.values, *(gap.metric or "" for gap in record.row.bad)), complete
+
+
+def _step_record(message: Message, heading: re.Match[str], step: int) -> tuple[Record, bool]:
+    """The losses of a step's line, and whether it was understood; the counters in front are no metrics."""
+    body, number = message.body, message.number
+    row = Row(step, number, last_line=message.numbers[-1], tag=message.tag)
     texts: dict[str, tuple[str, str]] = {}
-    for segment in body[heading.end() :].split("|")[:40]:
+    at = heading.end()
+    for segment in body[at:].split("|")[:40]:
+        place, at = at, at + len(segment) + 1
         cell = _CELL.fullmatch(segment)
         key, colon, text = segment.strip().partition(": ")
         if cell is None:
@@ -109,63 +137,76 @@ def _step_record(body: str, heading: re.Match[str], step: int, number: int, tag:
             if not segment.strip() or not plain:
                 break
             if colon and text in {"None", "tensor"}:
-                row.bad.append(Missing(key, step, number, "not_a_number", text[:80]))
+                row.bad.append(Missing(key, step, message.line(place), "not_a_number", text[:80]))
                 row.cut = False
                 continue
             name = key.rstrip(":") if colon or key.endswith(":") else None
-            row.half = Missing(name, step, number, "half_value" if name else "half_key", (text or key)[:80])
+            row.half = Missing(
+                name, step, message.line(place), "half_value" if name else "half_key", (text or key)[:80]
+            )
             break
         value = read_number(cell["number"])
-        if value is not None:
-            row.values[cell["key"]] = value
+        if value is not None and cell["key"] not in _COUNTERS:
+            row.values[cell["key"]], row.lines[cell["key"]] = value, message.line(place + cell.start("number"))
             texts[cell["key"]] = (cell["number"], "")
-    return Record("step", row, {} if row.cut else texts)
+    if heading["ppo"] is None and not any("oss" in key for key in row.values):
+        row.values.clear()
+    return Record("step", row, {} if row.cut else texts), not row.cut
 
 
-def _following(body: str, step: int, number: int, tag: str | None, units: dict[str, str]) -> Record | None:
-    """The record of a line that belongs to the step before it."""
-    row = Row(step, number, last_line=number, tag=tag)
+def _following(message: Message, step: int, units: dict[str, str]) -> tuple[Record, bool] | None:
+    """The record of a line that belongs to the step before it, and whether nothing of the line is left over."""
+    body, number = message.body, message.number
+    row = Row(step, number, last_line=message.numbers[-1], tag=message.tag)
     texts: dict[str, tuple[str, str]] = {}
+
+    def take(key: str, text: str, unit: str, at: int) -> None:
+        value = read_number(text)
+        if value is not None:
+            row.values[key], row.lines[key] = value, message.line(at)
+            texts[key] = (text, unit)
+            units.setdefault(key, unit.rstrip("%"))
+
     reward = _REWARD.match(body)
     if reward is not None:
-        key = "Average reward score" if "Average reward score" in body else "average reward score"
-        for name, text in ((key, reward["number"]), ("EMA reward score", reward["ema"])):
-            value = read_number(text) if text else None
-            if value is not None:
-                row.values[name] = value
-                texts[name] = (text, "")
-        return Record("reward", row, texts)
-    times = _TIMES.match(body)
-    if times is not None:
+        take(reward["key"], reward["number"], "", reward.start("number"))
+        if reward["ema"]:
+            take("EMA reward score", reward["ema"], "", reward.start("ema"))
+        row.cut = reward["rest"] is not None
+        return Record("reward", row, {} if row.cut else texts), not row.cut
+    if _TIMES.match(body) is not None:
         at = body.index("|")
         while (cell := _TIME.match(body, at)) is not None and len(texts) < 40:
-            value = read_number(cell["number"])
-            if value is not None:
-                row.values[cell["key"]] = value
-                texts[cell["key"]] = (cell["number"], cell["unit"] + ("%" if cell["share"] else ""))
-                units.setdefault(cell["key"], cell["unit"])
+            take(cell["key"], cell["number"], cell["unit"] + ("%" if cell["share"] else ""), cell.start("number"))
             at = cell.end()
         if body[at:].strip():
             row.cut = True
             key, equals, text = body[at:].lstrip("| ").partition("=")
-            row.half = Missing(key if equals else None, step, number, "half_value" if equals else "half_key", text[:80])
-        return Record("times", row, {} if row.cut else texts) if row.values else None
+            reason: MissingReason = "half_value" if equals else "half_key"
+            row.half = Missing(key if equals else None, step, message.line(at), reason, text[:80])
+        return (Record("times", row, {} if row.cut else texts), not row.cut) if row.values else None
     speed = _SPEED.fullmatch(body.rstrip())
     if speed is None:
         return None
+    at, complete = speed.start("rest"), True
     for part in speed["rest"].split(", "):
-        found = _SPEED_CELL.fullmatch(part)
-        value = read_number(found["number"]) if found is not None else None
-        if found is not None and value is not None:
+        place, at = at, at + len(part) + 2
+        found = _SPEED_CELL.fullmatch(part.rstrip())
+        complete = complete and found is not None
+        if found is not None:
             key = f"{speed['part']}/{found['key']}"
-            row.values[key] = value
-            texts[key] = (found["number"], (found["unit"] or "").strip())
-            units.setdefault(key, (found["unit"] or "").strip())
-    return Record(speed["part"], row, texts) if row.values else None
+            take(key, found["number"], (found["unit"] or "").strip(), place + found.start("number"))
+    return (Record(speed["part"], row, texts), complete) if row.values else None
 
 
 _SHIFTED: Final = Note(
     "epochs",
     "步数在每个 epoch 重新开始；后面 epoch 的步数已加上前面各 epoch 的批次总数。",
     "Steps start anew each epoch; those of later epochs are counted on by the number of batches an epoch.",
+)
+_INFERRED: Final = Note(
+    "steps_inferred",
+    "第一条步行之前的耗时行属于前一步（混合引擎在下一步开始时输出上一步的耗时）。",
+    "The line of times before the first step line belongs to the step before it: the hybrid engine prints a step's "
+    "times when the next step begins.",
 )

@@ -18,13 +18,15 @@ _FIRST: Final = (
     rf"|{_LEVEL}:?"
     r"|[\w./-]{1,80}+(?<=\.py):[0-9]{1,7}[:\]]?"
     r"|[\w.]{1,80}+:[\w<>]{1,60}+:[0-9]{1,7}"
-    rf"|[A-Za-z_][\w.]{{0,60}}+(?=[ \t]{{1,9}}{_LEVEL})"
+    rf"|[A-Za-z_][\w.]{{0,60}}+(?: [a-z]\w{{0,20}}+)?+(?=[ \t]{{1,9}}{_LEVEL})"
+    r"|\([\w./:<>-]{1,80} pid=[0-9]{1,12}(?:, ip=[\w.:-]{1,60})?\)"
+    r"|`{1,3}(?!`)"
     r"|(?i:rank)[ _]?[0-9]{1,6}:"
     r"|[\w.~/-]{1,160}+(?<=\.log|\.txt|\.out):(?:[0-9]{1,9}:)?+"
     r"|>"
 )
-_TOKEN: Final = re.compile(rf"[ \t]{{0,40}}+(?:{_FIRST})(?=[\s|-]|$|(?<=[\]):>]).)")
-_FOLLOWING: Final = re.compile(rf"[ \t]{{0,40}}+(?:{_FIRST}|[-|:]{{1,3}}(?=\s))(?=[\s|-]|$|(?<=[\]):>]).)")
+_TOKEN: Final = re.compile(rf"[ \t]{{0,40}}+(?:{_FIRST})(?=[\s|-]|$|(?<=[\]):>`]).)")
+_FOLLOWING: Final = re.compile(rf"[ \t]{{0,40}}+(?:{_FIRST}|[-|:]{{1,3}}(?=\s))(?=[\s|-]|$|(?<=[\]):>`]).)")
 _BEGINNING: Final = re.compile(
     rf"[ \t]{{0,40}}+(?:\[[^\[\]{{}}'\"\n]{{0,40}}?(?:{_CLOCK}|{_LEVEL}|(?i:rank) ?[0-9])"
     rf"|(?:{_DAY}[T _,-]{{1,2}})?+{_CLOCK}|{_LEVEL}[: ])"
@@ -37,7 +39,7 @@ def read_body(line: str) -> tuple[str | None, str]:
     """The process that printed a line, if the line tells, and the message without what precedes it.
 
     Removed: a Ray prefix, a progress bar that ends in ``it/s]``, timestamps, levels, logger names, places in
-    source files, ranks, the file name that grep prints. Text of any other kind stays.
+    source files, ranks, the file name that grep prints, the marks of inline code. Text of any other kind stays.
     """
     tag = None
     if "pid=" in line[:200] or "actor_id=" in line[:200] or "[repeated " in line:

@@ -1,4 +1,7 @@
-"""minimind's lines: ``Epoch:[1/2](100/9751), Reward: -1.57, KL_ref: 0.02, …`` (older: ``… loss:2.3 lr:0.0005 …``)."""
+"""minimind's lines: ``Epoch:[1/2](100/9751), Reward: -1.57, KL_ref: 0.02, …`` (older: ``… loss:2.3 lr:0.0005 …``).
+
+Its first PPO, GRPO and SPO trainers print ``Epoch: 1, Step: 100/9751, Actor Loss: 0.012345, …``.
+"""
 
 from __future__ import annotations
 
@@ -6,22 +9,23 @@ import re
 from typing import Final
 
 from assistant.model.run import Missing, Note
-from assistant.parsing.logprefix import read_body
+from assistant.parsing.messages import Message, find_messages
 from assistant.parsing.numbers import NUMBER, read_number
 from assistant.parsing.records import Record, make_runs, settle_ends, unit_notes
 from assistant.parsing.repair import Document
 from assistant.parsing.table import Reading, Row
 
 _HEADING: Final = re.compile(
-    r"(?:[A-Z][A-Za-z]{1,15}+ )?+Epoch:? ?\[(?P<epoch>[0-9]{1,9})/(?P<epochs>[0-9]{1,9})\]"
+    r"(?:[A-Z][A-Za-z]{1,15}+ )?+Epoch:? ?(?:\[(?P<epoch>[0-9]{1,9})/[0-9]{1,9}\]"
     r" ?\((?P<step>[0-9]{1,12})/(?P<total>[0-9]{1,12})\),?"
+    r"|(?P<named_epoch>[0-9]{1,9}), Step: (?P<named_step>[0-9]{1,12})/(?P<named_total>[0-9]{1,12}),)"
 )
 _CELL: Final = re.compile(
     rf"[ ,|]{{0,4}}+(?P<key>[A-Za-z_][\w/@.-]{{0,60}}+(?: (?!epoch_[Tt]ime)[A-Za-z_][\w/@.-]{{0,40}}+){{0,5}}+): ?+"
     rf"(?P<number>{NUMBER})(?P<unit> ?(?:min|ms|s|h|%)(?![\w.]))?+(?=[ ,|:;]|$)"
 )
 _NEXT: Final = re.compile(r"[^ ,|]{1,400}+[ ,|]")
-_MARK: Final = "poch"
+_WORDS: Final = ("poch:[", "poch: ", "poch [")
 
 
 class MiniMind:
@@ -32,30 +36,30 @@ class MiniMind:
 
     def read(self, document: Document) -> Reading:
         """At most one run a process."""
-        found: list[tuple[re.Match[str], str, int, str | None]] = []
-        for line, number in zip(document.lines, document.numbers, strict=False):
-            if _MARK not in line or ("](" not in line and "] (" not in line):
-                continue
-            tag, body = read_body(line)
-            heading = _HEADING.match(body)
+        found: list[tuple[int, int, int, Message, int]] = []
+        for message in find_messages(document, _WORDS, _measure):
+            heading = _HEADING.match(message.body)
             if heading is not None:
-                found.append((heading, body, number, tag))
-        first = 0 if any(int(heading["epoch"]) == 0 for heading, _, _, _ in found) else 1
+                epoch, step, total = (
+                    int(heading[key] or heading[f"named_{key}"]) for key in ("epoch", "step", "total")
+                )
+                found.append((epoch, step, total, message, heading.end()))
+        first = 0 if any(epoch == 0 for epoch, *_ in found) else 1
         records: list[Record] = []
         taken: set[int] = set()
         bad: list[int] = []
         units: dict[str, str] = {}
         shifted = False
-        for heading, body, number, tag in found:
-            offset = (int(heading["epoch"]) - first) * int(heading["total"])
-            row = Row(offset + int(heading["step"]), number, last_line=number, tag=tag)
-            record = _read_line(row, body, heading.end(), units)
+        for epoch, step, total, message, at in found:
+            offset = (epoch - first) * total
+            row = Row(offset + step, message.number, last_line=message.numbers[-1], tag=message.tag)
+            record, _ = _read_line(row, message, at, units)
             if not record.row.values:
-                bad.append(number)
+                bad.append(message.number)
                 continue
             shifted = shifted or offset > 0
             records.append(record)
-            taken.add(number)
+            taken.update(message.numbers)
         settle_ends(records, fixed=True)
         runs = make_runs(
             records,
@@ -69,12 +73,23 @@ class MiniMind:
         return Reading(tuple(runs), frozenset(taken) if runs else frozenset(), tuple(bad))
 
 
-def _read_line(row: Row, body: str, at: int, units: dict[str, str]) -> Record:
+def _measure(body: str) -> tuple[tuple[str, ...], bool] | None:
+    heading = _HEADING.match(body)
+    if heading is None:
+        return None
+    record, complete = _read_line(Row(0, 0), Message(None, body, (0,), (0,)), heading.end(), {})
+    return (*record.row.values, *(gap.metric or "" for gap in record.row.bad)), complete
+
+
+def _read_line(row: Row, message: Message, at: int, units: dict[str, str]) -> tuple[Record, bool]:
+    """The record of a line, and whether every part of it was understood."""
     texts: dict[str, tuple[str, str]] = {}
-    body = body.rstrip()
+    body = message.body.rstrip()
+    complete = True
     while at < len(body) and len(row.values) < 200:
         cell = _CELL.match(body, at)
         if cell is None:
+            complete = complete and not body[at:].strip(" ,|;:")
             skipped = _NEXT.match(body, at)
             if skipped is None:
                 _note_tail(row, body[at:].lstrip(" ,|;:"))
@@ -84,11 +99,11 @@ def _read_line(row: Row, body: str, at: int, units: dict[str, str]) -> Record:
         value = read_number(cell["number"])
         key, unit = cell["key"], (cell["unit"] or "").strip()
         if value is not None and key not in row.values:
-            row.values[key] = value
+            row.values[key], row.lines[key] = value, message.line(cell.start("number"))
             texts[key] = (cell["number"], unit)
             units.setdefault(key, unit)
         at = cell.end()
-    return Record("step", row, {} if row.cut else texts)
+    return Record("step", row, {} if row.cut else texts), complete
 
 
 def _note_tail(row: Row, tail: str) -> None:

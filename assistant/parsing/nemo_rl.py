@@ -8,10 +8,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
 from assistant.model.run import Missing, Note
+from assistant.parsing.logprefix import has_prefix
 from assistant.parsing.numbers import NUMBER, decimals, read_number
 from assistant.parsing.records import Record, make_runs, settle_ends, unit_notes
 from assistant.parsing.repair import Document, strip_ray
@@ -23,10 +25,11 @@ _BANNER: Final = re.compile(
 _VALIDATES: Final = re.compile(r"[^\w]{0,8}+Starting validation at step (?P<n>[0-9]{1,12})")
 _LIST: Final = re.compile(
     r"[^\w{}'\"|]{0,12}+"
-    r"(?P<what>Training Results|Validation Results|Timing|Validation Timing|Performance Metrics):\s{0,40}$"
+    r"(?P<what>Training Results|Validation Results|Timing|Validation Timing|Performance Metrics)"
+    r"(?: for [`'\"]?(?P<set>[\w./@-]{1,80})[`'\"]?(?: set)?)?:\s{0,40}$"
 )
 _ITEM: Final = re.compile(
-    rf"\s{{0,12}}+[•*-] (?P<key>[^\s:][^:]{{0,120}}): (?P<number>{NUMBER})"
+    rf"\s{{0,12}}+[•*-] (?P<key>[^\s:][^:]{{0,120}}): {{1,4}}(?P<number>{NUMBER})"
     r"(?P<unit> ?(?:%|[A-Za-z]{1,12}(?:/[A-Za-z]{1,12})?))?+"
     r"(?: \([^()]{1,60}\))?+\s{0,40}$"
 )
@@ -38,7 +41,9 @@ _PREFIXES: Final = {
     "Validation Timing": "Validation Timing/",
     "Performance Metrics": "Performance/",
 }
+_BULLET: Final = re.compile(r"\s{0,12}+[•*-] \S")
 _NOISE: Final = 50
+_MOST_PIECES: Final = 5
 
 
 @dataclass(slots=True)
@@ -69,12 +74,21 @@ class NeMoRL:
 
     def read(self, document: Document) -> Reading:
         """At most one run a process."""
-        if not any("Training Results:" in line or "Validation Results:" in line for line in document.lines):
+        if not any("Training Results:" in line or "Validation Results" in line for line in document.lines):
             return Reading()
         state = _State()
-        for line, number in zip(document.lines, document.numbers, strict=False):
-            if line and len(line) <= 400:
-                _feed(state, *strip_ray(line), number)
+        width = max((len(line) for line in document.lines if _BULLET.match(line) is not None), default=0)
+        joined = 0
+        for index, (line, number) in enumerate(zip(document.lines, document.numbers, strict=False)):
+            if joined:
+                joined -= 1
+            elif line and len(line) <= 400:
+                tag, text = strip_ray(line)
+                if state.prefix is not None and _BULLET.match(text) is not None:
+                    text, joined = _unwrapped(document.lines, index, text, width)
+                _feed(state, tag, text, number)
+                if joined and number in state.taken:
+                    state.taken.update(document.numbers[index + 1 : index + 1 + joined])
             elif not line or line.isspace():
                 state.prefix = None
         notes = [*unit_notes(state.units.items()), *([_SHIFTED] if state.shifted else [])]
@@ -95,6 +109,20 @@ class NeMoRL:
             notes=notes,
         )
         return Reading(tuple(runs), frozenset(state.taken) if runs else frozenset(), tuple(state.bad) if runs else ())
+
+
+def _unwrapped(lines: Sequence[str], index: int, text: str, width: int) -> tuple[str, int]:
+    """An item with the lines that a terminal made of its rest, and how many they are."""
+    whole, size = text, len(lines[index])
+    for count, piece in enumerate(lines[index + 1 : index + 1 + _MOST_PIECES], 1):
+        if not piece or piece.isspace() or len(piece) > size or _BULLET.match(piece) is not None or has_prefix(piece):
+            break
+        whole += piece
+        if _ITEM.match(whole) is not None and (size == width or not piece.strip().replace(".", "").isdigit()):
+            return whole, count
+        if len(piece) < size:
+            break
+    return text, 0
 
 
 def _settle_last(record: Record) -> None:
@@ -127,7 +155,7 @@ def _feed(state: _State, tag: str | None, text: str, number: int) -> None:
         return
     head = _LIST.match(text) if text.rstrip().endswith(":") else None
     if head is not None:
-        _open(state, head["what"], tag, number)
+        _open(state, head["what"], head["set"], tag, number)
     elif state.prefix is not None and state.record is not None:
         _item(state, state.record, text, number)
 
@@ -157,7 +185,7 @@ def _place_early(state: _State, step: int) -> None:
             record.row.half = Missing(half.metric, record.row.step, half.line, half.reason, half.detail)
 
 
-def _open(state: _State, what: str, tag: str | None, number: int) -> None:
+def _open(state: _State, what: str, data_set: str | None, tag: str | None, number: int) -> None:
     validates = what.startswith("Validation")
     if what == "Training Results":
         state.blocks += 1
@@ -170,7 +198,7 @@ def _open(state: _State, what: str, tag: str | None, number: int) -> None:
     if what in {"Timing", "Performance Metrics"} and not state.records:
         state.prefix = None
         return
-    state.prefix, state.noise = _PREFIXES[what], 0
+    state.prefix, state.noise = _PREFIXES[what] + (f"{data_set}/" if data_set else ""), 0
     state.record = Record(what, Row(step, number, last_line=number, tag=tag))
     state.records.append(state.record)
     if state.step is None and not (validates and state.validated is not None):

@@ -2,16 +2,17 @@
 
 Newer versions log a dict a step. Older ones, and the supervised trainers, show the metrics behind a progress
 bar (``Train epoch [1/1]: 50%|…| 8/16 [00:10<00:10, 1.2s/it, pg=0.1, kl=0.01]``); the bars are read only where
-no dict was logged.
+no dict was logged. Behind the bars of a round stands a dict of its means, without a heading: a run of its own.
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass
 from typing import Final
 
-from assistant.model.run import Missing, MissingReason, Note
+from assistant.model.run import Missing, MissingReason, Note, Run
 from assistant.parsing.numbers import NUMBER, read_number
 from assistant.parsing.records import Record, dict_record, make_runs
 from assistant.parsing.repair import Document, strip_ray
@@ -24,14 +25,17 @@ _HEADING: Final = re.compile(
     r"global_step (?P<m>[0-9]{1,12}), eval_metrics: \{)"
 )
 _WORDS: Final = ("lobal step ", "lobal_step ")
+_MEANS: Final = re.compile(r"\{(?='(?:pg|policy_loss|actor_loss|cri|critic_loss|ptx_loss)': )")
 _BAR: Final = re.compile(
     r"(?P<what>Train epoch \[(?P<round>[0-9]{1,9})/[0-9]{1,9}\]|Episode \[(?P<episode>[0-9]{1,9})/[0-9]{1,9}\]"
     r"|Train step of epoch (?P<epoch>[0-9]{1,9})): +[0-9]{1,3}%\|[^|]{0,300}+\| *(?P<count>[0-9]{1,12})/"
     r"(?P<total>[0-9]{1,12}) \[[^\],]{1,60}+, *[^\],]{1,30}+, (?P<shown>[^\]]{1,4000}+)(?P<end>\]?+)"
 )
 _PAIR: Final = re.compile(
-    rf"(?P<key>[A-Za-z_][\w/@.-]{{0,120}}+)=(?:(?P<number>{NUMBER})(?=,|$)|(?P<other>[^,]{{0,200}}+))"
+    rf"(?P<key>[A-Za-z_][\w/@.-]{{0,120}}+)=(?:(?P<number>{NUMBER})(?=,|$)"
+    rf"|tensor\((?P<inner>{NUMBER})(?:,[^()]{{0,80}}+)?+\)|(?P<other>[^,]{{0,200}}+))"
 )
+_SEPARATOR: Final = re.compile(r", (?=[A-Za-z_][\w/@.-]{0,120}+(?:=(?!['\"<])|$))")
 _HALF: Final = re.compile(r"[-+]?[0-9.]*+(?:e[-+]?)?+|[nai]{0,2}")
 
 
@@ -117,16 +121,39 @@ def _read_bars(document: Document, bad: list[int]) -> Reading:
             records.append(bar.record)
         elif number not in bad:
             bad.append(number)
+    means = _read_means(document, taken) if records else []
     runs = make_runs(
         records,
-        first=0,
-        name=document.name,
+        first=len(means),
+        name=f"{document.name} (batches)" if means else document.name,
         format="openrlhf-bars",
         framework="OpenRLHF",
         step_axis="batch",
         notes=[_COUNTED] if restarted else [],
     )
-    return Reading(tuple(runs), frozenset(taken) if runs else frozenset(), tuple(bad) if runs else ())
+    return Reading((*means, *runs), frozenset(taken) if runs else frozenset(), tuple(bad) if runs else ())
+
+
+def _read_means(document: Document, taken: set[int]) -> list[Run]:
+    """The dicts of means that follow the bars, one row a round."""
+    records: list[Record] = []
+    rounds: Counter[tuple[str | None, str]] = Counter()
+    for headed in find_headed(document, _MEANS, ("'pg': ", "_loss': ", "'cri': ")):
+        kind = next(iter(headed.printed.flat.cells), ("", 0, 0))[0]
+        record = dict_record(kind, rounds[headed.tag, kind], headed.tag, headed.printed, document)
+        if record is not None and not headed.printed.flat.others:
+            rounds[headed.tag, kind] += 1
+            records.append(record)
+            taken.update(document.numbers[entry] for entry in headed.printed.entries)
+    return make_runs(
+        records,
+        first=0,
+        name=f"{document.name} (rounds)",
+        format="openrlhf",
+        framework="OpenRLHF",
+        step_axis="index",
+        notes=[_ROUNDS],
+    )
 
 
 def _is_bar(line: str, group: str) -> bool:
@@ -137,10 +164,12 @@ def _is_bar(line: str, group: str) -> bool:
 def _bar_record(found: re.Match[str], step: int, number: int, tag: str | None) -> Record | None:
     row = Row(step, number, last_line=number, tag=tag, cut=not found["end"])
     shown = found["shown"].rstrip()
-    for pair in re.split(r", ", shown):
+    pairs = _SEPARATOR.split(shown)
+    for index, pair in enumerate(pairs):
         cell = _PAIR.fullmatch(pair)
-        last = not found["end"] and shown.endswith(pair)
-        if cell is None or cell["number"] is None:
+        last = not found["end"] and index == len(pairs) - 1
+        number_text = None if cell is None else cell["number"] or cell["inner"]
+        if cell is None or number_text is None:
             if last:
                 key, equals, text = pair.partition("=")
                 reason: MissingReason = "half_value" if equals else "half_key"
@@ -148,14 +177,20 @@ def _bar_record(found: re.Match[str], step: int, number: int, tag: str | None) -
             elif cell is not None and cell["other"] == "None":
                 row.bad.append(Missing(cell["key"], step, number, "not_a_number", "None"))
             continue
-        value = read_number(cell["number"])
-        if last:
-            row.half = Missing(cell["key"], step, number, "half_value", cell["number"][:80])
+        value = read_number(number_text)
+        if last and cell["inner"] is None:
+            row.half = Missing(cell["key"], step, number, "half_value", number_text[:80])
         elif value is not None:
             row.values[cell["key"]] = value
     return Record("bar", row) if row.values else None
 
 
+_ROUNDS: Final = Note(
+    "rounds",
+    "每轮训练后输出的均值没有步数，按出现的顺序从 0 编号；进度条上的值是单个批次的值，在另一个 run 里。",
+    "The means printed behind each round of training name no step and are numbered from 0; the values behind the "
+    "progress bars are those of single batches and make another run.",
+)
 _COUNTED: Final = Note(
     "counted_on",
     "进度条每轮从 0 重新计数；这里把各轮的批次连续编号（前面各轮的批次总数加上本轮的计数）。",

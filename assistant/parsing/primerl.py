@@ -1,7 +1,8 @@
 """prime-rl's console: ``16:43:08 SUCCESS Step 5 | Time: 5.23s | Reward: 0.3512 | …``.
 
 The orchestrator (rewards) and the trainer (losses) print lines of the same shape for the same steps, each with
-a ``Time`` of its own; where a text holds both, they make two runs.
+a ``Time`` of its own; where a text holds both, they make two runs. The oldest versions print ``Finished training
+step 5 in 5.23s (Loss: 0.12, …)`` and ``Orchestrator | step 5 | Time:5.23s | Avg. Reward: 0.35``.
 """
 
 from __future__ import annotations
@@ -10,13 +11,17 @@ import re
 from typing import Final
 
 from assistant.model.run import Missing, MissingReason, Note, Run
-from assistant.parsing.logprefix import read_body
+from assistant.parsing.messages import Message, find_messages
 from assistant.parsing.numbers import NUMBER, read_number
 from assistant.parsing.records import Record, make_runs, settle_ends, unit_notes
 from assistant.parsing.repair import Document
 from assistant.parsing.table import Reading, Row
 
-_HEADING: Final = re.compile(r"Step {1,8}(?P<step>[0-9]{1,12})(?:/[0-9]{1,12})? {1,4}\|")
+_HEADING: Final = re.compile(
+    r"(?:(?:Orchestrator|Trainer|Training) \| (?=step))?+[Ss]tep {1,8}"
+    r"(?P<step>[0-9]{1,12})(?:/[0-9]{1,12})? {1,4}(?P<bar>\|)"
+    r"|Finished (?:training|trainer|orchestrator) step (?P<old>[0-9]{1,12}) in (?P<time>[0-9.]{1,20})s \("
+)
 _CELL: Final = re.compile(
     rf"(?P<key>[A-Z][\w./@() -]{{0,60}}?)(?:: {{0,8}}| )(?P<number>{NUMBER})"
     r"(?:/[0-9.]{1,20}+)?+(?P<unit> ?(?:%|[A-Za-z]{1,10}(?:/[A-Za-z]{1,10})?))?+(?: ?\([^()|]{0,40}\))?+"
@@ -26,11 +31,12 @@ _OPEN: Final = re.compile(
 )
 _DURATION: Final = re.compile(r"(?:[0-9]{1,6}[dhms] ?){2,4}(?:[0-9.]{1,6}s)?|[0-9.]{1,9} ?(?:ms|s|min|h)")
 _KNOWN: Final = re.compile(
-    r"(?:Time|Reward|Val\. Reward|Loss|Entropy|Throughput|Mismatch KL|Seq\. Length|Grad\. Norm|LR)\b"
+    r"(?:Time|(?:Avg\. )?(?:Reward|Seq\. Length)|Val\. Reward|Loss|Entropy|Throughput|Mismatch KL|Grad\. Norm|LR)\b"
 )
-_TRAINER: Final = frozenset({"Loss", "Grad. Norm", "LR", "Mismatch KL", "MFU", "Peak Mem."})
+_TRAINER: Final = frozenset({"Loss", "Grad. Norm", "LR", "Mismatch KL", "MFU", "Peak Mem.", "Clip Ratio"})
 _NOT_NUMBERS: Final = {"None", "N/A", "-"}
 _MOST: Final = 60
+_WORDS: Final = ("Step ", "step ")
 
 
 class PrimeRL:
@@ -45,21 +51,14 @@ class PrimeRL:
         taken: set[int] = set()
         bad: list[int] = []
         units: dict[str, str] = {}
-        for line, number in zip(document.lines, document.numbers, strict=False):
-            if "Step " not in line or "|" not in line:
+        for message in find_messages(document, _WORDS, _measure):
+            record, _ = _read_message(message, units)
+            if not any(_KNOWN.match(key) for key in record.row.values):
+                if any(_KNOWN.match(part.strip()) for part in message.body.split("|")[1:_MOST]):
+                    bad.append(message.number)
                 continue
-            tag, body = read_body(line)
-            heading = _HEADING.match(body)
-            if heading is None:
-                continue
-            row = Row(int(heading["step"]), number, last_line=number, tag=tag)
-            record = _read_line(row, body[heading.end() :], units)
-            if not any(_KNOWN.match(key) for key in row.values):
-                if any(_KNOWN.match(part.strip()) for part in body[heading.end() :].split("|")[:_MOST]):
-                    bad.append(number)
-                continue
-            records[any(key in _TRAINER for key in row.values)].append(record)
-            taken.add(number)
+            records[any(key in _TRAINER for key in record.row.values)].append(record)
+            taken.update(message.numbers)
         _place_short(records)
         both = bool(records[True] and records[False])
         runs: list[Run] = []
@@ -89,25 +88,55 @@ def _place_short(records: dict[bool, list[Record]]) -> None:
     records[True] = sorted([*records[True], *moved], key=lambda record: record.row.line)
 
 
-def _read_line(row: Row, rest: str, units: dict[str, str]) -> Record:
+def _measure(body: str) -> tuple[tuple[str, ...], bool] | None:
+    if _HEADING.match(body) is None:
+        return None
+    record, complete = _read_message(Message(None, body, (0,), (0,)), {})
+    return (*record.row.values, *(gap.metric or "" for gap in record.row.bad)), complete
+
+
+def _read_message(message: Message, units: dict[str, str]) -> tuple[Record, bool]:
+    """The record of a step line, and whether every part of it was understood."""
+    body = message.body
+    heading = _HEADING.match(body)
+    row = Row(0, message.number, last_line=message.numbers[-1], tag=message.tag)
     texts: dict[str, tuple[str, str]] = {}
-    parts = [part.strip() for part in rest.split("|", _MOST)[:_MOST]]
-    for at, part in enumerate(parts):
+    if heading is None:
+        return Record("step", row), False
+    row.step = int(heading["step"] or heading["old"])
+    comma = heading["bar"] is None
+    rest = body[heading.end() :].rstrip()
+    if comma:
+        time = read_number(heading["time"])
+        if time is not None:
+            row.values["Time"] = time
+            units.setdefault("Time", "s")
+        rest = rest.removesuffix(")")
+    complete = not comma or body.rstrip().endswith(")")
+    at = heading.end()
+    separator = ", " if comma else "|"
+    parts = rest.split(separator, _MOST)[:_MOST]
+    for index, raw in enumerate(parts):
+        part = raw.strip()
+        last = index == len(parts) - 1
+        place, at = at + raw.find(part), at + len(raw) + len(separator)
         cell = _CELL.fullmatch(part)
         if cell is not None:
             value = read_number(cell["number"])
             key, unit = cell["key"], (cell["unit"] or "").strip()
             if value is not None and key not in row.values:
-                row.values[key] = value
+                row.values[key], row.lines[key] = value, message.line(place + cell.start("number"))
                 texts[key] = (cell["number"], unit)
                 units.setdefault(key, unit)
             continue
         key, colon, text = part.partition(": ")
         if colon and text in _NOT_NUMBERS:
-            row.bad.append(Missing(key, row.step, row.line, "not_a_number", text))
-        elif at == len(parts) - 1 and _DURATION.fullmatch(part) is None:
-            _note_tail(row, part)
-    return Record("step", row, {} if row.cut else texts)
+            row.bad.append(Missing(key, row.step, message.line(place), "not_a_number", text))
+        elif _DURATION.fullmatch(part) is None:
+            complete = False
+            if last:
+                _note_tail(row, part)
+    return Record("step", row, {} if row.cut or (comma and complete) else texts), complete
 
 
 def _note_tail(row: Row, part: str) -> None:

@@ -13,22 +13,37 @@ from typing import Final, Literal
 from assistant.model.run import MissingReason, Number
 from assistant.parsing.numbers import LONGEST, NUMBER, read_number
 from assistant.parsing.repair import strip_ray
+from assistant.parsing.verlfront import LONGEST_FRONT, front_tag, is_fine_front, without_codes
 
 SEPARATOR: Final = " - "
+WIDEST_TERMINAL: Final = 1000
+"""Longer lines were not broken by a terminal."""
 
 _WRAPPER: Final = r"(?:np\.|numpy\.|torch\.)?[A-Za-z_][A-Za-z_0-9]*\("
 _VALUE: Final = rf"(?:{_WRAPPER}(?P<inner>{NUMBER})(?:, [^()]*(?:\([^()]*\))?[^()]*)?\)|(?P<plain>{NUMBER}))"
 _CELL: Final = re.compile(rf" - ([^\s:]++):(?:np\.[a-z]++[0-9]*+\()?+({NUMBER})\)?+(?= - |$)")
 _VALUE_RE: Final = re.compile(_VALUE)
 _OPEN_KEY: Final = re.compile(r"[A-Za-z_(][^\s:]*+")
+_OPEN_NUMBER: Final = re.compile(r"[-+]?(?:[0-9]++(?:\.[0-9]*+)?+(?:[eE][-+]?[0-9]*+)?+|\.[0-9]*+|na?|in?)?+")
 _OPEN_VALUE: Final = re.compile(r"[^\s:]++:(?P<start>[-+.\w]*+(?:\([-+.\w]*+)?)")
+_INNER: Final = re.compile(r"step:(?<![A-Za-z_/]step:)([0-9]{1,15}) - ")
 _HEADER: Final = re.compile(r"step:([0-9]{1,15}) - ")
-_TQDM_END: Final = re.compile(r"[0-9]+/[0-9]+ \[[^\[\]]{0,80}\]\s*$|[0-9]+(?:it)? \[[^\[\]]{0,80}\]\s*$")
-_STAMP: Final = re.compile(r"\s*[\[(]?(?:[0-9]{2,4}[-/][0-9]{2}[-/][0-9]{2,4}[T ,]+)?[0-9]{2}:[0-9]{2}:[0-9]{2}")
-_GREP: Final = re.compile(r"(?:[\w.~/-]{1,200}[:-])?[0-9]{1,9}[:-]\s*|[\w.~/-]{1,200}\.(?:log|txt|out)[:-]\s*")
-_INTERLEAVED: Final = re.compile(
-    rf"(?P<value>{_VALUE})\s*(?:Training Progress|Epoch [0-9]|\([A-Za-z_]\w* pid=|WARNING|INFO|wandb:|/)"
+_BROKEN: Final = (("s", "tep:"), ("st", "ep:"), ("ste", "p:"), ("step", ":"))
+HEAD_ENDS: Final = tuple(rest for _, rest in _BROKEN)
+"""What a line begins with if the line before ends in the beginning of ``step:``."""
+
+_LONGEST_HEAD: Final = 24
+_BARE_HEAD: Final = re.compile(r"step:[0-9]{0,15} ?-?\s*$")
+_FOLLOWED: Final = re.compile(
+    rf"(?P<value>{_VALUE})"
+    r"(?:\s*(?:Training Progress|Epoch [0-9]|\([A-Za-z_]\w* pid=|WARNING|INFO|wandb:|/)"
+    r"|\s+[^\s0-9.,%\u2030\u00b1\u00d7^*/]|[\"'`<\\|\[]|[,;](?=\s|$)"
+    r"|(?![\uff05\u4e07\u4ebf\u5343\u767e])[\u3000-\u303f\u4e00-\u9fff\uff01-\uff0f\uff1a-\uff1f])"
 )
+"""A whole value with text behind it: other output, a sentence, a mark that closes a quotation."""
+
+_NARROWEST: Final = 20
+_INTRODUCED: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,11 +83,15 @@ class Header:
 def find_header(line: str) -> Header | None:
     """The record start of a line, if a record starts here; what may precede is a launcher's prefix.
 
-    Accepted before ``step:N - ``: a Ray prefix, a timestamp, a progress bar's end, a quote sign, the
-    ``file:line:`` of grep. Anything else (a sentence, a JSON string) is not.
+    Accepted before ``step:N - ``: a Ray prefix, what loggers and launchers print (times, levels, ranks, hosts), a
+    progress bar's end, a quote sign, the ``file:line:`` of grep, and a sentence that ends in a colon if a record of
+    several cells is all that follows. Anything else (another sentence, a JSON string) is not.
     """
     begin = line.find("step:")
     tag: str | None = None
+    if begin > 0:
+        line = without_codes(line, begin)
+        begin = line.find("step:")
     if begin > 0 or "[repeated " in line:
         tag, line = strip_ray(line)
         begin = line.find("step:")
@@ -82,32 +101,94 @@ def find_header(line: str) -> Header | None:
         if begin == 0 or (line[begin - 1] != "/" and not _is_word(line[begin - 1])):
             found = _HEADER.match(line, begin)
             if found is not None:
-                if begin and not _front_is_fine(line[:begin]):
-                    return None
+                if begin and not is_fine_front(line[:begin]):
+                    inner = front_tag(line[:begin])
+                    if inner is None and (tag is not None or not _is_introduced(line, begin)):
+                        return None
+                    tag = inner or tag
                 return Header(int(found[1]), tag, line, begin)
         begin = line.find("step:", begin + 5)
     return None
+
+
+def find_split_header(line: str, following: str) -> Header | None:
+    """The record start at a line's end that a terminal broke: ``… st`` and ``ep:3 - …``, or ``step:3`` alone.
+
+    Args:
+        line: the line.
+        following: the next one; what it begins with has to complete ``step:N - `` and a cell.
+    """
+    head = next((end for end, rest in _BROKEN if following.startswith(rest) and line.endswith(end)), None)
+    if head is None and _BARE_HEAD.search(line[-_LONGEST_HEAD:]) is None:
+        return None
+    stripped, rest = line.rstrip(), following.lstrip()
+    apart = rest.startswith("- ") or stripped.endswith("-")
+    rest, glue = (rest, " ") if apart else (following, "")
+    if max(len(line), len(rest)) > WIDEST_TERMINAL or "[repeated " in rest:
+        return None
+    whole = find_header(stripped + glue + rest)
+    if whole is None:
+        return None
+    start = len(stripped + glue + rest) - len(whole.line) + whole.start
+    first = whole.line[whole.start :].split(SEPARATOR, 2)[1].rstrip()
+    if not 0 <= start < len(stripped) or not (is_whole(first) or ("/" in first and is_open(first))):
+        return None
+    return Header(whole.step, whole.tag, stripped, start)
+
+
+def find_split_front(before: str, line: str) -> Header | None:
+    """The record start of a line whose prefix began on the line before, where a terminal broke it."""
+    if not _NARROWEST <= len(before) <= WIDEST_TERMINAL or "[repeated " in line:
+        return None
+    whole = find_header(before + line)
+    if whole is None:
+        return None
+    start = len(line) - (len(whole.line) - whole.start)
+    return Header(whole.step, whole.tag, line, start) if start > 0 else None
+
+
+def split_records(body: str) -> list[tuple[int, int, str | None]]:
+    """Where the records of a text begin and end, and the process named before each: several if line breaks were lost.
+
+    Args:
+        body: from ``step:`` on.
+    """
+    parts: list[tuple[int, int, str | None]] = []
+    start, tag = 0, None
+    for found in _INNER.finditer(body, len("step:")):
+        end = _whole_end(body, found.start())
+        if end is not None:
+            parts.append((start, end[0], tag))
+            start, tag = found.start(), end[1]
+    return [*parts, (start, len(body), tag)]
+
+
+def _whole_end(body: str, at: int) -> tuple[int, str | None] | None:
+    """Where the cell before a second ``step:`` ends, and the process between them; ``None`` if it is no record."""
+    begin = body.rfind(SEPARATOR, 0, at) + len(SEPARATOR)
+    segment = body[begin:at]
+    stripped = segment.rstrip()
+    if is_whole(stripped):
+        return begin + len(stripped), None
+    colon = segment.find(":")
+    if not 0 < colon <= LONGEST or not _is_key(segment[:colon]):
+        return None
+    value = _VALUE_RE.match(segment, colon + 1)
+    tag = None if value is None else front_tag(segment[value.end() :])
+    return None if value is None or tag is None else (begin + value.end(), tag or None)
 
 
 def _is_word(char: str) -> bool:
     return char == "_" or (char.isalnum() and char.isascii())
 
 
-def _front_is_fine(front: str) -> bool:
-    if not front.strip():
-        return True
-    if front[-1] in "]s " and _TQDM_END.search(front[-120:]):
-        return True
-    return len(front) <= 160 and _plain_front(front)
-
-
-def _plain_front(front: str) -> bool:
-    """A quote sign, the place that grep prints, or a timestamp with a logger's name."""
-    if front.strip() in {">", "`", "```", ">>", "|"}:
-        return True
-    if _GREP.fullmatch(front):
-        return True
-    return _STAMP.match(front) is not None and front.rstrip()[-1] in "])0123456789:|>-FO" and len(front.split()) <= 9
+def _is_introduced(line: str, begin: int) -> bool:
+    """Whether a sentence that ends in a colon stands before a record of several cells, and nothing behind it."""
+    front = line[:begin].rstrip()
+    if not front.endswith((":", "：")) or len(front) > LONGEST_FRONT or any(mark in front for mark in "\"'`{}[]“”‘’"):
+        return False
+    cells = read_cells(line[begin:].rstrip())
+    return cells is not None and sum("/" in key for key, _ in cells) >= _INTRODUCED
 
 
 def read_cells(body: str) -> list[tuple[str, str]] | None:
@@ -130,10 +211,11 @@ def read_segment(segment: str) -> tuple[str, str, int] | None:
     for colon in (segment.rfind(":"), segment.find(":")):
         if colon <= 0:
             continue
-        found = _VALUE_RE.fullmatch(segment, colon + 1)
-        if found is not None and _is_key(segment[:colon]):
+        begin = colon + 1 + segment.startswith(": ", colon)
+        found = _VALUE_RE.fullmatch(segment, begin)
+        if found is not None and _is_key(segment[:colon]) and (begin == colon + 1 or "/" in segment[:colon]):
             number = found["inner"] or found["plain"]
-            return (segment[:colon], number, colon + 1) if len(number) <= LONGEST else None
+            return (segment[:colon], number, begin) if len(number) <= LONGEST else None
     return None
 
 
@@ -166,21 +248,20 @@ def read_tail(segment: str, offset: int) -> Tail:
     if colon < 0:
         return Tail("half_key", text=stripped[:80])
     key, rest = stripped[:colon], stripped[colon + 1 :]
-    glued = _INTERLEAVED.match(rest)
-    if glued is not None:
-        number = glued["inner"] or glued["plain"]
-        return Tail("complete", key, read_number(number), text=number, offset=offset + colon + 1)
+    at = offset + colon + 1
     if not _is_key(key):
         return Tail("not_a_number", text=stripped[:80])
-    found = _OPEN_VALUE.fullmatch(stripped)
-    if found is None or rest in {"None", "True", "False"}:
-        return Tail("not_a_number", key, text=rest[:80], offset=offset + colon + 1)
-    digits = rest.lstrip("+-")
-    if not digits or digits[0] in "0123456789." or digits in {"n", "na", "i", "in"}:
-        return Tail("half_value", key, text=rest, offset=offset + colon + 1)
+    followed = _FOLLOWED.match(rest)
+    if followed is not None:
+        number = followed["inner"] or followed["plain"]
+        return Tail("complete", key, read_number(number), text=number, offset=at)
+    if _OPEN_VALUE.fullmatch(stripped) is None or rest in {"None", "True", "False"}:
+        return Tail("not_a_number", key, text=rest[:80], offset=at)
+    if _OPEN_NUMBER.fullmatch(rest):
+        return Tail("half_value", key, text=rest, offset=at)
     if "(" in rest or "np.float64(".startswith(rest) or rest.startswith("np") or "tensor(".startswith(rest):
-        return Tail("half_wrapper", key, text=rest, offset=offset + colon + 1)
-    return Tail("not_a_number", key, text=rest[:80], offset=offset + colon + 1)
+        return Tail("half_wrapper", key, text=rest, offset=at)
+    return Tail("not_a_number", key, text=rest[:80], offset=at)
 
 
 def is_whole(segment: str) -> bool:
@@ -189,7 +270,7 @@ def is_whole(segment: str) -> bool:
         key, colon, rest = segment.rpartition(":")
         return bool(colon) and _is_key(key) and " " not in key and rest in {"None", "True", "False"}
     cell = read_segment(segment)
-    return cell is not None and " " not in cell[0]
+    return cell is not None and " " not in cell[0] and segment[cell[2] - 1] == ":"
 
 
 def is_open(segment: str) -> bool:

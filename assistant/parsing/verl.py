@@ -260,5 +260,6 @@ def _duplicate_notes(scan: Scan, rows: list[AnyRow], *, alone: bool) -> list[Not
             f"{len(copies)} lines repeat an earlier line exactly (first on line {copies[0].line}); "
             "each is counted once.",
             copies[0].line,
+            tuple(copy.line for copy in copies),
         )
     ]

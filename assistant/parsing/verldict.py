@@ -10,12 +10,13 @@ import re
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
+from html import unescape
 from typing import Final
 
 from assistant.model.run import Number
 from assistant.parsing.numbers import NUMBER, read_number
-from assistant.parsing.repair import strip_ray
 from assistant.parsing.segments import find_header
+from assistant.parsing.verlfront import quote_of, strip_front
 
 MARK: Final = "validation metrics: {"
 _START: Final = re.compile(r"(?P<paren>\(?)(?P<quote>[\"']?)(?P<which>Initial|Final) validation metrics: \{")
@@ -57,15 +58,15 @@ def read_validation_dict(lines: Sequence[str], numbers: Sequence[int], index: in
         numbers: their original numbers.
         index: a line that holds :data:`MARK`.
     """
-    tag, line = strip_ray(lines[index])
-    found = _START.match(line.lstrip())
+    tag, line = strip_front(_plain(lines[index]), MARK)
+    found = _START.match(line)
     if found is None:
         return None
-    text, starts, entries, end = _collect(lines, index, line.lstrip(), found["quote"], bool(found["paren"]))
+    text, starts, entries, end = _collect(lines, index, line, found["quote"], bool(found["paren"]))
     cells: list[tuple[str, Number, int]] = []
     for pair in _PAIR.finditer(text):
         value = read_number(pair["inner"] or pair["plain"])
-        if value is not None:
+        if value is not None and "..." not in pair["key"]:
             begin = pair.end("key") + 1
             begin += len(text[begin : pair.end()]) - len(text[begin : pair.end()].lstrip("'\": "))
             cells.append((pair["key"], value, numbers[entries[bisect_right(starts, begin) - 1]]))
@@ -83,13 +84,15 @@ def _collect(
     length = 0
     open_quote = ""
     at = index
+    margin = quote_of(lines[index])
     while at < min(len(lines), index + _MOST_LINES):
         if at == index:
             piece = first.removeprefix("(")
         else:
             if find_header(lines[at]) is not None:
                 break
-            piece = lines[at] if open_quote else strip_ray(lines[at])[1].lstrip()
+            line = _plain(lines[at]).removeprefix(margin)
+            piece = line if open_quote else strip_front(line, "'")[1]
             if not open_quote and not piece.startswith(('"', "'", ")")):
                 break
         content, open_quote, done = _contents(piece, open_quote) if quote else (piece, "", "}" in piece)
@@ -103,6 +106,11 @@ def _collect(
         if "}" in content and not open_quote and not paren:
             break
     return "".join(parts), starts, entries, at
+
+
+def _plain(line: str) -> str:
+    """A line with its quotes as they were before a web page escaped them."""
+    return unescape(line) if "&" in line else line
 
 
 def _contents(piece: str, quote: str) -> tuple[str, str, bool]:

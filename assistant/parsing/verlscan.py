@@ -4,29 +4,36 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import MutableSequence, Sequence
+from bisect import bisect_right
+from collections.abc import Mapping, MutableSequence, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from assistant.model.run import Missing, Number
 from assistant.parsing.kept import AnyRow
 from assistant.parsing.numbers import read_number
-from assistant.parsing.repair import Document
+from assistant.parsing.repair import Document, strip_ray
 from assistant.parsing.segments import (
+    HEAD_ENDS,
     SEPARATOR,
     Header,
     Tail,
     find_header,
+    find_split_front,
+    find_split_header,
     read_cells,
     read_segment,
     read_tail,
+    split_records,
 )
 from assistant.parsing.table import Row
 from assistant.parsing.verldict import MARK, ValidationDict, read_validation_dict
+from assistant.parsing.verlfront import SAMPLE_MARKS, without_colours
 from assistant.parsing.wrap import Joined, join_record
 
 _EXTRA: Final = re.compile(r"len reward_extra_infos_dict\['(\w+)'\]:\s*([0-9]{1,12})\s*$")
 EXTRA_MARK: Final = "reward_extra_infos_dict["
+_LONGEST_SAMPLE: Final = 4000
 _REPEATED: Final = re.compile(r"\s*\[repeated [0-9]+x across cluster\].*$")
 
 
@@ -91,12 +98,46 @@ def find_marks(lines: Sequence[str]) -> tuple[dict[int, Header], list[int]]:
     others: list[int] = []
     for index, line in enumerate(lines):
         if "step:" in line:
-            header = find_header(line)
+            header = find_header(line) or _broken_header(lines, index)
             if header is not None:
                 starts[index] = header
         elif MARK in line or EXTRA_MARK in line:
             others.append(index)
+        elif index and line.startswith(HEAD_ENDS):
+            header = find_split_header(lines[index - 1], line)
+            if header is not None:
+                starts[index - 1] = header
     return starts, others
+
+
+def _broken_header(lines: Sequence[str], index: int) -> Header | None:
+    """A record start that a terminal broke at ``step:`` or before it."""
+    if index + 1 < len(lines):
+        header = find_split_header(lines[index], lines[index + 1])
+        if header is not None:
+            return header
+    return find_split_front(lines[index - 1], lines[index]) if index else None
+
+
+def _in_samples(lines: Sequence[str], starts: Mapping[int, Header]) -> list[int]:
+    """Records inside a model's answer: between ``[prompt]`` or ``[response]`` and ``[ground_truth]`` of one process."""
+    if not starts:
+        return []
+    opened: dict[str | None, int] = {}
+    inside: list[int] = []
+    order = sorted(starts)
+    for index, line in enumerate(lines):
+        if "[" not in line or not any(mark in line for mark in SAMPLE_MARKS):
+            continue
+        tag, body = strip_ray(line)
+        if body.startswith(SAMPLE_MARKS[:2]):
+            opened.setdefault(tag, index)
+        elif body.startswith(SAMPLE_MARKS[2]) and tag in opened:
+            first = opened.pop(tag)
+            if index - first <= _LONGEST_SAMPLE:
+                between = order[bisect_right(order, first) : bisect_right(order, index)]
+                inside.extend(at for at in between if starts[at].tag == tag)
+    return inside
 
 
 def scan_document(document: Document) -> Scan:
@@ -104,6 +145,8 @@ def scan_document(document: Document) -> Scan:
     lines = document.lines
     scan = Scan()
     starts, others = find_marks(lines)
+    for index in _in_samples(lines, starts):
+        del starts[index]
     widest = max((len(lines[index]) for index in starts), default=0)
     end = last = 0
     for index in sorted([*starts, *others]):
@@ -120,7 +163,7 @@ def scan_document(document: Document) -> Scan:
 
 
 def take_record(scan: Scan, document: Document, header: Header, joined: Joined, *, hashed: bool = False) -> int:
-    """Adds one record to a scan; returns the index after it.
+    """Adds one record to a scan, or several that stand on one line; returns the index after it.
 
     Args:
         scan: what was collected so far.
@@ -129,23 +172,33 @@ def take_record(scan: Scan, document: Document, header: Header, joined: Joined, 
         joined: the record's text.
         hashed: remember a number for the text instead of the text.
     """
+    parts = split_records(joined.text)
+    if len(parts) == 1:
+        _take_one(scan, document, header, joined, hashed=hashed)
+    else:
+        for begin, stop, tag in parts:
+            part = joined.part(begin, stop)
+            step = int(part.text[len("step:") : part.text.find(SEPARATOR)])
+            _take_one(scan, document, Header(step, tag or header.tag, "", 0), part, hashed=hashed)
+    return joined.entries[-1] + 1
+
+
+def _take_one(scan: Scan, document: Document, header: Header, joined: Joined, *, hashed: bool) -> None:
     numbers = document.numbers
-    end = joined.entries[-1] + 1
     read = _read_row(document, header, joined)
     if read is None:
         scan.bad.append(numbers[joined.entries[0]])
-        return end
+        return
     row, tail, body = read
     scan.taken.update(numbers[entry] for entry in joined.entries)
     mark = hash(body.encode("utf-8", "surrogatepass")) if hashed else body
     if not scan.seen.is_new(row.step, mark):
         scan.duplicates.append(row)
-        return end
+        return
     scan.ends[len(scan.rows)] = (tail, body)
     scan.rows.append(row)
     scan.sizes[0].append(len(body))
     scan.sizes[1].append(joined.full)
-    return end
 
 
 def take_other(scan: Scan, document: Document, index: int) -> int:
@@ -169,7 +222,7 @@ def take_other(scan: Scan, document: Document, index: int) -> int:
 def _read_row(document: Document, header: Header, joined: Joined) -> tuple[Row, Tail, str] | None:
     """One record; its last segment is kept aside until it is known whether the line was cut there."""
     numbers = document.numbers
-    body = joined.text.rstrip()
+    body = without_colours(joined.text.rstrip())
     if "[repeated " in body:
         body = _REPEATED.sub("", body)
     if SEPARATOR not in body:

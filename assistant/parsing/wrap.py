@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
 from assistant.parsing.numbers import decimals, significant_digits
 from assistant.parsing.repair import strip_ray
-from assistant.parsing.segments import SEPARATOR, Header, is_open, is_whole, read_segment
+from assistant.parsing.segments import SEPARATOR, WIDEST_TERMINAL, Header, is_open, is_whole, read_segment
+from assistant.parsing.verlfront import quote_of
 
-WIDEST_TERMINAL: Final = 1000
-"""Longer lines were not broken by a terminal."""
+__all__ = ["WIDEST_TERMINAL", "Joined", "join_record"]
 
 _DIGITS_ONLY: Final = re.compile(r"[0-9.eE+-]{1,24}")
+_DIGIT: Final = re.compile("[0-9]")
 _MOST_PIECES: Final = 4000
+_LONGEST_LISTED: Final = 100_000
+"""Records longer than this were not broken into lists by hand."""
 
 
 @dataclass(slots=True)
@@ -41,6 +44,45 @@ class Joined:
             return self.entries[0]
         return self.entries[bisect_right(self.starts, offset) - 1]
 
+    def part(self, begin: int, end: int) -> Joined:
+        """A record of several that stand in the text."""
+        first, last = bisect_right(self.starts, begin) - 1, bisect_left(self.starts, end)
+        starts = [max(start - begin, 0) for start in self.starts[first:last]]
+        return Joined(self.text[begin:end], starts, self.entries[first:last], end - begin)
+
+
+@dataclass(frozen=True, slots=True)
+class Prefix:
+    """What stands before each line of a broken record.
+
+    Attributes:
+        quote: quote signs and blanks, as a quotation or an indented text has them.
+        front: all that stands before the record; a log service or a launcher puts the like before each piece.
+        shape: ``front`` up to a process's name, with zeros for its digits (times differ).
+    """
+
+    quote: str = ""
+    front: str = ""
+    shape: str = ""
+
+    @classmethod
+    def of(cls, line: str, header: Header) -> Prefix:
+        """The prefix of the line on which a record starts."""
+        body = header.line[header.start :]
+        front = line[: len(line) - len(body)] if line.endswith(body) else ""
+        named = front.find("pid=")
+        outer = front[: max(front.rfind("(", 0, named), 0)] if named >= 0 else front
+        return cls(quote_of(line), front, _DIGIT.sub("0", outer))
+
+    def off(self, piece: str) -> str:
+        """A piece without it."""
+        if self.front and piece.startswith(self.front):
+            return piece[len(self.front) :]
+        size = len(self.shape)
+        if size and _DIGIT.sub("0", piece[:size]) == self.shape:
+            return piece[size:]
+        return piece.removeprefix(self.quote)
+
 
 def join_record(lines: Sequence[str], index: int, starts: Mapping[int, Header], widest: int) -> Joined:
     """The record that starts at a line, with the lines that continue it.
@@ -57,20 +99,29 @@ def join_record(lines: Sequence[str], index: int, starts: Mapping[int, Header], 
     """
     header = starts[index]
     joined = Joined(header.line[header.start :], entries=[index], full=len(lines[index]))
-    edge = _Edge(len(lines[index]), widest, header.step)
+    prefix = Prefix.of(lines[index], header)
+    size = len(prefix.quote)
+    edge = _Edge(len(lines[index]) - size, widest - size, header.step, len(prefix.front))
     for at in range(index + 1, min(len(lines), index + _MOST_PIECES)):
         piece = lines[at]
-        if not piece or piece.isspace():
+        piece = prefix.off(piece)
+        width = len(piece)
+        if not piece.strip():
             break
         glue = _continues(joined.text, piece, starts.get(at), edge)
         if glue is None:
-            break
+            found = _list_item(joined.text, piece, edge) if at not in starts else None
+            if found is None:
+                break
+            joined.text = joined.text.rstrip()
+            glue, piece = found
+            edge.listed = True
         joined.starts.append(len(joined.text) + len(glue))
         joined.entries.append(at)
         joined.text += glue + piece
         joined.full += len(glue) + len(piece)
-        edge.equal = edge.equal + 1 if abs(len(piece) - edge.width) <= 1 else 0
-        edge.width = len(piece)
+        edge.equal = edge.equal + 1 if abs(width - edge.width) <= 1 else 0
+        edge.width = width
     return joined
 
 
@@ -79,16 +130,20 @@ class _Edge:
     """The line to which a piece would be put.
 
     Attributes:
-        width: its length.
-        widest: length of the longest line that starts a record.
+        width: its length, without quote signs or indentation.
+        widest: length of the longest line that starts a record, likewise.
         step: the record's step.
+        front: length of what stands before the record on its line.
         equal: how many lines of the record before it are as long.
+        listed: whether it continues the record as an item of a list, not as a terminal would.
     """
 
     width: int
     widest: int
     step: int
+    front: int = 0
     equal: int = 0
+    listed: bool = False
 
 
 def _continues(text: str, piece: str, start: Header | None, edge: _Edge) -> str | None:
@@ -105,9 +160,30 @@ def _continues(text: str, piece: str, start: Header | None, edge: _Edge) -> str 
         glues.append(" ")
     for glue in glues:
         segments = (tail + glue + piece).split(SEPARATOR)
+        if not glue and segments[0].count(":") > 1 and is_whole(tail) and is_whole(piece.split(SEPARATOR, 1)[0]):
+            continue
         if all(is_whole(segment) for segment in segments[:-1]) and _fits(tail, piece, segments, edge, text):
             return glue
     return None
+
+
+def _list_item(text: str, piece: str, edge: _Edge) -> tuple[str, str] | None:
+    """What to put between and behind, if somebody broke the record between cells, one or more of them a line.
+
+    Items are whole cells only, indented or not, with the dash or without; a record's keys do not come again.
+    """
+    item = piece.strip()
+    dashed = item.startswith("- ")
+    segments = item.removeprefix("- ").split(SEPARATOR)
+    if len(text) > _LONGEST_LISTED or len(item) > WIDEST_TERMINAL or not all(is_whole(one) for one in segments):
+        return None
+    tail = text[text.rfind(SEPARATOR) + len(SEPARATOR) :] if SEPARATOR in text else text
+    if not is_whole(tail.rstrip()) or f" - {segments[0].partition(':')[0]}:" in text:
+        return None
+    if dashed:
+        return " ", item
+    paths = all("/" in one.partition(":")[0] for one in segments)
+    return (SEPARATOR, item) if paths and (len(segments) > 1 or edge.listed) else None
 
 
 def _splits_step_key(text: str, tail: str, start: Header, edge: _Edge) -> bool:
@@ -116,7 +192,9 @@ def _splits_step_key(text: str, tail: str, start: Header, edge: _Edge) -> bool:
     ``global_step`` repeats the record's step, where a record that follows a cut line has another; any other
     key counts only inside a wrapped record, and if what follows is not how this record itself begins.
     """
-    if start.start or start.tag or edge.width > WIDEST_TERMINAL or ":" in tail or not tail.endswith(("_", "/")):
+    if start.start > edge.front or start.tag or edge.width > WIDEST_TERMINAL:
+        return False
+    if ":" in tail or not tail.endswith(("_", "/")):
         return False
     if start.step == edge.step:
         return True
@@ -128,7 +206,8 @@ def _fits(tail: str, piece: str, segments: list[str], edge: _Edge, text: str) ->
     """Whether the last of the joined segments is one, and the piece is no text of its own."""
     last = segments[-1]
     if len(segments) > 1:
-        return is_whole(last.rstrip()) or is_open(last)
+        named = len(segments) > 2 or "/" in last or ":" in last or not piece.startswith("- ")
+        return is_whole(last.rstrip()) or (is_open(last) and (named or len(piece) >= edge.width - 1))
     if is_whole(last.rstrip()):
         if not is_whole(tail):
             return edge.width <= WIDEST_TERMINAL or not piece.strip().isdigit()

@@ -90,3 +90,29 @@ def test_parse_text_rows_picked_out_of_a_log_are_read_behind_a_step_line() -> No
 )
 def test_parse_text_other_tables_are_not_read(lines: list[str]) -> None:
     assert [run for run in parse_text("\n".join(lines)).runs if run.format == "areal"] == []
+
+
+FINISHED = (
+    "(master_worker/0 pid=96, ip=10.0.0.1) 20250222-11:11:56.997 master worker INFO: Epoch 1/1 step {0}/19 "
+    "(global step {0}) finishes. Average #tokens per batch is 111847. #End to end# execution time: *2124.429*s. "
+    "Total time consumption: 2283.862s. "
+)
+RETURNS = (
+    "(master_worker/0 pid=96, ip=10.0.0.1) 20250222-11:11:56.991 master worker INFO: RPC name actor_train returns {}"
+)
+SPENT = {
+    "Average #tokens per batch": 111847,
+    "#End to end# execution time": 2124.429,
+    "Total time consumption": 2283.862,
+}
+
+
+@pytest.mark.parametrize("apart", [False, True])
+def test_parse_text_first_versions_give_one_row_a_step(apart: bool) -> None:
+    rows = [{"actor_loss": 1.1e-06, "task_reward": -0.25}, {"actor_loss": float("nan"), "task_reward": 0.5}]
+    calls = [RETURNS.format(row) for row in rows]
+    ends = [FINISHED.format(step) for step in (1, 2)]
+    run = harm.read_one([*ends, *calls] if apart else [calls[0], ends[0], calls[1], ends[1]])
+    assert harm.cells(run) == harm.truth([(step, row | SPENT) for step, row in enumerate(rows, 1)])
+    assert (run.steps, run.step_axis, run.format) == ((1, 2), "step", "areal")
+    assert ("steps_inferred" in [note.code for note in run.warnings]) == apart

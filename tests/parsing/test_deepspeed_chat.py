@@ -69,3 +69,40 @@ def test_parse_text_reward_without_a_step_before_it_is_not_a_cell() -> None:
 )
 def test_parse_text_foreign_line_is_not_read(text: str) -> None:
     assert [run for run in parse_text(text).runs if run.format == "deepspeed-chat"] == []
+
+
+@given(seed=st.integers(0, 10**6), column=st.integers(70, 200), strip=st.booleans(), new=st.booleans())
+@settings(max_examples=200, deadline=None)
+def test_parse_text_wrapped_lines_give_the_same_cells(seed: int, column: int, strip: bool, new: bool) -> None:
+    log = deepspeed(seed, 4, new=new)
+    run = harm.read_one(harm.wrap(log.lines, column, strip=strip))
+    assert harm.cells(run) == harm.truth(log.rows)
+
+
+def test_parse_text_inline_code_is_read() -> None:
+    lines = ["`epoch: 0|step: 1|ppo_ep: 1|act_loss: 0.5|cri_loss: 0.25", "average reward score: 0.75`"]
+    run = harm.read_one(lines)
+    row: dict[str, harm.Value] = {"act_loss": 0.5, "cri_loss": 0.25, "average reward score": 0.75}
+    assert harm.cells(run) == harm.truth([(1, row)])
+    assert run.lines.not_understood == 0
+
+
+def test_parse_text_times_before_the_first_step_belong_to_the_step_before() -> None:
+    lines = ["|E2E latency=2.12s |Others=0.11 (5.09%)", "epoch: 0|step: 7|ppo_ep: 1|act_loss: inf|cri_loss: 0.25"]
+    run = harm.read_one(lines)
+    rows: list[tuple[int, dict[str, harm.Value]]] = [
+        (6, {"E2E latency": 2.12, "Others": 0.11}),
+        (7, {"act_loss": float("inf"), "cri_loss": 0.25}),
+    ]
+    assert harm.cells(run) == harm.truth(rows)
+    assert "steps_inferred" in [note.code for note in run.warnings]
+
+
+def test_parse_text_tensors_and_blanks_are_read() -> None:
+    loss = "tensor(0.0254, device='cuda:0', grad_fn=<DivBackward0>)"
+    lines = [
+        f"epoch: 0|step: 0|ppo_ep: 1|          act_loss: {loss} |cri_loss: 0.25",
+        "average reward score: tensor(0.5, device='cuda:0')",
+    ]
+    row: dict[str, harm.Value] = {"act_loss": 0.0254, "cri_loss": 0.25, "average reward score": 0.5}
+    assert harm.cells(harm.read_one(lines)) == harm.truth([(0, row)])

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from assistant.parsing import parse_text
 from tests.parsing.generators import harm
-from tests.parsing.generators.line_logs import minimind
+from tests.parsing.generators.line_logs import minimind, minimind_first
 
 
 @given(seed=st.integers(0, 10**6), steps=st.integers(1, 8), epochs=st.integers(1, 3), old=st.booleans())
@@ -74,3 +74,36 @@ def test_parse_text_prefixed_line_is_read(head: str) -> None:
 )
 def test_parse_text_foreign_line_is_not_read(text: str) -> None:
     assert [run for run in parse_text(text).runs if run.format == "minimind"] == []
+
+
+@given(seed=st.integers(0, 10**6), steps=st.integers(1, 8), epochs=st.integers(1, 3))
+@settings(max_examples=60, deadline=None)
+def test_parse_text_first_ppo_lines_give_the_same_cells(seed: int, steps: int, epochs: int) -> None:
+    log = minimind_first(seed, steps, epochs=epochs)
+    run = harm.read_one(harm.interleave(random.Random(seed), log.lines, 0.3))
+    assert harm.cells(run) == harm.truth(log.rows)
+    assert (run.steps, run.missing) == (tuple(range(1, steps * epochs + 1)), ())
+
+
+@given(seed=st.integers(0, 10**6), column=st.integers(50, 200), strip=st.booleans(), style=st.integers(0, 2))
+@settings(max_examples=200, deadline=None)
+def test_parse_text_wrapped_lines_give_the_same_cells(seed: int, column: int, strip: bool, style: int) -> None:
+    log = minimind_first(seed, 5) if style == 2 else minimind(seed, 5, old=style == 1)
+    run = harm.read_one(harm.wrap(log.lines, column, strip=strip))
+    assert harm.cells(run) <= harm.truth(log.rows)
+    lost = {(step, key) for step, key, _ in harm.truth(log.rows) - harm.cells(run)}
+    assert len(lost) <= 1
+    assert lost <= {(gap.step, gap.metric) for gap in run.missing}
+
+
+def test_parse_text_wrapped_value_has_the_line_on_which_it_begins() -> None:
+    run = harm.read_one(
+        ["Epoch:[1/1](1/9), loss: 0.5, aux_loss: 0.2", "5, lr: 0.001", "", "Epoch:[1/1](2/9), loss: 0.5"]
+    )
+    assert [(cell.step, cell.value, cell.line) for cell in run.cells("aux_loss")] == [(1, 0.25, 1)]
+    assert [(cell.step, cell.value, cell.line) for cell in run.cells("lr")] == [(1, 0.001, 2)]
+
+
+def test_parse_text_number_alone_behind_one_line_is_not_put_to_it() -> None:
+    run = harm.read_one(["Epoch:[1/1](5/9751), loss: 0.66, lr: 0.25", "17", "Epoch:[1/1](6/9751), loss: 0.6, lr: 0.25"])
+    assert harm.cells(run) == {(5, "loss", "0.66"), (5, "lr", "0.25"), (6, "loss", "0.6"), (6, "lr", "0.25")}

@@ -81,3 +81,33 @@ def test_parse_text_value_that_is_none_is_missing() -> None:
 )
 def test_parse_text_foreign_lists_are_not_read(text: str) -> None:
     assert [run for run in parse_text(text).runs if run.format == "nemo-rl"] == []
+
+
+@given(seed=st.integers(0, 10**6), column=st.integers(64, 90))
+@settings(max_examples=100, deadline=None)
+def test_parse_text_wrapped_items_give_the_same_cells(seed: int, column: int) -> None:
+    long = "prepare_for_generation/transfer_and_update_weights_between_workers"
+    log = gen.random_log(seed, 3)
+    lines = harm.wrap([line.replace("prepare_for_generation/total", long) for line in log.lines], column)
+    rows = [
+        (step, {key.replace("prepare_for_generation/total", long): v for key, v in row.items()})
+        for step, row in log.rows
+    ]
+    assert harm.cells(harm.read_one(lines)) == harm.truth(rows)
+
+
+def test_parse_text_results_of_a_named_set_and_two_blanks_are_read() -> None:
+    lines = [
+        "========================= Step 3/9 =========================",
+        "📊 Validation Results for `math` set:",
+        "    • Validation accuracy: 0.5000",
+        "",
+        "📊 Training Results:",
+        "  • Loss: nan",
+        "  • Avg Reward:  12.5000",
+    ]
+    assert harm.cells(harm.read_one(lines)) == {
+        (3, "Validation/math/Validation accuracy", "0.5"),
+        (3, "Loss", "nan"),
+        (3, "Avg Reward", "12.5"),
+    }

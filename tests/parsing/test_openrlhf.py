@@ -79,3 +79,18 @@ def test_parse_text_bars_beside_logged_dicts_are_noise() -> None:
 )
 def test_parse_text_foreign_line_is_not_read(text: str) -> None:
     assert parse_text(text).runs == ()
+
+
+def test_parse_text_means_behind_the_bars_make_a_run() -> None:
+    bar = (
+        "Train epoch [1/1]: 100%|###| 16/16 [00:37<00:00,  2.37s/it, pg={}, lr=tensor(5.4e-07, device='cuda:0'), kl=0]"
+    )
+    dicts = [f"{{'policy_loss': {loss}, 'kl': nan, 'actor_lr': 5e-07}}" for loss in (-0.0078, 0.25)]
+    means, batches = harm.read([bar.format(0.5), dicts[0], bar.format(0.25), dicts[1]]).runs
+    assert harm.cells(means) == {
+        (step, key, value)
+        for step, loss in enumerate(("-0.0078", "0.25"))
+        for key, value in (("policy_loss", loss), ("kl", "nan"), ("actor_lr", "5e-07"))
+    }
+    assert (means.step_axis, batches.step_axis, batches.steps) == ("index", "batch", (16, 32))
+    assert {key: cell.value for key, cell in batches.at(32).items()} == {"pg": 0.25, "lr": 5.4e-07, "kl": 0}

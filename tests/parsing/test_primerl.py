@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from assistant.parsing import parse_text
 from tests.parsing.generators import harm
-from tests.parsing.generators.line_logs import prime
+from tests.parsing.generators.line_logs import prime, prime_first
 
 
 @given(seed=st.integers(0, 10**6), steps=st.integers(1, 8), trainer=st.booleans(), style=st.integers(0, 2))
@@ -65,3 +65,36 @@ def test_parse_text_none_is_missing_not_a_number() -> None:
 )
 def test_parse_text_foreign_line_is_not_read(text: str) -> None:
     assert [run for run in parse_text(text).runs if run.format == "prime-rl"] == []
+
+
+@given(seed=st.integers(0, 10**6), steps=st.integers(1, 6), kind=st.sampled_from(["trainer", "orchestrator", "bars"]))
+@settings(max_examples=60, deadline=None)
+def test_parse_text_first_versions_give_the_same_cells(seed: int, steps: int, kind: str) -> None:
+    log = prime_first(seed, steps, trainer=kind == "trainer", bars=kind == "bars")
+    run = harm.read_one(harm.interleave(random.Random(seed), log.lines, 0.3))
+    assert harm.cells(run) == harm.truth(log.rows)
+    assert (run.format, run.missing) == ("prime-rl", ())
+
+
+@given(
+    seed=st.integers(0, 10**6),
+    column=st.integers(60, 200),
+    strip=st.booleans(),
+    trainer=st.booleans(),
+    style=st.integers(0, 2),
+)
+@settings(max_examples=200, deadline=None)
+def test_parse_text_wrapped_lines_give_the_same_cells(
+    seed: int, column: int, strip: bool, trainer: bool, style: int
+) -> None:
+    log = prime(seed, 5, trainer=trainer, style=style)
+    run = harm.read_one(harm.wrap(log.lines, column, strip=strip))
+    assert harm.cells(run) == harm.truth(log.rows)
+
+
+def test_parse_text_micro_step_is_no_row() -> None:
+    lines = [
+        "16:43:08 DEBUG Micro Step 0/8 | Loss: 0.5 | Entropy: 0.25",
+        "16:43:08 SUCCESS Step 3 | Time: 5.23s | Loss: 0.25",
+    ]
+    assert harm.cells(harm.read_one(lines)) == {(3, "Time", "5.23"), (3, "Loss", "0.25")}

@@ -233,3 +233,18 @@ def test_read_bytes_much_text_around_the_log_gives_the_same_prose(
     text += [*gen.random_log(3, 8).lines, *[noise] * after, "", "What about the last step?"]
     assert assert_same("\n".join(text), chunk)
     assert assert_same("\n".join(text) + "\n", chunk)
+
+
+@pytest.mark.parametrize("at", [2, 3, 4, 5])
+def test_read_bytes_head_broken_by_a_terminal_is_left_to_the_careful_way(at: int) -> None:
+    lines = [f"step:{step} - actor/x:{step}.5 - actor/y:2" for step in range(1, 8)]
+    lines[3:4] = [lines[3][:at], lines[3][at:]]
+    assert_same("noise\n" + "\n".join(lines) + "\n")
+
+
+@pytest.mark.parametrize("inside", [True, False])
+def test_read_bytes_record_inside_a_sample_is_left_to_the_careful_way(inside: bool) -> None:
+    rows = [f"step:{step} - actor/x:{step}.5 - actor/y:2" for step in range(1, 8)]
+    sample = ["[prompt] What is the loss?", "[response] It was", "[ground_truth] 3", "[score] 0.0"]
+    sample.insert(2 if inside else 4, "step:99 - actor/x:1.0 - actor/y:3")
+    assert assert_same("\n".join([*rows[:3], *sample, *rows[3:]]) + "\n") is not inside

@@ -87,6 +87,56 @@ def minimind(seed: int, steps: int, *, epochs: int = 1, old: bool = False) -> Lo
     return log
 
 
+def minimind_first(seed: int, steps: int, *, epochs: int = 1) -> Log:
+    """The line of minimind's first PPO and SPO trainers."""
+    rng = random.Random(seed)
+    log = Log()
+    for epoch in range(1, epochs + 1):
+        for step in range(1, steps + 1):
+            kl = rng.choice([rng.gauss(0, 1), float("nan")])
+            texts = {
+                "Actor Loss": f"{rng.gauss(0, 1):.6f}",
+                "Critic Loss": f"{rng.random():.6f}",
+                "Reward": f"{rng.gauss(0, 2):.6f}",
+                "KL": f"{kl:.6f}",
+                "KL_ref": f"{kl:.6f}",
+                "Avg Response Len": f"{rng.uniform(0, 900):.2f}",
+                "Actor LR": f"{rng.random() * 1e-6:.2e}",
+                "Critic LR": f"{rng.random() * 1e-6:.2e}",
+            }
+            shown = ", ".join(f"{key}: {text}" for key, text in texts.items())
+            log.lines.append(f"Epoch: {epoch}, Step: {step}/{steps}, {shown}")
+            log.rows.append((step + (epoch - 1) * steps, {key: float(text) for key, text in texts.items()}))
+    return log
+
+
+def prime_first(seed: int, steps: int, *, trainer: bool = False, bars: bool = False) -> Log:
+    """The sentences of prime-rl's first versions, or the orchestrator's line of the next one (``bars``)."""
+    rng = random.Random(seed)
+    log = Log()
+    for step in range(steps):
+        time, rate = f"{rng.uniform(1, 99):.2f}", f"{rng.uniform(1, 9999):.{2 if trainer else 1}f}"
+        if trainer:
+            keys = ("Loss", "Entropy", "Clip Ratio")
+            texts = {key: (rng.choice([f"{rng.gauss(0, 1):.2f}", "nan"]), "") for key in keys}
+            texts |= {"Throughput": (rate, " tokens/s"), "MFU": (f"{rng.uniform(0, 60):.2f}", "%")}
+        else:
+            texts = {"Avg. Reward": (f"{rng.random():.2f}", "")}
+            if bars:
+                texts["Avg. Advantage"] = (f"{rng.gauss(0, 1):.2f}", "")
+            texts |= {"Throughput": (rate, " tokens/s")}
+            texts["Avg. Seq. Length"] = (f"{rng.uniform(1, 4000):.1f}", " tokens/sample")
+        parts = [f"{key}: {text}{unit}" for key, (text, unit) in texts.items()]
+        head = f"16:43:{step % 60:02d} SUCCESS "
+        if bars:
+            log.lines.append(f"{head}Orchestrator | step {step} | Time:{time}s | {' | '.join(parts)}")
+        else:
+            who = "training" if trainer else "orchestrator"
+            log.lines.append(f"{head}Finished {who} step {step} in {time}s ({', '.join(parts)})")
+        log.rows.append((step, {"Time": float(time)} | {key: float(text) for key, (text, _) in texts.items()}))
+    return log
+
+
 def prime(seed: int, steps: int, *, trainer: bool = False, style: int = 0) -> Log:
     """prime-rl's step lines, of the orchestrator or the trainer."""
     rng = random.Random(seed)

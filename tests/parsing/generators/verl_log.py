@@ -114,3 +114,23 @@ def ray(line: str, pid: int = 4711, *, colour: bool = False, task: str = "TaskRu
     """A line as Ray forwards it from a worker."""
     tag = f"({task} pid={pid})"
     return f"\x1b[36m{tag}\x1b[0m {line}" if colour else f"{tag} {line}"
+
+
+def bar(width: int, done: int, total: int, desc: str = "Epoch 1/3") -> str:
+    """A progress bar that fills a terminal's line, as the SFT trainer leaves it before a record."""
+    head = f"{desc}: {100 * done // total:3d}%|"
+    tail = f"| {done}/{total} [00:0{done % 10}<09:36,  9.45s/it]"
+    return head + "#" * (width - len(head) - len(tail)) + tail
+
+
+def listed(rng: random.Random, line: str, *, dashed: bool, indent: str) -> list[str]:
+    """A line that somebody broke between cells for reading: the head, then one or more cells a line."""
+    head, *cells = line.split(" - ")
+    lines = [head] if dashed else [" - ".join([head, cells.pop(0)])]
+    while cells:
+        size = rng.randint(1 if dashed else 2, 4)
+        size = len(cells) if len(cells) - size == 1 else size
+        item = " - ".join(cells[:size])
+        lines.append(f"{indent}- {item}" if dashed else f"{indent}{item}")
+        cells = cells[size:]
+    return lines

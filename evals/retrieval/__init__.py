@@ -1,0 +1,1 @@
+"""How well cards are found: questions by another hand, half of them held out."""

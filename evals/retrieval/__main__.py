@@ -1,0 +1,148 @@
+"""Recall of the search: `python -m evals.retrieval [--held] [--misses]`.
+
+Questions in Chinese, English and mixed, by key, alias, paraphrase, symptom, concept and with typos, were written before
+the search by a hand that had not read the cards; half of them are held out and only ever looked at as scores. The same
+questions are asked of full text alone (BM25), of the vectors alone, and of everything together. A question about what
+does not exist is right if nothing is found.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from assistant.knowledge import Library, library
+from assistant.knowledge.finder import Finder
+from assistant.knowledge.index import open_index
+from assistant.knowledge.terms import fold, terms
+
+HERE = Path(__file__).resolve().parent
+LANGUAGES = ("zh", "en", "mixed")
+KINDS = ("key", "alias", "paraphrase", "symptom", "typo", "concept", "unknown")
+Search = Callable[[str, str | None], list[str]]
+
+
+@lru_cache(maxsize=1)
+def concepts() -> dict[str, list[str]]:
+    """Concept → the cards that explain it."""
+    table: dict[str, list[str]] = yaml.safe_load((HERE / "concepts.yaml").read_text(encoding="utf-8"))
+    return table
+
+
+def questions(held: bool) -> list[dict[str, Any]]:
+    """The questions of one half."""
+    name = "questions_held.yaml" if held else "questions_open.yaml"
+    entries: list[dict[str, Any]] = yaml.safe_load((HERE / name).read_text(encoding="utf-8"))
+    return entries
+
+
+def right_cards(entry: dict[str, Any], cards: Library) -> set[str]:
+    """Ids of the cards that answer a question; empty for what does not exist."""
+    right: set[str] = set()
+    for expected in entry["expect"]:
+        if "key" in expected:
+            right |= {c.id for c in cards if c.framework == expected["framework"] and expected["key"] in c.keys}
+        elif "failure" in expected:
+            right |= {c.id for c in cards if c.framework == "failure" and expected["failure"] in c.keys}
+        elif "concept" in expected:
+            right.update(concepts().get(expected["concept"], ()))
+    return right
+
+
+def searches(finder: Finder) -> dict[str, Search]:
+    """The ways to search that are compared."""
+    index = finder.index
+
+    def words(text: str, framework: str | None) -> list[str]:
+        return list(index.by_words(dict.fromkeys(terms(text), 1.0), 3))
+
+    def vectors(text: str, framework: str | None) -> list[str]:
+        return list(index.by_vectors(fold(text), 3))
+
+    def all_together(text: str, framework: str | None) -> list[str]:
+        return [found.card.id for found in finder.find(text, framework, 3)]
+
+    return {"BM25 alone": words, "vectors alone": vectors, "together": all_together}
+
+
+def score(search: Search, entries: list[dict[str, Any]], cards: Library) -> list[tuple[dict[str, Any], int, list[str]]]:
+    """For each question the rank of the first right card (0 if there is none in three), and what was found."""
+    results = []
+    for entry in entries:
+        found = search(entry["q"], entry["framework"])
+        if entry["kind"] == "unknown":
+            results.append((entry, 0 if found else 1, found))
+            continue
+        right = right_cards(entry, cards)
+        results.append((entry, next((at for at, card in enumerate(found, 1) if card in right), 0), found))
+    return results
+
+
+def recall(results: list[tuple[dict[str, Any], int, list[str]]], least: int) -> str:
+    """Share of the questions whose first right card has at most a rank."""
+    if not results:
+        return "–"
+    return f"{sum(1 <= rank <= least for _, rank, _ in results) / len(results):.3f}"
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Prints the tables."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--held", action="store_true", help="the held-out half; scores only")
+    parser.add_argument("--misses", action="store_true", help="show what was not found (the open half only)")
+    options = parser.parse_args(argv)
+    if options.held and options.misses:
+        parser.error("the held-out half is only looked at as scores")
+    cards = library()
+    entries = questions(options.held)
+    with tempfile.TemporaryDirectory() as folder:
+        begin = time.perf_counter()
+        finder = Finder(cards, lambda made: open_index(made, Path(folder), tell=lambda zh, en: print(en)))
+        parts = sum(len(entry.parts) for entry in finder.entries)
+        finder.find("warm up")
+        print(f"{len(cards)} cards, {parts} vectors, built in {time.perf_counter() - begin:.1f} s")
+        size = sum(path.stat().st_size for path in Path(folder).rglob("*") if path.is_file())
+        print(
+            f"index on disk {size / 1e6:.0f} MB; {len(entries)} questions, {'held out' if options.held else 'open'}\n"
+        )
+        ways = searches(finder)
+        print(f"{'':<14}{'':>11}" + "".join(f"{language:>14}" for language in (*LANGUAGES, "all")))
+        results = {}
+        for name, search in ways.items():
+            results[name] = score(search, entries, cards)
+            for least in (1, 3):
+                row = [
+                    recall([r for r in results[name] if language in (r[0]["lang"], "all")], least)
+                    for language in (*LANGUAGES, "all")
+                ]
+                print(f"{name if least == 1 else '':<14}{f'recall@{least}':>11}" + "".join(f"{x:>14}" for x in row))
+        print("\ntogether, by kind" + "".join(f"{kind:>12}" for kind in KINDS))
+        for least in (1, 3):
+            row = [recall([r for r in results["together"] if r[0]["kind"] == kind], least) for kind in KINDS]
+            print(f"{f'recall@{least}':>17}" + "".join(f"{x:>12}" for x in row))
+        times = []
+        for entry in entries:
+            start = time.perf_counter()
+            finder.find(entry["q"], entry["framework"])
+            times.append(time.perf_counter() - start)
+        print(f"\nlook-up, warm: median {statistics.median(times) * 1e3:.1f} ms, slowest {max(times) * 1e3:.1f} ms")
+    if options.misses:
+        for entry, rank, found in results["together"]:
+            if rank != 1:
+                right = sorted(right_cards(entry, cards))[:3] or ["–"]
+                print(f"{entry['id']} {entry['lang']:<5} {entry['kind']:<10} rank {rank}: {entry['q']}")
+                print(f"      right {', '.join(right)}\n      found {', '.join(found) or 'nothing'}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
