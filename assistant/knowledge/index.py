@@ -268,10 +268,10 @@ def _write_vectors(
     collection = client.get_or_create_collection(
         building, embedding_function=None, configuration={"hnsw": {"space": "cosine", "ef_search": 100}}
     )
+    current = {entry.id for entry in entries}
     fresh = {entry.id for entry in entries if known.get(entry.id) != entry.digest}
-    gone = [entry for entry in known if entry in fresh or entry not in {entry.id for entry in entries}]
-    for entry in gone:
-        collection.delete(where={"entry": entry})
+    for gone in (name for name in known if name in fresh or name not in current):
+        collection.delete(where={"entry": gone})
     ids: list[str] = []
     texts: list[str] = []
     owners: list[Any] = []

@@ -29,27 +29,15 @@ from assistant.parsing.verl import MOST_ASIDES, finish_scan
 from assistant.parsing.verlblocks import Group, read_records
 from assistant.parsing.verldict import MARK, read_validation_dict
 from assistant.parsing.verlends import Ends, NeedsCare
-from assistant.parsing.verlfront import SAMPLE_MARKS
 from assistant.parsing.verlline import LONGEST_TAIL, LineReader
 from assistant.parsing.verlscan import EXTRA_MARK, Scan, Seen, find_marks, take_other, take_record
+from assistant.parsing.verlsigns import Signs
 from assistant.parsing.wrap import WIDEST_TERMINAL, Joined, join_record
 
 _HEADER: Final = re.compile(rb"step:([0-9]{1,15}) - ")
 _MARKS: Final = (MARK.encode(), EXTRA_MARK.encode())
-_SPLIT_MARK: Final = re.compile(
-    rb"\x1b(?<=[a-z_:' \[]\x1b)(?:\[[0-9;:?<=>]*[ -/]*[@-~])?+(?:tep:|ep:|p:|:[0-9]|"
-    + b"|".join(re.escape(mark[at:]) for mark in _MARKS for at in range(1, len(mark) - 2))
-    + rb")"
-)
-"""A colour code inside what the lines are found by."""
 
 _WINDOWS: Final = (6, 80, 1000, 12_000)
-_SPLIT_HEAD: Final = re.compile(rb"(?:tep|ep|p)?:[0-9]{1,15} - ")
-_SPLIT_HEAD_INSIDE: Final = re.compile(rb"\n(?:tep|ep|p)?:[0-9]{1,15} - ")
-"""A record whose ``step`` a terminal broke."""
-
-_SAMPLE_BEGINS: Final = tuple(mark.encode() for mark in SAMPLE_MARKS[:2])
-_SAMPLE_END: Final = SAMPLE_MARKS[2].encode()
 _GARBLED_SAMPLE: Final = 400_000
 _MOST_PREFIXES: Final = 1000
 _RETURN: Final = 13
@@ -119,7 +107,7 @@ class _Scanner:
         self.open_end = False
         self.around = Surroundings()
         self.block_from = 0
-        self.sample_open: int | None = None
+        self.signs = Signs()
         self.feed = Feed(chunks, self._take)
 
     # -- input ---------------------------------------------------------------------------------
@@ -199,11 +187,7 @@ class _Scanner:
                 self._careful(data, stop)
 
     def _skip(self, data: bytes, begin: int, end: int) -> None:
-        if data.find(b"\x1b", begin, end) >= 0 and _SPLIT_MARK.search(data, begin, end):
-            raise NeedsCare
-        if _SPLIT_HEAD.match(data, begin, end) or _SPLIT_HEAD_INSIDE.search(data, begin, end):
-            raise NeedsCare
-        self._note_samples(data, begin, end)
+        self.signs.look(data, begin, end, len(self.kept_lines) + len(self.scan.taken))
         self.lookalikes.look(data, begin, end, self.line)
         self.around.noise(data, begin, end, self.line)
         lines = data.count(b"\n", begin, end) + (data[end - 1] != _NEWLINE)
@@ -212,21 +196,6 @@ class _Scanner:
             self.rest.append(data[begin:end])
         self.rest_lines += lines
         self.position = end
-
-    def _note_samples(self, data: bytes, begin: int, end: int) -> None:
-        """Looks whether records were taken from inside a model's answer.
-
-        Raises:
-            NeedsCare: they may have been.
-        """
-        records = len(self.kept_lines) + len(self.scan.taken)
-        if self.sample_open is not None and data.find(_SAMPLE_END, begin, end) >= 0:
-            if records > self.sample_open:
-                raise NeedsCare
-            self.sample_open = None
-        opened = max(data.rfind(mark, begin, end) for mark in _SAMPLE_BEGINS)
-        if opened >= 0 and data.find(_SAMPLE_END, opened, end) < 0:
-            self.sample_open = records
 
     # -- many plain lines ----------------------------------------------------------------------
     def _block(self, data: bytes, start: int, hit: int, stop: int) -> bool:

@@ -1,0 +1,57 @@
+"""What between verl's records tells that their bytes alone do not suffice: broken heads, records inside samples."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from assistant.parsing.verldict import MARK
+from assistant.parsing.verlends import NeedsCare
+from assistant.parsing.verlfront import SAMPLE_MARKS
+from assistant.parsing.verlscan import EXTRA_MARK
+
+_MARKS: Final = (MARK.encode(), EXTRA_MARK.encode())
+_SPLIT_MARK: Final = re.compile(
+    rb"\x1b(?<=[a-z_:' \[]\x1b)(?:\[[0-9;:?<=>]*[ -/]*[@-~])?+(?:tep:|ep:|p:|:[0-9]|"
+    + b"|".join(re.escape(mark[at:]) for mark in _MARKS for at in range(1, len(mark) - 2))
+    + rb")"
+)
+"""A colour code inside what the lines are found by."""
+
+_SPLIT_HEAD: Final = re.compile(rb"(?:tep|ep|p)?:[0-9]{1,15} - ")
+_SPLIT_HEAD_INSIDE: Final = re.compile(rb"\n(?:tep|ep|p)?:[0-9]{1,15} - ")
+"""A record whose ``step`` a terminal broke."""
+
+_SAMPLE_BEGINS: Final = tuple(mark.encode() for mark in SAMPLE_MARKS[:2])
+_SAMPLE_END: Final = SAMPLE_MARKS[2].encode()
+
+
+class Signs:
+    """Looks at the lines between records."""
+
+    def __init__(self) -> None:
+        self._sample_open: int | None = None
+
+    def look(self, data: bytes, begin: int, end: int, records: int) -> None:
+        """Looks at whole lines that hold no record.
+
+        Args:
+            data: a text.
+            begin, end: where the lines lie in it.
+            records: how many lines of records were taken so far.
+
+        Raises:
+            NeedsCare: a record's head was broken by a terminal or a colour code, or a record that was taken may have
+                stood inside a model's answer.
+        """
+        if data.find(b"\x1b", begin, end) >= 0 and _SPLIT_MARK.search(data, begin, end):
+            raise NeedsCare
+        if _SPLIT_HEAD.match(data, begin, end) or _SPLIT_HEAD_INSIDE.search(data, begin, end):
+            raise NeedsCare
+        if self._sample_open is not None and data.find(_SAMPLE_END, begin, end) >= 0:
+            if records > self._sample_open:
+                raise NeedsCare
+            self._sample_open = None
+        opened = max(data.rfind(mark, begin, end) for mark in _SAMPLE_BEGINS)
+        if opened >= 0 and data.find(_SAMPLE_END, opened, end) < 0:
+            self._sample_open = records
