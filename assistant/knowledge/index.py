@@ -16,18 +16,17 @@ import shutil
 import sqlite3
 import tempfile
 import threading
+import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import orjson
 
 from assistant.knowledge.embedding import Embedding, NgramEmbedding, learn_rarity
 from assistant.knowledge.terms import terms
-
-if TYPE_CHECKING:
-    from chromadb.api import ClientAPI
 
 Tell = Callable[[str, str], None]
 """Receives a remark in Chinese and in English."""
@@ -38,6 +37,9 @@ _BATCH: Final = 256
 _KEPT: Final = 2
 _MOST_NEW: Final = 0.2
 """Share of new entries from which on the rarities of n-grams are learnt anew, and everything is embedded again."""
+
+_NO_DEFAULT: Final = None
+"""Chroma's own embedding function would download a model; vectors are always given."""
 
 _WEIGHTS: Final = (0.0, 6.0, 5.0, 4.0, 1.0)
 
@@ -122,6 +124,10 @@ class Index:
             scores.setdefault(str(meta["entry"]), 1.0 - float(distance))
         return dict(list(scores.items())[:k])
 
+    def count(self) -> int:
+        """How many entries there are."""
+        return int(self._words.execute("SELECT count(*) FROM entries").fetchone()[0])
+
     def close(self) -> None:
         """Gives the files back."""
         self._words.close()
@@ -145,102 +151,163 @@ def open_index(
         embedding_name: tells one embedding from another; vectors of different ones are never mixed.
         chroma_url: a Chroma server, ``""`` for files of one's own.
         tell: hears of repairs, and of what cannot be used.
+
+    Raises:
+        OSError: the folder cannot be written.
     """
-    digests = {entry.id: entry.digest for entry in entries}
-    name = _name(digests, embedding_name)
-    folder = root / name
-    if folder.exists():
+    return _Store(entries, root, embedding, embedding_name, chroma_url, tell).index()
+
+
+class _BrokenIndex(Exception):
+    """What lies in an index's place is not that index."""
+
+
+@dataclass(frozen=True)
+class _Store:
+    """Where the index of some entries is, or will be."""
+
+    entries: Sequence[Entry]
+    root: Path
+    embedding: Embedding | None
+    embedding_name: str
+    chroma_url: str
+    tell: Tell
+
+    @cached_property
+    def digests(self) -> dict[str, str]:
+        """Digest of each entry."""
+        return {entry.id: entry.digest for entry in self.entries}
+
+    @cached_property
+    def name(self) -> str:
+        """The index's name: what it holds, and how."""
+        content = orjson.dumps([_VERSION, self.embedding_name, sorted(self.digests.items())])
+        return "index-" + hashlib.sha256(content).hexdigest()[:20]
+
+    def index(self) -> Index:
+        """Opens the index; builds it first if need be."""
+        folder = self.root / self.name
+        if folder.exists():
+            try:
+                return self.open(folder)
+            except Exception as error:  # whatever is wrong with it: it is only derived
+                self.tell(
+                    f"检索索引 {folder} 已损坏（{error or type(error).__name__}），正在重建。",
+                    f"The search index {folder} is broken ({error or type(error).__name__}); it is built anew.",
+                )
+                shutil.rmtree(folder, ignore_errors=True)
+        self.root.mkdir(parents=True, exist_ok=True)
+        building = Path(tempfile.mkdtemp(prefix=".building-", dir=self.root))
         try:
-            return _open(folder, digests, embedding, chroma_url, name, tell)
-        except Exception as error:  # whatever is wrong with it: it is only derived
-            tell(
-                f"检索索引 {folder} 已损坏（{type(error).__name__}），正在重建。",
-                f"The search index {folder} is broken ({type(error).__name__}); it is built anew.",
-            )
-            shutil.rmtree(folder, ignore_errors=True)
-    root.mkdir(parents=True, exist_ok=True)
-    building = Path(tempfile.mkdtemp(prefix=".building-", dir=root))
-    try:
-        _build(building, root, entries, embedding, embedding_name, chroma_url, name, tell)
-        try:
-            building.rename(folder)
-        except OSError:  # another process was quicker
+            if not self.build(building):  # the next process tries again whether Chroma can be used
+                folder = folder.with_name(f"{self.name}-words-{uuid.uuid4().hex[:8]}")
+            try:
+                building.rename(folder)
+            except OSError:  # another process was quicker
+                shutil.rmtree(building, ignore_errors=True)
+        except BaseException:
             shutil.rmtree(building, ignore_errors=True)
-    except BaseException:
-        shutil.rmtree(building, ignore_errors=True)
-        raise
-    _clean(root, folder)
-    return _open(folder, digests, embedding, chroma_url, name, tell)
+            raise
+        self.clean(folder)
+        return self.open(folder)
 
+    def open(self, folder: Path) -> Index:
+        """Opens what lies in a folder; raises if it is not this index, whole."""
+        meta = orjson.loads((folder / "meta.json").read_bytes())
+        if meta["entries"] != self.digests:
+            raise _BrokenIndex("entries")
+        collection = None
+        if meta["parts"]:
+            if not self.chroma_url and not (folder / "chroma" / "chroma.sqlite3").is_file():
+                raise _BrokenIndex("vectors")
+            client = _client(folder, self.chroma_url, self.tell)
+            if client is not None:
+                collection = self.collection(client, meta["parts"])
+        index = Index(folder, self.embedding or NgramEmbedding(meta["rarity"]), collection)
+        if index.count() != len(self.digests):
+            index.close()
+            raise _BrokenIndex("words")
+        os.utime(folder)
+        return index
 
-def _name(digests: Mapping[str, str], embedding_name: str) -> str:
-    content = orjson.dumps([_VERSION, embedding_name, sorted(digests.items())])
-    return "index-" + hashlib.sha256(content).hexdigest()[:20]
+    def collection(self, client: Any, parts: int) -> Any:
+        """Chroma's collection, if it is whole; the client is closed otherwise."""
+        try:
+            collection = client.get_collection(self.name if self.chroma_url else _COLLECTION, _NO_DEFAULT)
+            count = collection.count()
+        except Exception:
+            client.close()
+            raise
+        if count != parts:
+            client.close()
+            raise _BrokenIndex("vectors")
+        return collection
 
-
-def _open(
-    folder: Path, digests: Mapping[str, str], embedding: Embedding | None, chroma_url: str, name: str, tell: Tell
-) -> Index:
-    meta = orjson.loads((folder / "meta.json").read_bytes())
-    if meta["entries"] != dict(digests):
-        raise ValueError("the index holds other entries than its name says")
-    collection = None
-    if meta["parts"]:
-        client = _client(folder, chroma_url, tell)
+    # -- building --------------------------------------------------------------------------------
+    def build(self, folder: Path) -> int:
+        """Writes the index into an empty folder; returns how many vectors it has."""
+        _write_words(folder / "words.sqlite", self.entries)
+        known: dict[str, str] = {}
+        rarity: list[float] = []
+        before = None if self.chroma_url else self.latest()
+        if before is not None:
+            meta = orjson.loads((before / "meta.json").read_bytes())
+            changed = sum(meta["entries"].get(entry) != digest for entry, digest in self.digests.items())
+            if changed <= _MOST_NEW * len(self.entries) and (before / "chroma").is_dir():
+                shutil.copytree(before / "chroma", folder / "chroma")
+                known, rarity = meta["entries"], meta["rarity"]
+        if not rarity and self.embedding is None:
+            rarity = learn_rarity([part for entry in self.entries for part in entry.parts])
+        client = _client(folder, self.chroma_url, self.tell)
+        parts = 0
         if client is not None:
-            collection = client.get_collection(name if chroma_url else _COLLECTION, embedding_function=None)
-            if collection.count() != meta["parts"]:
-                raise ValueError("the collection is not whole")
-    index = Index(folder, embedding or NgramEmbedding(meta["rarity"]), collection)
-    try:
-        (count,) = index._words.execute("SELECT count(*) FROM entries").fetchone()
-        if count != len(digests):
-            raise ValueError("the table of words is not whole")
-    except Exception:
-        index.close()
-        raise
-    os.utime(folder)
-    return index
+            parts = self.write_vectors(client, known, self.embedding or NgramEmbedding(rarity))
+            if not self.chroma_url:
+                client.close()
+        meta = {"embedding": self.embedding_name, "rarity": rarity, "entries": self.digests, "parts": parts}
+        (folder / "meta.json").write_bytes(orjson.dumps(meta))
+        return parts
 
+    def write_vectors(self, client: Any, known: Mapping[str, str], embedding: Embedding) -> int:
+        """Embeds what is new and takes out what is gone; returns how many vectors there are."""
+        building = f"{self.name}-{uuid.uuid4().hex[:8]}" if self.chroma_url else _COLLECTION
+        collection = client.get_or_create_collection(
+            building, embedding_function=_NO_DEFAULT, configuration={"hnsw": {"space": "cosine", "ef_search": 100}}
+        )
+        fresh = {entry for entry, digest in self.digests.items() if known.get(entry) != digest}
+        for gone in (name for name in known if name in fresh or name not in self.digests):
+            collection.delete(where={"entry": gone})
+        new = [(e.id, at, part) for e in self.entries if e.id in fresh for at, part in enumerate(e.parts)]
+        for begin in range(0, len(new), _BATCH):
+            batch = new[begin : begin + _BATCH]
+            collection.upsert(
+                ids=[f"{entry}#{at}" for entry, at, _ in batch],
+                embeddings=embedding.embed_documents([part for _, _, part in batch]),
+                metadatas=[{"entry": entry} for entry, _, _ in batch],
+            )
+        count = int(collection.count())
+        if self.chroma_url:
+            try:
+                collection.modify(name=self.name)
+            except Exception:  # another replica was quicker
+                client.delete_collection(building)
+        return count
 
-# --- building --------------------------------------------------------------------------------------------
+    def latest(self) -> Path | None:
+        """The index of the same embedding that was used last."""
+        for folder in sorted(self.root.glob("index-*"), key=lambda path: -path.stat().st_mtime):
+            try:
+                if orjson.loads((folder / "meta.json").read_bytes())["embedding"] == self.embedding_name:
+                    return folder
+            except (OSError, ValueError, KeyError):
+                continue
+        return None
 
-
-def _build(
-    folder: Path,
-    root: Path,
-    entries: Sequence[Entry],
-    embedding: Embedding | None,
-    embedding_name: str,
-    chroma_url: str,
-    name: str,
-    tell: Tell,
-) -> None:
-    _write_words(folder / "words.sqlite", entries)
-    before = None if chroma_url else _latest(root, embedding_name)
-    known: dict[str, str] = {}
-    rarity: list[float] | None = None
-    if before is not None:
-        meta = orjson.loads((before / "meta.json").read_bytes())
-        changed = [entry for entry in entries if meta["entries"].get(entry.id) != entry.digest]
-        if len(changed) <= _MOST_NEW * len(entries) and (before / "chroma").is_dir():
-            shutil.copytree(before / "chroma", folder / "chroma")
-            known, rarity = meta["entries"], meta["rarity"]
-    if rarity is None and embedding is None:
-        rarity = learn_rarity([part for entry in entries for part in entry.parts])
-    client = _client(folder, chroma_url, tell)
-    parts = 0
-    if client is not None:
-        parts = _write_vectors(client, entries, known, embedding or NgramEmbedding(rarity), name if chroma_url else "")
-        if not chroma_url:
-            _release(client)
-    meta = {
-        "embedding": embedding_name,
-        "rarity": rarity or [],
-        "entries": {entry.id: entry.digest for entry in entries},
-        "parts": parts,
-    }
-    (folder / "meta.json").write_bytes(orjson.dumps(meta))
+    def clean(self, current: Path) -> None:
+        """Drops indexes that were replaced, except those used last."""
+        others = sorted((p for p in self.root.glob("index-*") if p != current), key=lambda p: -p.stat().st_mtime)
+        for folder in others[_KEPT - 1 :]:
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def _write_words(path: Path, entries: Sequence[Entry]) -> None:
@@ -248,73 +315,20 @@ def _write_words(path: Path, entries: Sequence[Entry]) -> None:
     table.execute(
         "CREATE VIRTUAL TABLE entries USING fts5(id UNINDEXED, names, words, head, body, tokenize = 'porter unicode61')"
     )
-    table.executemany(
-        "INSERT INTO entries VALUES (?, ?, ?, ?, ?)",
-        [
-            (entry.id, *(" ".join(terms(text)) for text in (entry.names, entry.words, entry.head, entry.body)))
-            for entry in entries
-        ],
-    )
+    fields = [(entry.names, entry.words, entry.head, entry.body) for entry in entries]
+    rows = [
+        (entry.id, *(" ".join(terms(text)) for text in texts)) for entry, texts in zip(entries, fields, strict=True)
+    ]
+    table.executemany("INSERT INTO entries VALUES (?, ?, ?, ?, ?)", rows)
     table.execute("INSERT INTO entries (entries) VALUES ('optimize')")
     table.commit()
     table.close()
 
 
-def _write_vectors(
-    client: ClientAPI, entries: Sequence[Entry], known: Mapping[str, str], embedding: Embedding, server_name: str
-) -> int:
-    """Embeds what is new and takes out what is gone; returns how many vectors there are."""
-    building = f"{server_name}-building-{os.getpid()}" if server_name else _COLLECTION
-    collection = client.get_or_create_collection(
-        building, embedding_function=None, configuration={"hnsw": {"space": "cosine", "ef_search": 100}}
-    )
-    current = {entry.id for entry in entries}
-    fresh = {entry.id for entry in entries if known.get(entry.id) != entry.digest}
-    for gone in (name for name in known if name in fresh or name not in current):
-        collection.delete(where={"entry": gone})
-    ids: list[str] = []
-    texts: list[str] = []
-    owners: list[Any] = []
-    for entry in entries:
-        for at, part in enumerate(entry.parts if entry.id in fresh else ()):
-            ids.append(f"{entry.id}#{at}")
-            texts.append(part)
-            owners.append({"entry": entry.id})
-    for at in range(0, len(ids), _BATCH):
-        span = slice(at, at + _BATCH)
-        vectors: Any = embedding.embed_documents(texts[span])
-        collection.upsert(ids=ids[span], embeddings=vectors, metadatas=owners[span])
-    count = collection.count()
-    if server_name:
-        try:
-            collection.modify(name=server_name)
-        except Exception:  # another replica was quicker
-            client.delete_collection(building)
-    return count
-
-
-def _latest(root: Path, embedding_name: str) -> Path | None:
-    """The index of the same embedding that was used last."""
-    for folder in sorted(root.glob("index-*"), key=lambda path: -path.stat().st_mtime):
-        try:
-            if orjson.loads((folder / "meta.json").read_bytes())["embedding"] == embedding_name:
-                return folder
-        except (OSError, ValueError, KeyError):
-            continue
-    return None
-
-
-def _clean(root: Path, current: Path) -> None:
-    """Drops indexes that were replaced, except those used last."""
-    others = sorted((p for p in root.glob("index-*") if p != current), key=lambda path: -path.stat().st_mtime)
-    for folder in others[_KEPT - 1 :]:
-        shutil.rmtree(folder, ignore_errors=True)
-
-
 # --- Chroma ----------------------------------------------------------------------------------------------
 
 
-def _client(folder: Path, chroma_url: str, tell: Tell) -> ClientAPI | None:
+def _client(folder: Path, chroma_url: str, tell: Tell) -> Any:
     """Chroma over files or a server; ``None``, with a remark, if it cannot be used."""
     try:
         import chromadb
@@ -336,10 +350,3 @@ def _client(folder: Path, chroma_url: str, tell: Tell) -> ClientAPI | None:
             f"Vector search cannot be used ({type(error).__name__}: {error}); only words are searched.",
         )
         return None
-
-
-def _release(client: ClientAPI) -> None:
-    """Closes files of a client, so that its folder can be renamed."""
-    close = getattr(client, "close", None)
-    if close is not None:
-        close()

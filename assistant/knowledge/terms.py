@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from functools import lru_cache
+from itertools import pairwise
 from typing import Any, Final
 
 _CHINESE: Final = re.compile(r"[\u3400-\u9fff]")
@@ -46,7 +47,7 @@ def terms(text: str) -> list[str]:
     for piece in pieces(fold(_CAMEL.sub(" ", text))):
         if _CHINESE.match(piece):
             result += piece
-            result += map("".join, zip(piece, piece[1:], strict=False))
+            result += map("".join, pairwise(piece))
         else:
             result.append(piece)
     return result
