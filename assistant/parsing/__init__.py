@@ -100,7 +100,7 @@ def parse_bytes(data: bytes, *, name: str, thorough: bool = False) -> Parsed:
 def parse_file(
     path: Path | str, *, name: str | None = None, thorough: bool = False, progress: Progress | None = None
 ) -> Parsed:
-    """Reads a file as :func:`parse_bytes` does, a large verl log in parts.
+    """Reads a file as :func:`parse_bytes` does, a large log in parts.
 
     Args:
         path: the file.

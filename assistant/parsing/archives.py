@@ -61,8 +61,8 @@ def limit_text(size: int, name: str, limit: int = LIMIT) -> None:
     """
     if size > limit:
         raise InputError(
-            zh=f"{name} 超过 {limit / 2**30:.3g} GiB，且不是可以分段读取的 verl 日志。请截取需要的部分。",
-            en=f"{name} has more than {limit / 2**30:.3g} GiB and is no verl log that can be read in parts. Cut out "
+            zh=f"{name} 超过 {limit / 2**30:.3g} GiB，且不能分段读取。请截取需要的部分。",
+            en=f"{name} has more than {limit / 2**30:.3g} GiB and cannot be read in parts. Cut out "
             "the part you need.",
         )
 

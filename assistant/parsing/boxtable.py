@@ -42,6 +42,7 @@ class _Block:
     group: str = ""
     pad: int = 0
     closed: bool = False
+    torn: bool = False
 
 
 class BoxTables:
@@ -57,19 +58,31 @@ class BoxTables:
             return Reading()
         axis = _axis(blocks)
         book, notes = Book(), list[Note]()
-        step, carried = 0, 0
+        step, carried = 0, list[int]()
         bad: tuple[int, ...] = ()
-        final = blocks[-1]
-        if axis is not None and not final.closed and axis not in final.cells and _is_last(document, max(final.lines)):
-            blocks.pop()
-            bad = tuple(final.lines)
+        if axis is None and blocks[0].torn and len(blocks) > 1 and _axis(blocks[1:]) is not None:
+            bad = tuple(sorted({number for _, number in blocks.pop(0).cells.values()}))
+            axis = _axis(blocks)
             notes.append(
                 Note(
                     "table_cut",
-                    f"第 {bad[0]} 行起的最后一个表在 {axis} 之前中断，不知道是哪一步，未采用。",
-                    f"The last table, from line {bad[0]} on, stops before its {axis}: its step is not known, "
+                    f"第 {bad[0]} 行的表缺少开头，没有 {axis}，不知道是哪一步，未采用。",
+                    f"The table on line {bad[0]} lacks its beginning and {axis}: its step is not known, "
                     "and it was left out.",
                     bad[0],
+                )
+            )
+        final = blocks[-1]
+        if axis is not None and not final.closed and axis not in final.cells and _is_last(document, max(final.lines)):
+            blocks.pop()
+            bad += tuple(final.lines)
+            notes.append(
+                Note(
+                    "table_cut",
+                    f"第 {final.lines[0]} 行起的最后一个表在 {axis} 之前中断，不知道是哪一步，未采用。",
+                    f"The last table, from line {final.lines[0]} on, stops before its {axis}: its step is not known, "
+                    "and it was left out.",
+                    final.lines[0],
                 )
             )
         for at, block in enumerate(blocks):
@@ -79,7 +92,7 @@ class BoxTables:
             elif held is not None:
                 step = whole_number(held[0]) or 0
             else:
-                carried += 1
+                carried.append(min(block.lines))
             cells = [(k, v, n) for k, (v, n) in block.cells.items() if k != axis or keeps_axis(k)]
             if cells:
                 numbers = [n for _, _, n in cells]
@@ -88,14 +101,15 @@ class BoxTables:
         if not book.rows:
             return Reading(not_understood=bad)
         last = blocks[-1]
-        if not bad and not last.closed and _is_last(document, max(last.lines)):
+        if last is final and not last.closed and _is_last(document, max(last.lines)):
             notes += _cut(book, [list(b.cells) for b in blocks[:-1]], list(last.cells), axis, max(last.lines))
         if carried:
             notes.append(
                 Note(
                     "step_before",
-                    f"{carried} 个表没有 {axis}，归入它前面的一步。",
-                    f"{carried} tables do not show {axis}; they go to the step before them.",
+                    f"{len(carried)} 个表没有 {axis}，归入它前面的一步。",
+                    f"{len(carried)} tables do not show {axis}; they go to the step before them.",
+                    counted=tuple(carried),
                 )
             )
         keys = {key for block in blocks for key in block.cells}
@@ -133,7 +147,7 @@ def _blocks(document: Document) -> list[_Block]:
             continue
         strange = 0
         if block is None:
-            block = _Block()
+            block = _Block(torn=True)
             blocks.append(block)
         _take(block, row, number)
     return blocks

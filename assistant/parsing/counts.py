@@ -54,7 +54,7 @@ def count_lines(document: Document, reading: Reading) -> tuple[LineCounts, tuple
             bad.add(number)
             if len(samples) < _SAMPLES:
                 samples.setdefault(number, strip_ray(line)[1].strip()[:_SAMPLE_WIDTH])
-    bad -= reading.taken
+    bad.difference_update(reading.taken)
     taken = len(reading.taken)
     counts = LineCounts(taken, document.text_lines - taken - len(bad), len(bad), tuple(samples.values()))
     return counts, tuple(sorted(bad))

@@ -24,7 +24,9 @@ _MAGIC: Final = (
 )
 MAGIC: Final = tuple(magic for magic, _, _ in _MAGIC)
 _SAMPLE: Final = 1 << 16
-_CJK: Final = re.compile("[\u4e00-\u9fff\u3000-\u303f\uff00-\uffef]")
+_CJK: Final = re.compile(
+    "[\u4e00-\u9fff\u3000-\u303f\uff00-\uffef\u2010-\u2027\u2190-\u21ff\u2500-\u25ff\u00b1\u00b7\u00d7]"
+)
 _CONTROL: Final = re.compile("[\x00-\x06\x0e-\x1a]")
 _HIGH: Final = re.compile("[^\x00-\x7f]")
 
@@ -49,7 +51,7 @@ def decode(data: bytes, name: str = "input") -> tuple[str, tuple[Note, ...]]:
             en=f"{name} is empty: paste a training log, or give a file that holds one.",
         )
     for mark, encoding in _BOMS:
-        if data.startswith(mark):
+        if data.startswith(mark) and (encoding == "utf-8-sig" or b"\x00" in data[len(mark) : _SAMPLE]):
             text = data.decode(encoding, errors="replace").removeprefix("\ufeff")
             if not text.strip():
                 return decode(b"", name)
@@ -112,7 +114,11 @@ def _decode_damaged(data: bytes, name: str) -> tuple[str, tuple[Note, ...]]:
 
 
 def _lost(text: str) -> tuple[Note, ...]:
-    count = text.count("\ufffd")
+    return lost_bytes(text.count("\ufffd"))
+
+
+def lost_bytes(count: int) -> tuple[Note, ...]:
+    """A note that tells how many places could not be decoded, if there are any."""
     if not count:
         return ()
     return (

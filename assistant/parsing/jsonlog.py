@@ -5,55 +5,23 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from typing import Any, Final, NamedTuple
+from dataclasses import dataclass
+from typing import Any, Final
 
-from assistant.model.run import Missing, Number, Run
+from assistant.model.run import Missing, MissingReason, Run
 from assistant.parsing.columns import is_metric, is_result
 from assistant.parsing.frameworks import detect_framework
-from assistant.parsing.numbers import read_number
+from assistant.parsing.jsonscan import DEEPEST, BadJson, Event, Scanner, Value, is_sample, make_event, quoted_number
 from assistant.parsing.repair import Document, strip_ray
 from assistant.parsing.stepbook import axis_first, cut_note, is_step, keeps_axis
 from assistant.parsing.table import Reading, Row, build_run, restart_notes
 
-_TOKEN: Final = re.compile(
-    r'[ \t\r]*+(?:(?P<string>"(?:[^"\\\n]|\\.)*+")|(?P<number>[-+]?(?:[0-9][0-9.eE+-]*+|NaN|Infinity|nan|inf))|'
-    r"(?P<word>true|false|null)|(?P<mark>[\[\]{},:]))"
-)
 _PREFIX: Final = re.compile(
     r"(?:[\s\[\](){}<>|:;,.\-/_=*#+0-9TZ]|[A-Z]{3,10}\b|rank|metrics?|train(?:er|ing)?|eval|log(?:ger|s)?|step|json|"
     r"[\w./-]{1,80}\.py|[a-z_]\w{0,40}(?:\.\w{1,40}){0,8}(?=[:\s]))*+$",
     re.IGNORECASE,
 )
 _SETTINGS: Final = re.compile(r"(?i)config|args|argument|param|setting|option|hyper|request|sampling|usage|schema")
-_TEXTS: Final = frozenset(
-    [
-        "prompt",
-        "prompts",
-        "question",
-        "answer",
-        "response",
-        "responses",
-        "completion",
-        "completions",
-        "messages",
-        "message",
-        "conversation",
-        "text",
-        "content",
-        "solution",
-        "ground_truth",
-        "trajectory",
-        "rollout",
-        "instruction",
-        "chosen",
-        "rejected",
-        "input",
-        "output",
-        "tokens",
-        "tool_calls",
-    ]
-)
 _HISTORIES: Final = (
     "log_history",
     "history",
@@ -67,36 +35,11 @@ _HISTORIES: Final = (
     "train",
     "eval",
 )
+_TORN_CELL: Final = re.compile(r'"(?P<key>[^"\\]{1,200})": ?')
+_INTERNAL: Final = re.compile(r"_(?:timestamp|runtime|wandb)(?:/|$)")
 _LONGEST: Final = 200_000
-_DEEPEST: Final = 40
 _MOST_FAILURES: Final = 20
 _MOST_NUMBERS: Final = 3000
-
-
-class _Value(NamedTuple):
-    """A number, or ``None`` where ``null`` stands, with its line."""
-
-    value: Number | None
-    line: int
-
-
-@dataclass
-class _Event:
-    """An object's numbers."""
-
-    line: int
-    cells: dict[str, _Value] = field(default_factory=dict)
-    texts: bool = False
-    bare: bool = True
-    last: int = 0
-
-
-class _BadJson(Exception):
-    """The text stops being JSON, at an index of the document's lines."""
-
-    def __init__(self, ended: bool) -> None:
-        super().__init__()
-        self.ended = ended
 
 
 class JsonLogs:
@@ -110,9 +53,13 @@ class JsonLogs:
         if not any("{" in line or "[" in line for line in document.lines):
             return Reading()
         lines = _read_lines(document)
-        run = _run(document, lines, "jsonl")
+        torn = _read_torn(document) if lines else None
+        if torn is not None:
+            lines.append(torn.event)
+        run = _run(document, lines, "jsonl", torn=torn)
         if run is not None:
-            return Reading((run,), _taken(lines))
+            lost = () if torn is None or torn.event.line in run.row_lines else (torn.event.line,)
+            return Reading((run,), _taken(lines) - set(lost), lost)
         for events, cut in _read_texts(document):
             run = _run(document, events, "json", cut=cut)
             if run is not None:
@@ -120,13 +67,13 @@ class JsonLogs:
         return Reading()
 
 
-def _taken(events: list[_Event]) -> frozenset[int]:
+def _taken(events: list[Event]) -> frozenset[int]:
     return frozenset(line for event in events for line in range(event.line, max(event.line, event.last) + 1))
 
 
-def _read_lines(document: Document) -> list[_Event]:
+def _read_lines(document: Document) -> list[Event]:
     """The objects that end on the line on which they begin and are all that stands there but a prefix."""
-    events: list[_Event] = []
+    events: list[Event] = []
     for raw, number in zip(document.lines, document.numbers, strict=False):
         if "}" not in raw or len(raw) > _LONGEST:
             continue
@@ -141,11 +88,41 @@ def _read_lines(document: Document) -> list[_Event]:
         held = _loads(line[start:])
         if held is None:
             continue
-        event = _Event(number, bare=not prefix, last=number)
+        event = Event(number, bare=not prefix, last=number)
         _flatten(held, "", number, event, 0)
         if event.cells:
             events.append(event)
     return events
+
+
+@dataclass
+class _Torn:
+    """An object in which the text stops: what is whole, the key at which it stops, and what stands there."""
+
+    event: Event
+    key: str | None
+    text: str
+
+
+def _read_torn(document: Document) -> _Torn | None:
+    """The object on the last line, if the text stops inside it."""
+    at = len(document.lines) - 1
+    while at >= 0 and not document.lines[at].strip():
+        at -= 1
+    raw = document.lines[at] if at >= 0 else ""
+    line = (strip_ray(raw)[1] if "pid=" in raw[:120] else raw).rstrip()
+    start = line.find('{"', 0, 240)
+    if start < 0 or len(line) > _LONGEST or line.endswith(("}", "},")) or _PREFIX.match(line[:start].strip()) is None:
+        return None
+    cut = line.rfind(', "', start)
+    held = _loads(line[start:cut] + "}") if cut > start else None
+    if held is None:
+        return None
+    number = document.numbers[at]
+    event = Event(number, bare=not line[:start].strip(), last=number)
+    _flatten(held, "", number, event, 0)
+    found = _TORN_CELL.match(line, cut + 2)
+    return _Torn(event, found["key"] if found else None, line[cut + 2 :]) if event.cells else None
 
 
 def _loads(text: str) -> dict[str, Any] | None:
@@ -156,134 +133,26 @@ def _loads(text: str) -> dict[str, Any] | None:
     return held if isinstance(held, dict) else None
 
 
-def _flatten(held: dict[str, Any], path: str, line: int, event: _Event, depth: int) -> None:
+def _flatten(held: dict[str, Any], path: str, line: int, event: Event, depth: int) -> None:
     """Adds an object's numbers to an event."""
     for key, value in held.items():
         name = f"{path}/{key}" if path else key
         if isinstance(value, bool):
             continue
         if isinstance(value, int | float) or value is None:
-            event.cells.setdefault(name, _Value(value, line))
-        elif isinstance(value, dict) and depth < _DEEPEST:
+            event.cells.setdefault(name, Value(value, line))
+        elif isinstance(value, dict) and depth < DEEPEST:
             _flatten(value, name, line, event, depth + 1)
-        elif str(key).lower() in _TEXTS or (isinstance(value, str) and len(value) > 200):
+        elif (number := quoted_number(str(key), value)) is not None:
+            event.cells.setdefault(name, Value(number, line))
+        elif is_sample(str(key), value):
             event.texts = True
 
 
-class _Scanner:
-    """Reads one JSON value from a document, with the line of each number."""
-
-    def __init__(self, document: Document, index: int) -> None:
-        self.lines = document.lines
-        self.numbers = document.numbers
-        self.index = index
-        self.at = len(self.lines[index]) - len(self.lines[index].lstrip())
-        self.tokens = 0
-
-    def _next(self) -> tuple[str, str]:
-        """Kind and text of the next token."""
-        while self.index < len(self.lines):
-            line = self.lines[self.index]
-            found = _TOKEN.match(line, self.at)
-            if found is not None:
-                self.at = found.end()
-                self.tokens += 1
-                return found.lastgroup or "", found[found.lastgroup or 0]
-            if line[self.at :].strip():
-                raise _BadJson(ended=is_end_index(self.lines, self.index))
-            self.index, self.at = self.index + 1, 0
-        raise _BadJson(ended=True)
-
-    def document_lines(self) -> int:
-        """Original number of the line that is being read."""
-        return self.numbers[min(self.index, len(self.lines) - 1)]
-
-    def value(self, token: tuple[str, str], depth: int, sink: list[_Event]) -> Any:
-        """A value: numbers as ``_Value``, objects as dicts; objects that end in a list are put into the sink."""
-        kind, text = token
-        if kind == "string":
-            return text[1:-1] if "\\" not in text else _text(text)
-        if kind == "number":
-            number = read_number(text)
-            if number is None:
-                raise _BadJson(ended=False)
-            return _Value(number, self.document_lines())
-        if kind == "word":
-            return _Value(None, self.document_lines()) if text == "null" else text == "true"
-        if depth > _DEEPEST or text not in "[{":
-            raise _BadJson(ended=False)
-        return self._list(depth, sink) if text == "[" else self._object(depth, sink)
-
-    def _list(self, depth: int, sink: list[_Event]) -> list[Any]:
-        items: list[Any] = []
-        token = self._next()
-        while token[1] != "]" or token[0] != "mark":
-            items.append(self.value(token, depth + 1, sink))
-            if isinstance(items[-1], dict) and depth <= 3:
-                event = _event(items[-1])
-                if event.cells:
-                    sink.append(event)
-            token = self._next()
-            if token == ("mark", ","):
-                token = self._next()
-            elif token != ("mark", "]"):
-                raise _BadJson(ended=False)
-        return items
-
-    def _object(self, depth: int, sink: list[_Event]) -> dict[str, Any]:
-        held: dict[str, Any] = {}
-        start = self.document_lines()
-        token = self._next()
-        while token != ("mark", "}"):
-            if token[0] != "string" or self._next() != ("mark", ":"):
-                raise _BadJson(ended=False)
-            key = token[1][1:-1] if "\\" not in token[1] else _text(token[1])
-            held[key] = self.value(self._next(), depth + 1, sink)
-            token = self._next()
-            if token == ("mark", ","):
-                token = self._next()
-            elif token != ("mark", "}"):
-                raise _BadJson(ended=False)
-        held[""] = (start, self.document_lines())
-        return held
-
-
-def is_end_index(lines: list[str], index: int) -> bool:
-    """Whether no line but blank ones follows."""
-    return not any(line.strip() for line in lines[index + 1 : index + 50])
-
-
-def _text(quoted: str) -> str:
-    try:
-        return str(json.loads(quoted))
-    except ValueError:
-        return quoted[1:-1]
-
-
-def _collect(held: dict[str, Any], path: str, event: _Event, depth: int) -> None:
-    """Adds the numbers of an object with lines to an event."""
-    for key, value in held.items():
-        name = f"{path}/{key}" if path else key
-        if isinstance(value, _Value):
-            event.cells.setdefault(name, value)
-        elif isinstance(value, dict) and depth < _DEEPEST:
-            _collect(value, name, event, depth + 1)
-        elif key.lower() in _TEXTS or (isinstance(value, str) and len(value) > 200):
-            event.texts = True
-
-
-def _event(held: dict[str, Any]) -> _Event:
-    """The numbers of an object."""
-    start, last = held[""]
-    event = _Event(start, last=last)
-    _collect(held, "", event, 0)
-    return event
-
-
-def _read_texts(document: Document) -> Iterator[tuple[list[_Event], int | None]]:
+def _read_texts(document: Document) -> Iterator[tuple[list[Event], int | None]]:
     """The events of each JSON value that begins on a line of its own, and the line at which it is cut."""
     failures, index = 0, 0
-    single: list[_Event] = []
+    single: list[Event] = []
     while index < len(document.lines) and failures < _MOST_FAILURES:
         if document.lines[index].lstrip()[:1] not in {"{", "["} or not document.lines[index].strip():
             index += 1
@@ -292,13 +161,13 @@ def _read_texts(document: Document) -> Iterator[tuple[list[_Event], int | None]]
         if "[" not in line and line[0] == "{" and line.rstrip().endswith("}"):
             index += 1  # an object that was read as a line
             continue
-        scanner = _Scanner(document, index)
-        sink: list[_Event] = []
+        scanner = Scanner(document, index)
+        sink: list[Event] = []
         try:
-            held = scanner.value(scanner._next(), 0, sink)
-        except (_BadJson, RecursionError) as error:
+            held = scanner.value(scanner.token(), 0, sink)
+        except (BadJson, RecursionError) as error:
             failures += 1
-            if isinstance(error, _BadJson) and error.ended and len(sink) >= 2:
+            if isinstance(error, BadJson) and error.ended and len(sink) >= 2:
                 yield sink, document.numbers[min(scanner.index, len(document.numbers) - 1)]
             index += 1
             continue
@@ -311,20 +180,20 @@ def _read_texts(document: Document) -> Iterator[tuple[list[_Event], int | None]]
             columns = _columns(held)
             if columns:
                 yield columns, None
-            event = _event(held)
+            event = make_event(held)
             if event.cells:
                 single.append(event)
     if single:
         yield single, None
 
 
-def _histories(held: Any, depth: int) -> Iterator[list[_Event]]:
+def _histories(held: Any, depth: int) -> Iterator[list[Event]]:
     """The lists of objects in a value, the likeliest first."""
     if isinstance(held, list):
         events = []
         for item in held:
             if isinstance(item, dict):
-                event = _event(item)
+                event = make_event(item)
                 if event.cells:
                     events.append(event)
         if events and 2 * len(events) > len(held):
@@ -336,26 +205,31 @@ def _histories(held: Any, depth: int) -> Iterator[list[_Event]]:
                 yield from _histories(held[name], depth + 1)
 
 
-def _columns(held: dict[str, Any]) -> list[_Event]:
+def _columns(held: dict[str, Any]) -> list[Event]:
     """The events of an object of lists of equal length."""
     lists = {name: value for name, value in held.items() if isinstance(value, list) and len(value) >= 2}
-    lists = {name: value for name, value in lists.items() if all(isinstance(item, _Value) for item in value)}
+    lists = {name: value for name, value in lists.items() if all(isinstance(item, Value) for item in value)}
     if not lists:
         return []
     size = max((len(value) for value in lists.values()), key=[len(value) for value in lists.values()].count)
-    events: list[_Event] = []
+    events: list[Event] = []
     for at in range(size):
         cells = {name: value[at] for name, value in lists.items() if len(value) == size}
         lines = [cell.line for cell in cells.values()]
-        events.append(_Event(min(lines), cells, last=max(lines)))
+        events.append(Event(min(lines), cells, last=max(lines)))
     return events
 
 
-def _run(document: Document, events: list[_Event], format: str, *, cut: int | None = None) -> Run | None:
+def _run(
+    document: Document, events: list[Event], format: str, *, cut: int | None = None, torn: _Torn | None = None
+) -> Run | None:
     """The run of objects, ``None`` if they are settings, samples or answers rather than metrics."""
     events = [event for event in events if not event.texts and len(event.cells) <= _MOST_NUMBERS]
     if not events:
         return None
+    if torn is not None and torn.event is events[-1] and _is_undated(torn.event, events[:-1]):
+        events = events[:-1]
+        cut = torn.event.line
     names: dict[str, int] = {}
     for event in events:
         for name, cell in event.cells.items():
@@ -375,7 +249,7 @@ def _run(document: Document, events: list[_Event], format: str, *, cut: int | No
     for event, step in zip(events, counted, strict=True):
         row = Row(step, event.line, last_line=event.last)
         for name, (value, line) in event.cells.items():
-            if name == axis and not keeps_axis(name):
+            if (name == axis and not keeps_axis(name)) or _INTERNAL.match(name):
                 continue
             if value is not None:
                 row.values[name] = value
@@ -385,6 +259,9 @@ def _run(document: Document, events: list[_Event], format: str, *, cut: int | No
                 missing.append(Missing(name, step, line, "not_a_number", "null"))
         rows.append(row)
     notes = restart_notes(rows)
+    if torn is not None and torn.event is events[-1]:
+        missing += _lost(torn, names, rows[-1].step, len(events))
+        cut = torn.event.line
     if cut is not None:
         notes.append(cut_note(cut))
     return build_run(
@@ -397,3 +274,19 @@ def _run(document: Document, events: list[_Event], format: str, *, cut: int | No
         missing=missing,
         warnings=notes,
     )
+
+
+def _is_undated(torn: Event, events: list[Event]) -> bool:
+    """Whether an object stops before the step that all others name."""
+    steps = [name for name in (events[0].cells if events else ()) if is_step(name) and name not in torn.cells]
+    return any(all(name in event.cells for event in events) for name in steps) and not any(map(is_step, torn.cells))
+
+
+def _lost(torn: _Torn, names: dict[str, int], step: int, size: int) -> list[Missing]:
+    """What the last object lacks: the cell at which the text stops, and those that most objects have."""
+    line = torn.event.line
+    known = torn.key if torn.key in names else None
+    reason: MissingReason = "half_value" if torn.key is not None else "half_key"
+    gaps = [Missing(known or torn.key, step, line, reason, torn.text[:80])]
+    others = [name for name, count in names.items() if 2 * count >= size and name not in torn.event.cells]
+    return gaps + [Missing(name, step, line, "line_cut") for name in others if name != torn.key and not is_step(name)]

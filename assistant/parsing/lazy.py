@@ -38,13 +38,27 @@ class LazyFormat:
 
 FORMATS = (
     LazyFormat("megatron", 70, "megatron:Megatron", ("iteration",)),
-    LazyFormat("nanogpt", 60, "nanogpt:NanoGPT", ("step", "Step", "iter", "Iter", "it ", "trl:", "tel:")),
+    LazyFormat("headed-lines", 61, "headed:HeadedLines", ("step", "Step", "Epoch", "Iter", "epoch ", "|Loss: ")),
+    LazyFormat("nanogpt", 60, "nanogpt:NanoGPT", ("step", "Step", "iter", "Iter", "it ", "trl:", "tel:", " | loss ")),
     LazyFormat("rsl-rl", 56, "boxtable:RslRl", ("Learning iteration",)),
     LazyFormat("box-table", 55, "boxtable:BoxTables", ("-----", "=====", " |")),
+    LazyFormat("bar-postfix", 54, "postfix:BarPostfix", ("it/s, ", "s/it, ", "=")),
+    LazyFormat("keras", 54, "keras:KerasBars", ("loss: ",)),
+    LazyFormat("sb3-eval", 54, "sbeval:BaselinesEval", ("Eval num_timesteps=",)),
+    LazyFormat("dreamer", 54, "dreamer:Dreamer", (" / ",)),
+    LazyFormat("yolo", 54, "yolo:YoloTables", ("box_loss", "gpu_mem", "GPU_mem")),
+    LazyFormat("ray-tune", 53, "raytune:RayTune", ("training_iteration:",)),
     LazyFormat("json", 42, "jsonlog:JsonLogs", ("{",)),
     LazyFormat("csv", 40, "csvtable:CsvTables", (",", "\t", ";")),
     LazyFormat("bracket-lines", 16, "plainlines:BracketLines", ("[",)),
     LazyFormat("tabbed-blocks", 15, "plainlines:TabbedBlocks", ("\t",)),
+    LazyFormat(
+        "counted-lines",
+        14,
+        "plainlines:CountedLines",
+        ("pisode", "poch", "tep", "ter", "pdate", "eneration", "ound", "Ep", "ep "),
+    ),
     LazyFormat("markdown-table", 12, "mdtable:MarkdownTables", ("--",)),
+    LazyFormat("wandb-summary", 8, "wandbsummary:WandbSummary", ("Run summary:",)),
 )
 """The formats of this kind that come with the package."""

@@ -19,7 +19,10 @@ _RULE: Final = re.compile(r"\s{0,8}\|?\s{0,20}:?-{2,200}:?\s{0,20}(?:\|\s{0,20}:
 _STEP: Final = re.compile(
     r"(?i)(?:global[_ ]?)?(?:step|steps|iter|iteration|epoch|步|第)[ _:=#]{0,3}(?P<step>[0-9]{1,12})\s?(?:步|轮)?$"
 )
-_NAMES: Final = re.compile(r"(?i)metrics?|key|name|metric name|指标|指标名|指标名称|名称|监控指标|关键指标")
+_NAMES: Final = re.compile(
+    r"(?i)metrics?|key|name|metric name|(?:tensorboard|wandb|w&b|logged)? ?(?:scalar|metric)s?(?: name| key)?|"
+    r"指标|指标名|指标名称|名称|监控指标|关键指标"
+)
 _VALUES: Final = re.compile(
     r"(?i)value|values|current(?: value)?|actual(?: value)?|latest(?: value)?|now|"
     r"值|数值|当前值|当前|实际值|最新值|结果|result"

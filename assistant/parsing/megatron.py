@@ -1,4 +1,4 @@
-"""Logs whose lines begin with ``iteration N/ M |``: Megatron-LM, its kin, and nanotron."""
+"""Logs whose lines begin with ``iteration N/ M |``: Megatron-LM, its kin, NeMo, and nanotron."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ _HEAD: Final = re.compile(
 _VALIDATION: Final = re.compile(
     r"(?<![\w/.-])validation (?:loss|results) at iteration (?P<step>[0-9]{1,12})(?: on (?P<set>\w+) set)?\s{0,3}\|"
 )
+_EPOCH: Final = re.compile(r"epoch [0-9]{1,9}, $")
 _TIMES: Final = re.compile(r"\s{0,8}time \(ms\)\s{0,3}\|")
 _CELL: Final = re.compile(
     rf"\s*(?P<key>[A-Za-z#][^:|]{{0,100}}?)\s{{0,3}}:\s{{0,40}}(?P<number>{NUMBER})(?P<suffix>[KMGBTPE]?)\s*"
@@ -64,6 +65,7 @@ class _Record:
     kind: str
     start: int
     ends: list[int] = field(default_factory=list)
+    nemo: bool = False
 
     def join(self) -> str:
         """The text behind the head; ``ends`` tells where each piece ends in it."""
@@ -88,16 +90,21 @@ class Megatron:
     def read(self, document: Document) -> Reading:
         """At most one run, one row an iteration."""
         records, nanotron = _find(document)
+        nemo = any(record.nemo for record in records)
+        trained = [record for record in records if record.kind == "train"]
+        closed = not nanotron and not nemo
+        if len(trained) > 1 and not any(record.pieces[-1].rstrip().endswith("|") for record in trained):
+            closed = False
         if not any(record.kind != "times" for record in records):
             return Reading()
         book, notes, scaled = Book(), [], False
         bad: list[int] = []
         for at, record in enumerate(records):
             final = at == len(records) - 1 and is_end(document, record.numbers[-1])
-            cells, numbers, half, clean = _cells(record, closed=not nanotron, final=final)
+            cells, numbers, half, clean = _cells(record, closed=closed, final=final)
             if not clean and len(record.pieces) > 1:
                 del record.pieces[1:], record.numbers[1:]
-                cells, numbers, half, clean = _cells(record, closed=not nanotron, final=False)
+                cells, numbers, half, clean = _cells(record, closed=closed, final=False)
             scaled = scaled or any(cell.unit == "scaled" for cell in cells)
             cells = [cell._replace(unit="ms" if record.kind == "times" else "") for cell in cells]
             if not cells:
@@ -115,7 +122,7 @@ class Megatron:
         if not book.rows:
             return Reading(not_understood=tuple(bad))
         if not notes:
-            notes.extend(book.settle_end(document, "" if nanotron else "|"))
+            notes.extend(book.settle_end(document, "|" if closed else ""))
         if scaled:
             notes.append(
                 Note(
@@ -127,8 +134,8 @@ class Megatron:
         book.gaps.extend(_lost_losses(book))
         run = book.run(
             document,
-            format="nanotron" if nanotron else "megatron",
-            framework="nanotron" if nanotron else "Megatron-LM",
+            format="nanotron" if nanotron else "nemo" if nemo else "megatron",
+            framework="nanotron" if nanotron else "NeMo" if nemo else "Megatron-LM",
             axis="iteration",
             warnings=notes,
         )
@@ -168,6 +175,9 @@ def _find(document: Document) -> tuple[list[_Record], bool]:
             step = int(head["step"])
         if step is not None:
             open_record = _Record([line], [number], step, kind, head.end())
+            open_record.nemo = (
+                kind == "train" and _EPOCH.search(line[max(head.start() - 40, 0) : head.start()]) is not None
+            )
             records.append(open_record)
     return records, colons > plain
 

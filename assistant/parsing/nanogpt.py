@@ -17,6 +17,7 @@ _BARS: Final = re.compile(
     r"(?<![\w/.-])(?P<word>[Ss]tep|[Ii]ter(?:ation)?|it)[:\s]\s{0,12}(?P<step>[0-9]{1,12})"
     r"(?:\s?/\s{0,12}[0-9]{1,12})?(?: \([0-9.]{1,8}%\))?\s{0,3}\|"
 )
+_BARE: Final = re.compile(r"^(?P<word>)(?P<step>[0-9]{1,12}) \| (?=loss )")
 _BLANKS: Final = re.compile(
     r"(?<![\w/.:-])(?P<word>step|iter|s):(?P<step>[0-9]{1,12})(?P<of>/[0-9]{1,12})?\s{1,4}(?=[a-z])"
 )
@@ -29,6 +30,7 @@ _LOSS: Final = re.compile(
     r"(?i)(?:[\w.-]{1,30} ){0,3}(?:loss|\w{0,12}_loss|bpb|bpc|ppl|perplexity|trl|tel|eval|acc(?:uracy)?|reward|"
     r"return|score|kl|time|dt|lr)$"
 )
+_RESULT: Final = re.compile(r"(?i)loss|bp[bc]|ppl|perplexity|tr?[el]l|eval|acc|reward|return|score|kl")
 _SPACED: Final = (
     "Learning Rate",
     "Trained Tokens",
@@ -67,6 +69,7 @@ class NanoGPT:
         tail = ""
         loose: list[tuple[Cell, int]] = []
         followed = 0
+        counted: list[int] = []
         known = {*_SPACED}
         seen: set[tuple[tuple[str, str], ...]] = set()
         skip = 0
@@ -78,7 +81,8 @@ class NanoGPT:
             if found is None:
                 cell = _loose(line)
                 if cell is not None and (kinds["bars"] or not book.rows) and len(loose) < 100_000:
-                    followed = _follow(book, loose, (cell, number), followed)
+                    before, followed = followed, _follow(book, loose, (cell, number), followed)
+                    counted += [number] * (followed - before)
                 continue
             if loose and not book.rows:
                 book.add(0, [cell for cell, _ in loose], loose[0][1], [at for _, at in loose])
@@ -98,7 +102,7 @@ class NanoGPT:
         if not kinds:
             return Reading()
         notes = book.settle_end(document, tail)
-        if not book.rows:
+        if not book.rows or (len(book.rows) == 1 and all(not _RESULT.search(key) for key in book.rows[0].values)):
             return Reading()
         if followed:
             notes.append(
@@ -106,6 +110,7 @@ class NanoGPT:
                     "step_before",
                     f"{followed} 行（验证损失等）没有步数，归入它前面的一步。",
                     f"{followed} lines (validation losses and the like) name no step; they go to the step before them.",
+                    counted=tuple(counted),
                 )
             )
         kind = kinds.most_common(1)[0][0]
@@ -118,11 +123,11 @@ class NanoGPT:
 def _read(line: str) -> _Line | None:
     """What one line prints, ``None`` if it is no such line."""
     lower = line[:_FRONT]
-    if "tep" not in lower and "ter" not in lower and "s:" not in lower and "it" not in lower:
+    if "tep" not in lower and "it" not in lower and "s:" not in lower and "ter" not in lower and "| loss" not in lower:
         return None
-    for kind, head in (("commas", _COMMAS), ("bars", _BARS), ("blanks", _BLANKS)):
+    for kind, head in (("commas", _COMMAS), ("bars", _BARS), ("bars", _BARE), ("blanks", _BLANKS)):
         found = head.search(line, 0, _FRONT)
-        if found is None or not _is_prefix(line[: found.start()]):
+        if found is None or not is_prefix(line[: found.start()]):
             continue
         body = line[found.end() :]
         if kind == "blanks":
@@ -142,7 +147,7 @@ def _read(line: str) -> _Line | None:
 
 def _is_head(line: str) -> bool:
     """Whether a line names a step of its own."""
-    return any(head.search(line, 0, 80) is not None for head in (_COMMAS, _BARS, _BLANKS))
+    return any(head.search(line, 0, 80) is not None for head in (_COMMAS, _BARS, _BARE, _BLANKS))
 
 
 def _join(lines: list[str], index: int, line: str, found: _Line, known: set[str]) -> tuple[_Line, int, list[int]]:
@@ -185,7 +190,7 @@ def _best(text: str, more: str, found: _Line, known: set[str]) -> tuple[str, _Li
     return max(good, key=lambda pair: (not pair[1].tail, sum(cell.key in known for cell in pair[1].cells)))
 
 
-def _is_prefix(text: str) -> bool:
+def is_prefix(text: str) -> bool:
     """Whether what stands before a step is a stamp, a level or a progress bar, and no sentence."""
     text = text.rstrip()
     return not text or text.endswith(_PREFIX_END) or _LEVEL.search(text) is not None

@@ -1,4 +1,4 @@
-"""The table that the Hugging Face Trainer shows in a notebook: as HTML, and as a browser copies it (tabs).
+"""The table that the Hugging Face Trainer shows in a notebook: as HTML, and as it is copied (tabs, bars, blanks).
 
 huggingface/transformers, ``utils/notebook.py``, ``NotebookProgressCallback``: the first column is ``Step`` or
 ``Epoch``, headers are capitalised and may hold blanks and `` / ``, a value that was not logged is ``No log``.
@@ -8,20 +8,28 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from assistant.model.run import Missing, Run
+from assistant.parsing.dictscan import scan_dict
 from assistant.parsing.numbers import decimals, read_number
 from assistant.parsing.repair import Document
 from assistant.parsing.table import Reading, Row, build_run, restart_notes
+from assistant.parsing.trainerevents import item_number
+from assistant.parsing.trainernotes import final_note
 
 _TAG: Final = re.compile(r"(?i)<(/?)(table|tr|th|td)\b[^<>]{0,300}+>([^<>]{0,300}+)")
 _AXES: Final = frozenset({"Step", "Epoch"})
 _LOSSES: Final = frozenset({"Training Loss", "Validation Loss"})
-_TRL: Final = re.compile(r"reward|rewards? / |completion|kl$|logps|logits|objective|frac_reward_zero_std")
+_TRL: Final = re.compile(r"(?i)rewards?\b|reward_|completion|kl$|logps|logits|objective|frac_reward_zero_std")
 _MOST_CELLS: Final = 400
+_Split = Callable[[str], list[str] | None]
+_OUTPUT: Final = "TrainOutput(global_step="
+_RULE: Final = re.compile(r"[\s|:-]{1,2000}+")
+_CELL: Final = re.compile(r"No [Ll]og|[^\s]{1,400}+")
+_NAME: Final = re.compile(r"(?:Training|Validation) Loss|\S{1,200}+(?: / \S{1,200}+)*+")
 
 
 @dataclass(slots=True)
@@ -44,7 +52,7 @@ class NotebookTable:
     def read(self, document: Document) -> Reading:
         """One run a table; no runs if there is none."""
         bad: list[int] = []
-        tables = [*_html_tables(document), *_tab_tables(document, bad)]
+        tables = [*_html_tables(document), *_text_tables(document, bad)]
         runs: list[Run] = []
         taken: set[int] = set()
         for table in tables:
@@ -54,7 +62,25 @@ class NotebookTable:
                 taken |= table.lines
         if not runs:
             return Reading()
+        for entry, line in enumerate(document.lines):
+            if _OUTPUT in line and (place := _add_output(runs, line, document.numbers[entry])):
+                taken.add(place)
         return Reading(tuple(runs), frozenset(taken), tuple(line for line in bad if line not in taken))
+
+
+def _add_output(runs: list[Run], line: str, number: int) -> int | None:
+    """Gives the averages that ``trainer.train()`` returns to the run before them; their line, if there is one."""
+    index = max((at for at, run in enumerate(runs) if run.row_lines[0] < number), default=None)
+    start = line.find("{", line.find(_OUTPUT))
+    if index is None or start < 0 or runs[index].extras:
+        return None
+    numbers = [(item.key, item_number(item)) for item in scan_dict(line, start).items]
+    extras = {key: (value, number) for key, value in numbers if value is not None}
+    if "train_runtime" not in extras:
+        return None
+    note = final_note(number, {key: value for key, (value, _) in extras.items()})
+    runs[index] = replace(runs[index], extras=extras, warnings=(*runs[index].warnings, note))
+    return number
 
 
 def _html_tables(document: Document) -> Iterator[_Table]:
@@ -87,23 +113,29 @@ def _html_tables(document: Document) -> Iterator[_Table]:
         yield table
 
 
-def _tab_tables(document: Document, bad: list[int]) -> Iterator[_Table]:
+def _text_tables(document: Document, bad: list[int]) -> Iterator[_Table]:
+    """Tables as text: columns apart by tabs, by bars (as GitHub shows what was pasted), or lined up by blanks."""
     table: _Table | None = None
+    split: _Split = _split_tabs
     for entry, (line, number) in enumerate(zip(document.lines, document.numbers, strict=False)):
-        if "\t" not in line:
-            if line.strip() and table is not None:
-                yield table
-                table = None
+        head = line[:400].lstrip(" |")
+        if head.startswith(("Step", "Epoch")) and any(name in line[:2000] for name in _LOSSES):
+            found = _read_header(line)
+            if found is not None:
+                if table is not None:
+                    yield table
+                table, split = _Table(found[0], {number}, kind=found[2]), found[1]
+                continue
+        if table is None or not line.strip():
             continue
-        head = line[:400].lstrip()
-        if head.startswith(("Step\t", "Epoch\t")) and any(name in line[:2000] for name in _LOSSES):
-            if table is not None:
-                yield table
-            table = _Table([name.strip() for name in line.strip().split("\t")], {number})
+        if _RULE.fullmatch(line) is not None and split is _split_bars:
+            table.lines.add(number)
             continue
-        if table is None:
+        cells = split(line)
+        if cells is None:
+            yield table
+            table = None
             continue
-        cells = [cell.strip() for cell in line.rstrip("\r\n").lstrip(" ").split("\t")]
         if len(cells) == len(table.header) + 1 and not cells[-1]:
             cells.pop()
         ends = not any(rest.strip() for rest in document.lines[entry + 1 : entry + 4])
@@ -119,6 +151,39 @@ def _tab_tables(document: Document, bad: list[int]) -> Iterator[_Table]:
             table.open_end = ends and entry == len(document.lines) - 1
     if table is not None:
         yield table
+
+
+def _read_header(line: str) -> tuple[list[str], _Split, str] | None:
+    """A header's names, how its rows are split, and the format's name."""
+    if "\t" in line:
+        names = [name.strip() for name in line.strip().split("\t")]
+        return (names, _split_tabs, "notebook-tsv") if names[0] in _AXES else None
+    if "|" in line:
+        bars = _split_bars(line) or [""]
+        return (bars, _split_bars, "notebook-markdown") if bars[0] in _AXES else None
+    text = line.strip().rstrip(" \\")
+    names = re.split(r" {2,}", text)
+    if len(names) < 2 or names[0] not in _AXES:
+        names = [found[0] for found in _NAME.finditer(text)]
+    return (names, _split_blanks, "notebook-text") if len(names) > 1 and names[0] in _AXES else None
+
+
+def _split_tabs(line: str) -> list[str] | None:
+    if "\t" not in line:
+        return None
+    return [cell.strip() for cell in line.rstrip("\r\n").lstrip(" ").split("\t")]
+
+
+def _split_bars(line: str) -> list[str] | None:
+    if "|" not in line:
+        return None
+    text = line.strip()
+    return [cell.strip() for cell in text.removeprefix("|").removesuffix("|").split("|")]
+
+
+def _split_blanks(line: str) -> list[str] | None:
+    cells = _CELL.findall(line.rstrip(" \\"))
+    return cells if cells and read_number(cells[0]) is not None else None
 
 
 def _run(table: _Table, id: str, name: str) -> Run | None:

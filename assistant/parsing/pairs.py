@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from assistant.model.run import Number
+from assistant.parsing.columns import is_result
 from assistant.parsing.frameworks import detect_framework
 from assistant.parsing.markdown import Fences, Section, read_bullet
 from assistant.parsing.metric_names import is_metric_name
@@ -21,7 +22,7 @@ from assistant.parsing.table import Reading, Row, build_run
 KEY: Final = r"[A-Za-z][\w./@+-]{0,160}(?:\([^()\s]{1,20}\))?"
 _PAIR: Final = re.compile(
     rf"(?P<key>{KEY})[ \t]{{0,4}}[:=][ \t]{{0,8}}"
-    rf"(?:np\.[a-z]++[0-9]*+\((?P<inner>{NUMBER})\)|(?P<number>{GROUPED}|{NUMBER})(?![\w.%/:]|,\d|-\d|\s?%))"
+    rf"(?:(?:np\.[a-z]++[0-9]*+\(|\[)(?P<inner>{NUMBER})[)\]]|(?P<number>{GROUPED}|{NUMBER})(?![\w.%/:]|,\d|-\d|\s?%))"
 )
 _LINE: Final = re.compile(
     rf"[ \t]*(?P<key>{KEY})[ \t]{{0,4}}[:：=][ \t]*(?P<number>{GROUPED}|{NUMBER})"
@@ -50,6 +51,14 @@ _STEP_KEYS: Final = {
     "iteration",
     "iter",
 }
+_KNOWN: Final = frozenset({"SPS"})
+_SETTINGS_HEAD: Final = re.compile(
+    r"(?i)(?P<indent>\s{0,40})[\w.-]{0,40}(?:config|args|arguments|params|parameters|hparams|settings|options)"
+    r"\s{0,4}[:：]\s*$"
+)
+_CHAT_BEGIN: Final = ("<|im_start|>", "<|start_header_id|>", "<|user|>", "<|assistant|>", "<think>", "<answer>")
+_CHAT_END: Final = ("<|im_end|>", "<|eot_id|>", "<|endoftext|>", "</answer>")
+_MOST_CHAT: Final = 400
 _CONFIG_LINE: Final = re.compile(
     r"(?i)\s*[\w.-]{1,60}\s*:\s*(?:true|false|null|none|~|\[.*\]|\{.*\}|['\"].*|[/~.]\S*|)\s*$"
 )
@@ -58,6 +67,15 @@ _CODE_LINE: Final = re.compile(
     r"(?:for|while|if|elif|with|else|try|except)\b[^\n]{0,150}:\s*$|[\w.]+\([^\n]*\)\s*$|"
     r"\w[\w., ]{0,80} \+?= [^\n]{0,80}[\[(])|[^\n]{0,80}\bself\."
 )
+_STRONG_CODE: Final = re.compile(
+    r"(?:import [\w.]+|from [\w.]+ import |(?:async )?def \w+\(|class \w+[(:]|@\w+|#include |(?:public|private) \w+ )"
+)
+_CONSTANT: Final = re.compile(r"\s{0,40}[A-Z][A-Z0-9]*_[A-Z0-9_]*(?:: ?\w{1,20})?\s?=\s?")
+_SHELL: Final = re.compile(r"\s{0,40}(?:export )?(?P<key>[A-Za-z_]\w{0,80})=[^\s,]{1,80}\s*$")
+_INI_HEAD: Final = re.compile(r"\[[A-Za-z][\w .:\"-]{0,60}\]\s*$")
+_INI_LINE: Final = re.compile(r"\s*(?:[#;]|$|[\w. -]{1,80}\s?=)")
+_CODE_STARTS: Final = frozenset("ifadc@#p")
+_FEW_CODE: Final = 3
 _LONGEST: Final = 4000
 
 
@@ -144,7 +162,65 @@ def _config_blocks(lines: list[str]) -> set[int]:
         if (texts and texts * 8 >= len(block)) or any(_CODE_LINE.match(lines[at][:200]) for at in block):
             config.update(block)
         block = []
-    return config
+    return config | _indented(lines) | _sampled(lines) | _program(lines)
+
+
+def _program(lines: list[str]) -> set[int]:
+    """Indexes of lines of a program's source, of a shell's assignments, and of sections of settings."""
+    strong = sum(line[:1] in _CODE_STARTS and _STRONG_CODE.match(line[:200]) is not None for line in lines)
+    source = strong >= _FEW_CODE
+    if not source and not any("=" in line for line in lines):
+        return set()
+    found: set[int] = set()
+    section = False
+    for index, line in enumerate(lines):
+        section = _INI_HEAD.match(line[:100]) is not None or (section and _INI_LINE.match(line[:200]) is not None)
+        if "=" not in line[:200]:
+            if source and line[:1] in {" ", "\t"}:
+                found.add(index)
+            continue
+        shell = _SHELL.match(line[:200])
+        unknown = shell is not None and not is_result(shell["key"]) and shell["key"] not in _STEP_KEYS
+        if source or section or unknown or _CONSTANT.match(line[:200]):
+            found.add(index)
+    return found
+
+
+def _indented(lines: list[str]) -> set[int]:
+    """Indexes of the lines below a heading such as ``config:`` that are indented further than it."""
+    found: set[int] = set()
+    if not any(line[-1:] in {":", "：", " "} for line in lines):
+        return found
+    deeper = -1
+    for index, line in enumerate(lines):
+        if not line.strip():
+            continue
+        if deeper >= 0 and len(line) - len(line.lstrip()) > deeper:
+            found.add(index)
+            continue
+        head = _SETTINGS_HEAD.match(line) if line.rstrip().endswith((":", "：")) else None
+        deeper = len(head["indent"]) if head is not None else -1
+    return found
+
+
+def _sampled(lines: list[str]) -> set[int]:
+    """Indexes of the lines of a conversation with a model: what it says of rewards is no metric."""
+    found: set[int] = set()
+    if not any("<" in line for line in lines):
+        return found
+    left = 0
+    for index, line in enumerate(lines):
+        if "<" not in line:
+            if left:
+                found.add(index)
+                left -= 1
+            continue
+        begin = max(line.rfind(mark) for mark in _CHAT_BEGIN)
+        end = max(line.rfind(mark) for mark in _CHAT_END)
+        if left or begin >= 0 or end >= 0:
+            found.add(index)
+        left = _MOST_CHAT if begin > end else 0 if end >= 0 else max(left - 1, 0)
+    return found
 
 
 def _read_line(line: str, number: int) -> list[Found]:
@@ -163,7 +239,7 @@ def _read_line(line: str, number: int) -> list[Found]:
         return []
     key, text = single["key"], single["number"]
     held = read_number(text)
-    if held is None or not (is_metric_name(key) or key in _STEP_KEYS):
+    if held is None or not (is_metric_name(key) or key in _STEP_KEYS or key in _KNOWN):
         return []
     return [Found(key, held, number, False)]
 
@@ -183,7 +259,7 @@ def _read_pairs(line: str, number: int) -> list[Found]:
         if value is None:
             return []
         key = pair["key"]
-        if is_metric_name(key) or key in _STEP_KEYS:
+        if is_metric_name(key) or key in _STEP_KEYS or key in _KNOWN:
             found.append(Found(key, value, number, False))
             real += key not in _STEP_KEYS
         gap = _BETWEEN.match(line, pair.end())

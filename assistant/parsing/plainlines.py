@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from typing import Final
 
 from assistant.model.run import Note
-from assistant.parsing.columns import is_metric
+from assistant.parsing.columns import is_metric, is_result
+from assistant.parsing.logprefix import read_body
+from assistant.parsing.markdown import Fences
 from assistant.parsing.numbers import NUMBER, read_number
 from assistant.parsing.repair import Document, strip_ray
 from assistant.parsing.stepbook import Book, Cell, read_cell
@@ -15,10 +18,17 @@ from assistant.parsing.table import Reading
 _BRACKET: Final = re.compile(r"\s{0,8}\[\s{0,12}(?P<step>[0-9]{1,12})(?:\s?/\s?[0-9]{1,12})?\]\s{1,4}(?=[A-Za-z])")
 _TABBED: Final = re.compile(
     rf"\s{{0,8}}(?:INFO[\w:.\- ]{{0,60}}[:\]\s]\s?)?"
-    rf"(?P<key>[A-Za-z][\w()]{{1,40}}(?: [a-z]\w{{0,20}}){{0,2}})(?::[ ]?|(?=\t))"
-    rf"[ ]?\t[\t ]{{0,8}}(?P<number>{NUMBER})"
+    rf"(?P<key>[A-Za-z][\w()]{{1,40}}(?: [a-z]\w{{0,20}}){{0,2}})(?::|(?=[ ]{{0,12}}\t))"
+    rf"[ ]{{0,12}}\t[\t ]{{0,8}}(?P<number>{NUMBER})"
     rf"(?: (?:\+-|\+/-|±) (?P<spread>{NUMBER}))?(?P<rest>(?: (?:seconds|secs?|s))?\s*)$"
 )
+_COUNTED: Final = re.compile(
+    r"(?P<word>(?i:episode|epoch|ep|iteration|iter|step|update|generation|timestep|round))s?\s?[:=#]?\s{0,4}"
+    r"(?P<step>[0-9]{1,12})(?:\s?/\s?[0-9]{1,12})?(?:\s{0,3}[,;|:\]\t-]\s{0,4}|\s{2,12})(?=[A-Za-z])"
+    r"|[0-9]{1,12}/[0-9]{1,12}: (?P<other>episode): (?P<number>[0-9]{1,12}), (?=[A-Za-z])"
+)
+_SEPARATOR: Final = re.compile(r"\s{0,4}(?:,(?![^\[\]]{0,60}\])|[|;\t]|\s-\s)\s{0,4}|\s{2,12}(?=[A-Za-z])")
+_RANGE: Final = re.compile(r"(?<=[0-9]) \[[-0-9., naif]{1,60}\]$")
 _BORDER: Final = re.compile(r"(?:INFO[\w:.\- ]{0,60}[:\]\s]\s?)?[-=*]{5,200}\s*$")
 _COUNTERS: Final = frozenset({"iteration", "iter", "itr", "step", "epoch", "update"})
 _LONGEST: Final = 2000
@@ -54,6 +64,39 @@ class BracketLines:
         if not book.rows:
             return Reading()
         run = book.run(document, format=self.name, framework=None, axis="step", warnings=notes)
+        return Reading((run,), frozenset(book.taken))
+
+
+class CountedLines:
+    """Reads ``Episode: 59, reward: -18, Avg. reward: -19.9``: lines of nothing but a counter and its values."""
+
+    name: Final = "counted-lines"
+    strength: Final = 14
+
+    def read(self, document: Document) -> Reading:
+        """At most one run: at least two such lines, or one with several values."""
+        book, fences = Book(), Fences()
+        words: Counter[str] = Counter()
+        for raw, number in zip(document.lines, document.numbers, strict=False):
+            if len(raw) > _LONGEST or fences.skip(raw):
+                continue
+            line = read_body(raw)[1].rstrip().lstrip("=*- ").rstrip("=* ")
+            head = _COUNTED.match(line)
+            if head is None:
+                continue
+            pieces = [piece for piece in _SEPARATOR.split(line[head.end() :]) if piece.strip()]
+            cells = [read_cell(_RANGE.sub("", piece)) for piece in pieces]
+            good = [cell for cell in cells if cell is not None and len(cell.key.split()) <= 4]
+            if len(good) == len(pieces) and any(is_result(cell.key) for cell in good):
+                words[(head["word"] or head["other"]).lower()] += 1
+                book.add(int(head["step"] or head["number"]), good, number)
+        if not book.rows or (len(book.rows) < 2 and len(book.rows[0].values) < 2):
+            return Reading()
+        notes = book.settle_end(document)
+        if not book.rows:
+            return Reading()
+        axis = {"ep": "episode", "iter": "iteration"}.get(word := words.most_common(1)[0][0], word)
+        run = book.run(document, format=self.name, framework=None, axis=axis, warnings=notes)
         return Reading((run,), frozenset(book.taken))
 
 

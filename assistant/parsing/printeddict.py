@@ -1,35 +1,19 @@
-"""A dict of metrics as Python or JSON prints it, possibly cut, or broken over lines by a terminal.
+"""A dictionary of metrics behind a heading, possibly cut, or broken over lines by a terminal.
 
-Read from the left in one pass: keys are quoted, values are numbers, numpy or torch scalars, ``None``; texts,
-lists and dicts inside are stepped over. Nothing is evaluated.
+Texts, lists and dictionaries inside are stepped over.
 """
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
 from assistant.model.run import MissingReason, Number
+from assistant.parsing.dictscan import scan_dict
 from assistant.parsing.logprefix import has_prefix
-from assistant.parsing.numbers import NUMBER, read_number
-
-_KEY: Final = re.compile(r"\s*+(?:'(?P<one>[^'\\\n]{1,300}+)'|\"(?P<two>[^\"\\\n]{1,300}+)\")\s*+:\s*+")
-_OPEN_KEY: Final = re.compile(r"\s*+['\"][^'\"\\{}\n]{0,300}+$")
-_WRAPPED: Final = re.compile(
-    rf"[A-Za-z_][\w.]{{0,40}}+\((?P<number>{NUMBER})(?:,[^()'\"{{}}]{{0,60}}+(?:'[^'(){{}}]{{0,30}}+'[^()'{{}}]{{0,60}}+)?+"
-    r"(?:<\w{1,40}>)?+)?+\)"
-)
-_OPEN_WRAPPER: Final = re.compile(r"[A-Za-z_][\w.]{0,40}+(?:\([-+.\w]{0,60}+(?:,[^(){}]{0,100}+)?+)?+$")
-_BARE: Final = re.compile(rf"(?P<number>{NUMBER})(?=\s*+[,}}]|\s*+$)")
-_WORD: Final = re.compile(r"(?:None|null|True|False|true|false)(?=\s*+[,}]|\s*+$)")
-_OPEN_NUMBER: Final = re.compile(r"[-+]?(?:[0-9.][0-9.eE+-]{0,60}+|n|na|i|in|N|Na|I|[Ii]nfi?n?i?t?)?+\s*+$")
-_PLAIN: Final = re.compile(r"[^\[\](){}'\"]++")
-_STRING: Final = re.compile(r"'(?:[^'\\]|\\.)*+'|\"(?:[^\"\\]|\\.)*+\"")
-_BLANK: Final = re.compile(r"\s*+")
-_CLOSING: Final = {"[": "]", "(": ")", "{": "}"}
+from assistant.parsing.numbers import read_number
 
 _WIDEST_TERMINAL: Final = 1000
 _MOST_PIECES: Final = 400
@@ -61,122 +45,23 @@ class Flat:
 
 def read_flat(text: str, at: int) -> Flat:
     """The dict whose opening brace stands at an offset of the text."""
-    flat = Flat(end=at + 1)
-    at += 1
-    while True:
-        key = _KEY.match(text, at)
-        if key is None:
-            _end_without_key(flat, text, at)
-            return flat
-        name = key["one"] or key["two"]
-        at = key.end()
-        after = _read_value(flat, text, at, name)
-        if after is None:
-            return flat
-        blank = _BLANK.match(text, after)
-        at = blank.end() if blank is not None else after
-        stop = text[at : at + 1]
-        if stop == ",":
-            at += 1
-            flat.end = at
-            continue
-        flat.end = at + 1
-        flat.closed = stop == "}"
-        flat.broken = stop not in ("", "}")
-        return flat
-
-
-def _end_without_key(flat: Flat, text: str, at: int) -> None:
-    """Closed, cut, or broken where a key should begin."""
-    blank = _BLANK.match(text, at)
-    at = blank.end() if blank is not None else at
-    flat.end = at
-    if text.startswith("}", at):
-        flat.closed, flat.end = True, at + 1
-    elif at < len(text):
-        rest = text[at : at + 400]
-        if len(text) - at < 400 and _open_key(rest):
-            flat.half = ("half_key", None, rest[:80], at)
-        else:
-            flat.broken = True
-
-
-def _open_key(rest: str) -> bool:
-    if _OPEN_KEY.match(rest) is not None:
-        return True
-    return len(rest) > 2 and rest[0] in "'\"" and rest.rstrip()[-1] == rest[0] and rest.count(rest[0]) == 2
-
-
-def _read_value(flat: Flat, text: str, at: int, name: str) -> int | None:
-    """Offset behind the value, or ``None`` if the text stops or breaks in it."""
-    found = _BARE.match(text, at) or _WRAPPED.match(text, at)
-    if found is not None:
-        value = read_number(found["number"])
-        if found.re is _BARE and _is_last(text, found.end()):
-            flat.half = ("half_value", name, found[0], at)
-            flat.end = found.end()
-            return None
-        if value is None:
-            flat.bad.append((name, found[0][:80], at))
-        else:
-            flat.cells.append((name, value, at))
-        return found.end()
-    word = _WORD.match(text, at)
-    if word is not None:
-        if word[0] in ("None", "null"):
-            flat.bad.append((name, word[0], at))
+    scanned = scan_dict(text, at, deep=True)
+    flat = Flat(closed=scanned.state == "closed", end=scanned.end)
+    flat.broken = scanned.state in {"broken", "nested"}
+    for item in scanned.items:
+        if item.kind == "number":
+            value = read_number(item.text)
+            if value is None:
+                flat.bad.append((item.key, item.text[:80], item.at))
+            else:
+                flat.cells.append((item.key, value, item.at))
+        elif item.kind == "none":
+            flat.bad.append((item.key, item.text, item.at))
         else:
             flat.others += 1
-        return word.end()
-    if text[at : at + 1] in ("'", '"', "[", "(", "{"):
-        after = _step_over(text, at)
-        if after is not None:
-            flat.others += 1
-            return after
-        flat.half = ("not_a_number", name, text[at : at + 80], at)
-        flat.end = len(text)
-        return None
-    flat.end = at
-    rest = text[at : at + 200]
-    if at + 200 < len(text):
-        flat.broken = True
-    elif _OPEN_NUMBER.match(rest) is not None:
-        flat.half = ("half_value", name, rest.rstrip()[:80], at)
-    elif _OPEN_WRAPPER.match(rest) is not None:
-        flat.half = ("half_wrapper", name, rest[:80], at)
-    else:
-        flat.broken = True
-    return None
-
-
-def _is_last(text: str, at: int) -> bool:
-    blank = _BLANK.match(text, at)
-    return blank is not None and blank.end() == len(text)
-
-
-def _step_over(text: str, at: int) -> int | None:
-    """Offset behind a text, list, tuple or dict; ``None`` if it does not end."""
-    open_ones: list[str] = []
-    while at < len(text):
-        char = text[at]
-        if char in "'\"":
-            string = _STRING.match(text, at)
-            if string is None:
-                return None
-            at = string.end()
-        elif char in _CLOSING:
-            open_ones.append(_CLOSING[char])
-            at += 1
-        elif char in "])}":
-            if not open_ones or open_ones.pop() != char:
-                return None
-            at += 1
-        else:
-            plain = _PLAIN.match(text, at)
-            at = plain.end() if plain is not None else at + 1
-        if not open_ones:
-            return at
-    return None
+    if scanned.state == "open" and scanned.reason is not None:
+        flat.half = (scanned.reason, scanned.key, scanned.rest, scanned.end)
+    return flat
 
 
 @dataclass(slots=True)

@@ -13,11 +13,12 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Final
+from typing import Final, NamedTuple
 
 from assistant.parsing.repair import Document
 
 _BAR: Final = re.compile(r"[0-9]{1,3}%\|[^|\n]{0,300}+\| ?([0-9]{1,12})/([0-9]{1,12}) \[")
+_PLAIN: Final = re.compile(r" {0,3}([0-9]{1,3}%\|[^|\n]{0,300}+\| ?([0-9]{1,12})/([0-9]{1,12}) \[)")
 _NAMED: Final = re.compile(r"(?i)(?:train(?:ing)?|steps?)?:?\s*$")
 _MOST_TOTALS: Final = 8
 
@@ -25,13 +26,13 @@ Place = tuple[int, int]
 """Index of an entry of the document, and an offset on it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Bar:
-    """One drawing of a bar: where, and ``done`` of ``total``."""
+class Bar(NamedTuple):
+    """One drawing of a bar: where, ``done`` of ``total``, and whether it was then wiped out with blanks."""
 
     place: Place
     done: int
     total: int
+    wiped: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +45,7 @@ class Dating:
         places: where those bars stand.
         done: what they show.
         single: whether they can be one bar: an evaluation as long as the training draws a second one.
+        buffered: whether the events came in bursts, so that the steps are those at which a bar was drawn twice.
     """
 
     steps: tuple[int, ...]
@@ -51,6 +53,7 @@ class Dating:
     places: tuple[Place, ...]
     done: tuple[int, ...]
     single: bool
+    buffered: bool = False
 
     def at(self, place: Place) -> int:
         """What the latest bar before a place shows, or else the first one after it."""
@@ -61,14 +64,22 @@ class Dating:
 def find_bars(document: Document) -> list[Bar]:
     """All bars without a name, or named after training: ``33%|███▎ | 618/1875 [``."""
     bars: list[Bar] = []
-    for entry, line in enumerate(document.lines):
+    lines = document.lines
+    last = len(lines) - 1
+    for entry, line in enumerate(lines):
         if "%|" not in line:
             continue
-        for found in _BAR.finditer(line):
+        wiped = entry < last and lines[entry + 1].isspace()
+        plain = _PLAIN.match(line)
+        if plain is not None:
+            bars.append(Bar((entry, plain.start(1)), int(plain[2]), int(plain[3]), wiped))
+            if line.find("%|", plain.end()) < 0:
+                continue
+        for found in _BAR.finditer(line, 0 if plain is None else plain.end()):
             front = line[max(0, found.start() - 24) : found.start()].rstrip(" ")
-            cut = max(front.rfind(end) for end in "]})")
+            cut = max(front.rfind("]"), front.rfind("}"), front.rfind(")"))
             if _NAMED.fullmatch(front[cut + 1 :].strip()):
-                bars.append(Bar((entry, found.start()), int(found[1]), int(found[2])))
+                bars.append(Bar((entry, found.start()), int(found[1]), int(found[2]), wiped))
     return bars
 
 
@@ -78,7 +89,8 @@ def date_events(
     """The step of each training event, if the bars tell it without contradiction.
 
     Bars with one total must date every event, with steps that rise from event to event and are in proportion to
-    the epochs; output that was buffered (several dictionaries behind one bar) fails that.
+    the epochs. Where output was buffered, several dictionaries stand behind one bar; but the bar was drawn twice
+    where each of them was logged, so those steps are theirs in order, if they are in proportion to the epochs.
 
     Args:
         bars: in order of appearance.
@@ -92,9 +104,13 @@ def date_events(
         own = [bar for bar in bars if bar.total == total]
         places = [bar.place for bar in own]
         steps = _steps(own, places, total, spans)
-        if steps is not None and _in_proportion(steps, epochs):
+        buffered = steps is None
+        if buffered and sum(epoch is not None for epoch in epochs) > 2:
+            steps = _redrawn(own, places, spans)
+        if steps is not None and _in_proportion(steps, epochs, 0.0 if buffered else 0.02):
             done = tuple(bar.done for bar in own)
-            found.append(Dating(steps, total, tuple(places), done, all(one <= other for one, other in pairwise(done))))
+            single = all(one <= other for one, other in pairwise(done))
+            found.append(Dating(steps, total, tuple(places), done, single, buffered))
     if not found or (len(spans) == 1 and len(found) > 1):
         return None
     return found[0]
@@ -112,10 +128,32 @@ def _steps(
         follows = spans[index + 1][0] if index + 1 < len(spans) else None
         near = at < len(own) and own[at].place[0] - end[0] <= 3 and (follows is None or places[at] < follows)
         after.append(own[at].done if near else None)
+    known = [(one, other) for one, other in zip(before[1:], after[1:], strict=True) if other is not None]
+    if before and before[0] is None and known and all(one == other for one, other in known):
+        before[0] = after[0]
     plain, redrawn = _rising(before, total), _rising(after, total)
     if plain is None or redrawn is None:
         return plain or redrawn
     return redrawn if _is_regular(redrawn) and not _is_regular(plain) else plain
+
+
+def _redrawn(
+    own: Sequence[Bar], places: Sequence[Place], spans: Sequence[tuple[Place, Place]]
+) -> tuple[int, ...] | None:
+    """The steps at which a bar was wiped out and drawn again, each with its dictionary not before it."""
+    twice = [other for one, other in pairwise(own) if one.done == other.done and one.wiped]
+    steps: list[int] = []
+    for bar in twice:
+        if not steps or bar.done > steps[-1]:
+            steps.append(bar.done)
+    steps = steps[: len(spans)]
+    if len(steps) < len(spans) or not _is_regular(steps[1:] if steps[0] == 1 else steps):
+        return None
+    for step, (start, _) in zip(steps, spans, strict=True):
+        at = bisect_left(places, start)
+        if at == 0 or own[at - 1].done < step:
+            return None
+    return tuple(steps)
 
 
 def _rising(steps: Sequence[int | None], total: int) -> tuple[int, ...] | None:
@@ -130,11 +168,11 @@ def _is_regular(steps: Sequence[int]) -> bool:
     return len(gaps) == 1 and steps[0] % gaps.pop() == 0
 
 
-def _in_proportion(steps: Sequence[int], epochs: Sequence[float | None]) -> bool:
-    """Whether epoch / step is one number, within the rounding of the printed epoch (two decimals)."""
+def _in_proportion(steps: Sequence[int], epochs: Sequence[float | None], slack: float) -> bool:
+    """Whether epoch / step is one number, within the rounding of the printed epoch (two decimals) and some slack."""
     known = [(step, epoch) for step, epoch in zip(steps, epochs, strict=True) if epoch is not None]
     if len(known) < 3:
         return True
     last_step, last_epoch = known[-1]
     rate = last_epoch / last_step
-    return all(abs(epoch - step * rate) <= 0.011 + 0.02 * abs(last_epoch) for step, epoch in known)
+    return all(abs(epoch - step * rate) <= 0.011 + slack * abs(last_epoch) for step, epoch in known)

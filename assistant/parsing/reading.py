@@ -12,6 +12,7 @@ from assistant.parsing.archives import expand, kind_of, limit_text
 from assistant.parsing.counts import count_lines
 from assistant.parsing.decoding import decode
 from assistant.parsing.feed import CHUNK, Progress, slices
+from assistant.parsing.largecut import SIZES, NeedsWhole
 from assistant.parsing.prose import Prose, find_prose
 from assistant.parsing.registry import Registry
 from assistant.parsing.repair import Document, prepare
@@ -63,6 +64,8 @@ def read_data(registry: Registry, data: bytes, name: str, *, thorough: bool = Fa
         return events
     if len(data) >= LARGE and b"step:" in data:
         return _read_chunks(registry, lambda: slices(data), name, thorough=thorough, whole=data)
+    if len(data) >= SIZES.least:
+        return _read_lines(registry, lambda: slices(data), name, data)
     text, notes = decode(data, name)
     parsed = read_text(registry, text, name)
     return replace(parsed, notes=notes + parsed.notes)
@@ -71,7 +74,7 @@ def read_data(registry: Registry, data: bytes, name: str, *, thorough: bool = Fa
 def read_file(
     registry: Registry, path: Path, name: str, *, thorough: bool = False, progress: Progress | None = None
 ) -> Parsed:
-    """Reads a file; a verl console log is never in memory as a whole.
+    """Reads a file; a large log is never in memory as a whole, if it consists of lines.
 
     Args:
         registry: the formats.
@@ -89,12 +92,12 @@ def read_file(
     if not packed and path.stat().st_size < LARGE:
         return read_data(registry, path.read_bytes(), name, thorough=thorough)
 
-    def chunks() -> Iterator[bytes]:
-        plain = _file_chunks(path, progress)
+    def chunks(told: Progress | None = progress) -> Iterator[bytes]:
+        plain = _file_chunks(path, told)
         return expand(plain, name) if packed else plain
 
     events = None if packed else _read_events(head, name, path)
-    return events or _read_chunks(registry, chunks, name, thorough=thorough)
+    return events or _read_chunks(registry, chunks, name, thorough=thorough, quiet=lambda: chunks(None))
 
 
 def _file_chunks(path: Path, progress: Progress | None) -> Iterator[bytes]:
@@ -125,6 +128,7 @@ def _read_chunks(
     *,
     thorough: bool,
     whole: bytes | None = None,
+    quiet: Callable[[], Iterator[bytes]] | None = None,
 ) -> Parsed:
     """A large text: verl's from its bytes, any other as a whole."""
     from assistant.parsing.verlbytes import read_bytes
@@ -133,13 +137,34 @@ def _read_chunks(
     try:
         reading = read_bytes(chunks(), name, thorough=thorough)
     except NeedsCare:
-        return _read_whole(registry, chunks, name, whole)
+        return _read_lines(registry, chunks, name, whole)
     sample = Document(name, *reading.noise, text_lines=len(reading.noise[0]))
     if registry.others(sample, "verl"):
-        return _read_whole(registry, chunks, name, whole)
+        return _read_lines(registry, chunks, name, whole)
     notes = (_sampled(reading.skipped),) if reading.skipped else ()
     samples = reading.runs[0].lines.samples
     return Parsed(reading.runs, reading.prose, notes, reading.text_lines, reading.doubtful, samples)
+
+
+def _names_steps(chunks: Iterator[bytes]) -> bool:
+    """Whether a text holds what verl's lines are found by."""
+    end = b""
+    for chunk in chunks:
+        if b"step:" in chunk or b"step:" in end + chunk[:4]:
+            return True
+        end = chunk[-4:]
+    return False
+
+
+def _read_lines(registry: Registry, chunks: Callable[[], Iterator[bytes]], name: str, whole: bytes | None) -> Parsed:
+    """A text of any format: a large one in segments, if it can be cut."""
+    from assistant.parsing.large import read_large
+
+    try:
+        read = read_large(registry, chunks(), name)
+    except NeedsWhole:
+        return _read_whole(registry, chunks, name, whole)
+    return Parsed(read.runs, read.prose, read.notes, read.text_lines, read.doubtful, read.samples)
 
 
 def _read_whole(registry: Registry, chunks: Callable[[], Iterator[bytes]], name: str, whole: bytes | None) -> Parsed:

@@ -248,6 +248,7 @@ def _copy_notes(copies: Sequence[Row]) -> list[Note]:
             f"{len(copies)} records repeat an earlier record exactly (first on line {copies[0].line}); "
             "each is counted once.",
             copies[0].line,
+            tuple(copy.line for copy in copies),
         )
     ]
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Set
 from dataclasses import dataclass, replace
 from typing import Final, Protocol
 
@@ -23,6 +24,8 @@ _FEWEST_ROWS: Final = 2
 _FEWEST_CELLS: Final = 4
 _SHARE: Final = 0.1
 _SHARED: Final = 0.1
+_TABLES: Final = "markdown-table"
+_LISTS: Final = "key-value"
 
 
 class Format(Protocol):
@@ -100,16 +103,19 @@ class Registry:
         claims: list[Claim] = []
         doubtful: list[int] = []
         for known in self.formats():
-            if claims and (known.strength < LOG_STRENGTH or claims[0].strength < LOG_STRENGTH):
-                break
+            weak = bool(claims) and min(known.strength, claims[0].strength) < LOG_STRENGTH
+            if weak and (claims[0].name, known.name) != (_TABLES, _LISTS):
+                continue
             reading = known.read(document)
+            if claims and known.name == _LISTS and not _is_list(reading):
+                continue
             if reading.runs:
                 claims.append(Claim(known.name, known.strength, reading))
             else:
                 doubtful.extend(reading.not_understood)
         if not claims:
             return Reading(not_understood=tuple(dict.fromkeys(doubtful)))
-        return _settle(claims)
+        return settle(claims)
 
     def others(self, document: Document, name: str) -> bool:
         """Whether a log format other than the named one finds several rows in a document."""
@@ -119,6 +125,11 @@ class Registry:
             if known.name != name and known.strength >= LOG_STRENGTH
             for claim in [Claim(known.name, known.strength, known.read(document))]
         )
+
+
+def _is_list(reading: Reading) -> bool:
+    """Whether a list of metrics was read: an answer in Markdown has both tables and lists."""
+    return any(run.format == "markdown-list" for run in reading.runs)
 
 
 def _is_offered() -> bool:
@@ -163,18 +174,19 @@ class Claim:
         return f"{self.name} ({self.cells} / {len(self.reading.taken)})"
 
 
-def _settle(claims: list[Claim]) -> Reading:
+def settle(claims: list[Claim]) -> Reading:
     """The strongest claim, with those that took other lines, and a note where several took the same."""
     best = claims[0]
     beside = [best]
     same = [best]
-    taken = set(best.reading.taken)
+    taken: Set[int] = best.reading.taken
     for claim in claims[1:]:
         shared = len(claim.reading.taken & taken)
         if shared <= _SHARED * len(claim.reading.taken):
-            if claim.rows >= max(_FEWEST_ROWS, _SHARE * best.rows) and claim.cells >= _FEWEST_CELLS:
+            many = claim.rows >= max(_FEWEST_ROWS, _SHARE * best.rows) and claim.cells >= _FEWEST_CELLS
+            if many or _is_list(claim.reading):
                 beside.append(claim)
-                taken |= claim.reading.taken
+                taken = taken | claim.reading.taken
         elif claim.cells >= best.cells and shared >= len(best.reading.taken) / 2:
             same.append(claim)
     notes = _choice(same) if len(same) > 1 else ()
@@ -183,7 +195,7 @@ def _settle(claims: list[Claim]) -> Reading:
     runs = sorted((run for claim in beside for run in claim.reading.runs), key=_first_line)
     return Reading(
         tuple(replace(run, id=f"r{index}") for index, run in enumerate(runs)),
-        frozenset(taken),
+        taken,
         tuple(line for line in best.reading.not_understood if line not in taken),
         tuple(line for claim in beside for line in claim.reading.asking),
         notes,

@@ -91,7 +91,7 @@ def prepare(name: str, text: str) -> Document:
     if "\r" in text:
         lines, numbers = split_returns(lines)
     if _BLANKS in text:
-        lines, numbers = _fewer_blanks(lines, numbers)
+        lines, numbers = fewer_blanks(lines, numbers)
     return Document(name, lines, numbers, text_lines, notes, has_steps="step:" in text)
 
 
@@ -110,7 +110,7 @@ def split_returns(lines: Iterable[str], first: int = 1) -> tuple[list[str], list
     return entries, numbers
 
 
-def _fewer_blanks(lines: Sequence[str], numbers: Sequence[int]) -> tuple[list[str], list[int]]:
+def fewer_blanks(lines: Sequence[str], numbers: Sequence[int]) -> tuple[list[str], list[int]]:
     """Of many empty lines in a row only the first few."""
     kept: list[str] = []
     where: list[int] = []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -59,7 +59,7 @@ class Reading:
     """
 
     runs: tuple[Run, ...] = ()
-    taken: frozenset[int] = frozenset()
+    taken: Set[int] = frozenset()
     not_understood: tuple[int, ...] = ()
     asking: tuple[int, ...] = ()
     notes: tuple[Note, ...] = ()

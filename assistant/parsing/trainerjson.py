@@ -13,10 +13,12 @@ from collections.abc import Sequence
 from typing import Final
 
 from assistant.parsing.eventdict import Placed, place_dict
+from assistant.parsing.quickdict import quick_dict
 from assistant.parsing.repair import Document
 from assistant.parsing.table import Reading
-from assistant.parsing.trainerevents import STEP_OF_MAX, Event, make_event
+from assistant.parsing.trainerevents import STEP_OF_MAX, TIMES, Event, make_event, name_steps, quick_event
 from assistant.parsing.trainerruns import build_runs
+from assistant.parsing.uncollected import uncollected
 
 _CURRENT: Final = "current_steps"
 _LONGEST: Final = 200_000
@@ -31,28 +33,38 @@ class TrainerJsonLines:
 
     def read(self, document: Document) -> Reading:
         """The runs of a document; no runs if no such line is there."""
-        axis = _axis(document)
-        if axis is None:
-            return Reading()
-        events: list[Event] = []
-        bad: list[int] = []
-        taken_to = -1
-        for entry, line in enumerate(document.lines):
-            if entry <= taken_to or '"' not in line[:400]:
-                continue
-            at = len(line) - len(line.lstrip())
-            if line[at : at + 2] != '{"' or len(line) > _LONGEST:
-                continue
-            placed = place_dict(document, entry, at, line)
-            if _is_event(placed, axis):
-                events.append(make_event(placed, axis=axis))
-                taken_to = placed.last
-            elif placed.flat.state != "nested" and f'"{axis}"' in line:
-                bad.append(document.numbers[entry])
-        _forget_empty(events)
-        style = ("llamafactory-jsonl", "LLaMA-Factory") if axis == _CURRENT else ("ms-swift-jsonl", "ms-swift")
-        built = build_runs(events, name=document.name, axis=axis, style=style)
-        return Reading(tuple(built.runs), frozenset(built.taken), tuple(sorted({*bad, *built.undated} - built.taken)))
+        with uncollected():
+            return _read(document)
+
+
+def _read(document: Document) -> Reading:
+    axis = _axis(document)
+    if axis is None:
+        return Reading()
+    events: list[Event] = []
+    bad: list[int] = []
+    taken_to = -1
+    for entry, line in enumerate(document.lines):
+        if entry <= taken_to:
+            continue
+        at = 0 if line[:1] == "{" else len(line) - len(line.lstrip())
+        if line[at : at + 2] != '{"' or len(line) > _LONGEST:
+            continue
+        quick = quick_dict(line, at, TIMES)
+        if quick is not None and axis in quick.keys and len(quick.keys) > 1:
+            events.append(quick_event(quick, document.numbers[entry], entry, at))
+            continue
+        placed = place_dict(document, entry, at, line)
+        if _is_event(placed, axis):
+            events.append(make_event(placed))
+            taken_to = placed.last
+        elif placed.flat.state != "nested" and f'"{axis}"' in line:
+            bad.append(document.numbers[entry])
+    name_steps(events, axis)
+    _forget_empty(events)
+    style = ("llamafactory-jsonl", "LLaMA-Factory") if axis == _CURRENT else ("ms-swift-jsonl", "ms-swift")
+    built = build_runs(events, name=document.name, axis=axis, style=style)
+    return Reading(tuple(built.runs), frozenset(built.taken), tuple(sorted({*bad, *built.undated} - built.taken)))
 
 
 def _axis(document: Document) -> str | None:
@@ -86,6 +98,9 @@ def _is_event(placed: Placed, axis: str) -> bool:
 
 def _forget_empty(events: Sequence[Event]) -> None:
     """A ``null`` counts as missing only where most events hold a number: elsewhere it says "not this time"."""
-    held = Counter(key for event in events for key in event.values)
+    held: Counter[str] = Counter()
+    for keys, times in Counter(map(tuple, (event.values for event in events))).items():
+        for key in keys:
+            held[key] += times
     for event in events:
-        event.bad = [gap for gap in event.bad if gap[1] != "null" or 2 * held[gap[0]] > len(events)]
+        event.bad = event.bad and [gap for gap in event.bad if gap[1] != "null" or 2 * held[gap[0]] > len(events)]

@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
-import math
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import groupby, pairwise
 from typing import Final
 
-from assistant.model.run import Missing, Note, Number, Run
+from assistant.model.run import Column, Missing, Note, Number, Run
 from assistant.parsing import cuts
-from assistant.parsing.numbers import read_number, same_number, significant_digits
+from assistant.parsing.numbers import same_number
 from assistant.parsing.progress import Bar, Dating, date_events
 from assistant.parsing.table import Row, build_run, restart_notes
+from assistant.parsing.trainercopies import drop_copies
 from assistant.parsing.trainerevents import PROGRESS, Event, flavour
-from assistant.parsing.trainernotes import copies_note, dated_note, epoch_notes, final_note
+from assistant.parsing.trainernotes import (
+    copies_note,
+    dated_note,
+    epoch_notes,
+    final_note,
+    only_final_note,
+    shared_names_note,
+)
 
-_FINGERPRINT: Final = 8
-_RECENT: Final = 16
+_MOST_SHAPES: Final = 8
 
 
 @dataclass(slots=True)
@@ -28,47 +34,6 @@ class Built:
     runs: list[Run] = field(default_factory=list)
     taken: set[int] = field(default_factory=set)
     undated: list[int] = field(default_factory=list)
-
-
-def drop_copies(events: Sequence[Event]) -> tuple[list[Event], list[Event]]:
-    """Events that count, and copies that further processes printed.
-
-    Two equal dictionaries close to each other are one event if their numbers are too particular to be equal by
-    chance, if two processes printed them, or if every event of the log comes as often.
-    """
-    groups: list[list[Event]] = []
-    recent: deque[list[Event]] = deque(maxlen=_RECENT)
-    for event in events:
-        group = next((known for known in recent if known[0].texts == event.texts and not event.cut), None)
-        if group is None:
-            group = []
-            groups.append(group)
-            recent.append(group)
-        group.append(event)
-    sizes = {len(group) for group in groups}
-    all_alike = len(sizes) == 1 and len(groups) > 1
-    kept: list[Event] = []
-    copies: list[Event] = []
-    for group in groups:
-        tags = {event.tag for event in group}
-        if len(group) > 1 and (all_alike or len(tags) == len(group) or _particular(group[0])):
-            kept.append(group[0])
-            copies.extend(group[1:])
-        else:
-            kept.extend(group)
-    if len(kept) != len(events):
-        kept.sort(key=lambda event: event.span)
-        return kept, copies
-    return list(events), []
-
-
-def _particular(event: Event) -> bool:
-    digits = 0
-    for text in {text for key, text in event.texts if key not in PROGRESS and key != "learning_rate"}:
-        value = read_number(text)
-        if isinstance(value, float) and math.isfinite(value) and value not in {0.5, 0.25, 0.75} and value % 1:
-            digits += significant_digits(text.rstrip("0") if "." in text and "e" not in text else text)
-    return digits >= _FINGERPRINT
 
 
 def build_runs(
@@ -142,6 +107,11 @@ def _run(
 ) -> Run:
     events = [event for event in part if event.kind != "final"]
     notes: list[Note] = []
+    if not events:
+        notes.append(only_final_note(part[0].line))
+        for event in part:
+            event.kind = "train"
+        events = list(part)
     dating: Dating | None = None
     dated: tuple[list[Row], list[tuple[Row, Event]]] = ([], [])
     step_axis = axis or "index"
@@ -156,7 +126,8 @@ def _run(
         step_axis = "step" if dating is not None else "index"
     rows, gaps = dated if dating is not None else _rows(events, step_axis == "index", None)
     notes.extend(copies_note([copy.line for copy in copies]))
-    notes.extend(restart_notes(rows) if step_axis != "index" else epoch_notes(rows))
+    notes.extend(shared_names_note(events) if any(event.kind == "eval" for event in events) else ())
+    notes.extend(restart_notes(rows) if step_axis != "index" else epoch_notes(events))
     missing = [gap for row in rows for gap in row.bad]
     shapes = _common_shapes(events) if gaps else {}
     for row, event in gaps:
@@ -168,8 +139,8 @@ def _run(
         if event.kind == "final":
             extras.update({key: (value, event.lines.get(key, event.line)) for key, value in event.values.items()})
             notes.append(final_note(event.line, event.values))
-    keys = [key for event in events for key in event.values]
-    kind, framework = style or flavour(keys)
+    shapes_held = set(map(tuple, (event.values for event in events)))
+    kind, framework = style or flavour(dict.fromkeys(key for keys in shapes_held for key in keys))
     return build_run(
         rows,
         id=id,
@@ -180,7 +151,29 @@ def _run(
         missing=missing,
         warnings=notes,
         extras=extras,
+        columns=_columns(rows),
     )
+
+
+def _columns(rows: Sequence[Row]) -> dict[str, Column]:
+    """The rows' values by metric, as :func:`~assistant.parsing.table.collect_columns` gives them; rows in a row that
+    hold the same metrics are turned at once."""
+    columns: dict[str, tuple[list[int], list[Number], list[int]]] = {}
+    at = 0
+    for keys, members in groupby(rows, Row.keys):
+        own = list(members)
+        places = range(at, at + len(own))
+        at += len(own)
+        begins = [row.line for row in own]
+        spread = any(row.lines for row in own)
+        for key, values in zip(keys, zip(*[row.values.values() for row in own], strict=True), strict=True):
+            column = columns.get(key)
+            if column is None:
+                column = columns[key] = ([], [], [])
+            column[0].extend(places)
+            column[1].extend(values)
+            column[2].extend([row.lines.get(key, row.line) for row in own] if spread else begins)
+    return {key: Column(*parts) for key, parts in columns.items()}
 
 
 def _rows(events: Sequence[Event], counted: bool, dating: Dating | None) -> tuple[list[Row], list[tuple[Row, Event]]]:
@@ -224,22 +217,24 @@ def _conflict(row: Row, event: Event) -> bool:
     )
 
 
-def _common_shapes(events: Sequence[Event]) -> dict[str, tuple[str, ...]]:
-    """The keys that whole events of each kind most often print, in order."""
+def _common_shapes(events: Sequence[Event]) -> dict[str, list[tuple[str, ...]]]:
+    """The keys that whole events of each kind print, in order, the most frequent first."""
     shapes: dict[str, Counter[tuple[str, ...]]] = {}
     for event in events:
         if not event.cut:
             shapes.setdefault(event.kind, Counter())[tuple(event.values)] += 1
-    return {kind: counted.most_common(1)[0][0] for kind, counted in shapes.items()}
+    return {kind: [keys for keys, _ in counted.most_common(_MOST_SHAPES)] for kind, counted in shapes.items()}
 
 
-def _lost(row: Row, event: Event, shape: Sequence[str]) -> list[Missing]:
-    """The item in which an event stops, and the metrics that others of its kind print behind it."""
+def _lost(row: Row, event: Event, shapes: Sequence[Sequence[str]]) -> list[Missing]:
+    """The item in which an event stops, and the metrics that others which begin as it does print behind it."""
     found: list[Missing] = []
     present = set(event.values) | {key for key, _, _ in event.bad}
     if event.half is not None:
         found.append(Missing(event.half.metric, row.step, event.half.line, event.half.reason, event.half.detail))
         present.add(event.half.metric or "")
+    begun = set(event.values)
+    shape = next((keys for keys in shapes if begun <= set(keys)), ())
     last = max((at for at, key in enumerate(shape) if key in present), default=-1)
     found.extend(Missing(key, row.step, event.last_line, "line_cut") for key in shape[last + 1 :] if key not in present)
     return found or [Missing(None, row.step, event.last_line, "line_cut")]

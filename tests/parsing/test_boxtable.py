@@ -65,3 +65,19 @@ def test_box_table_of_stable_baselines_2() -> None:
 )
 def test_tables_of_settings_and_devices_are_no_metrics(text: str) -> None:
     assert parse_text(text).runs == ()
+
+
+def test_box_table_without_its_beginning_is_left_out_and_named() -> None:
+    whole = (
+        "--------\n| time/              |      |\n|    total_timesteps | 2048 |\n| train/             |      |\n"
+        "|    loss            | 0.5  |\n----------------\n"
+    )
+    parsed = parse_text("|    loss            | 0.7  |\n|    kl_loss         | 0.7  |\n----------------\n" + whole)
+    (run,) = parsed.runs
+    assert (run.step_axis, run.steps, list(run.columns["train/loss"].values)) == (
+        "time/total_timesteps",
+        (2048,),
+        [0.5],
+    )
+    assert "table_cut" in {note.code for note in run.warnings}
+    assert set(parsed.doubtful) == {1, 2}

@@ -165,3 +165,68 @@ def test_general_formats_megabyte_of_one_pattern_is_quick(unit: str) -> None:
         begin = time.perf_counter()
         known.read(document)
         assert time.perf_counter() - begin < 4
+
+
+def test_json_lines_with_quoted_numbers_are_numbers() -> None:
+    text = (
+        '{"epoch": 1, "loss": "3.097", "ppl": "nan", "clip": "100%", "version": "1.2", "run_id": "77"}\n'
+        '{"epoch": 2, "loss": "3.095", "ppl": "2.50", "clip": "99%", "version": "1.2", "run_id": "77"}\n'
+    )
+    (run,) = parse_text(text).runs
+    assert sorted(run.columns) == ["loss", "ppl"]
+    assert list(run.columns["loss"].values) == [3.097, 3.095]
+
+
+@pytest.mark.parametrize("cut", range(12, 70))
+def test_json_lines_cut_in_the_last_object_hold_no_half_value(cut: int) -> None:
+    last = '{"step": 30, "loss": 0.123456, "reward/mean": 0.75125, "kl": 0.0112}'
+    lines = [last.replace("30", str(step)) for step in (10, 20)]
+    (run,) = parse_text("\n".join([*lines, last[:cut]])).runs
+    true = {"loss": 0.123456, "reward/mean": 0.75125, "kl": 0.0112}
+    held = {key: value for _, (step, _, row) in enumerate(run.rows()) if step == 30 for key, value in row.items()}
+    assert held.items() <= true.items()
+    if 30 in run.steps and cut < len(last):
+        assert {gap.metric for gap in run.missing if gap.step == 30} | set(held) >= set(true)
+
+
+def test_json_log_with_a_short_message_is_no_sample() -> None:
+    line = '{"level": "info", "message": "train step", "step": %d, "loss": 2.5, "reward": NaN}\n'
+    (run,) = parse_text(line % 1 + line % 2).runs
+    assert (run.steps, sorted(run.columns)) == ((1, 2), ["loss", "reward"])
+
+
+def test_json_summary_of_wandb_leaves_out_its_bookkeeping() -> None:
+    text = '{"_timestamp": 1.5, "_runtime": 36, "_step": 500, "train/loss": 0.31, "_wandb": {"runtime": 36}}'
+    (run,) = parse_text(text).runs
+    assert (run.steps, sorted(run.columns)) == ((500,), ["train/loss"])
+
+
+def test_markdown_table_and_list_of_one_answer_are_both_read() -> None:
+    text = (
+        "训练到 step 200 了：\n\n- **actor/entropy**: 0.31\n- actor/grad_norm：0.45\n\n"
+        "| 指标 | step 100 | step 200 |\n|---|---|---|\n| actor/kl_loss | 0.001 | 0.002 |\n\n请问正常吗？\n"
+    )
+    values, table = parse_text(text).runs
+    assert (values.format, sorted(values.columns)) == ("markdown-list", ["actor/entropy", "actor/grad_norm"])
+    assert (table.steps, sorted(table.columns)) == ((100, 200), ["actor/kl_loss"])
+
+
+def test_markdown_table_of_scalars_is_read() -> None:
+    text = "| TensorBoard scalar | Value |\n|---|---:|\n| `rewards/step` | `3189.34` |\n| `losses/kl` | `0.5` |\n"
+    (run,) = parse_text(text).runs
+    assert {key: column.values[0] for key, column in run.columns.items()} == {"rewards/step": 3189.34, "losses/kl": 0.5}
+
+
+def test_bare_step_before_bars_is_a_row() -> None:
+    text = "490 | loss 5.7543 | lr 4.9e-05 | 8060.78ms | mfu 0.21%\nstep 500: train loss 5.7373, val loss 5.9544\n"
+    text += "500 | loss 6.0091 | lr 5.0e-05 | 870067.53ms | mfu 0.19%\n"
+    (run,) = parse_text(text).runs
+    assert (run.steps, list(run.columns["loss"].values)) == ((490, 500), [5.7543, 6.0091])
+
+
+def test_tabbed_blocks_with_padded_names_are_read() -> None:
+    text = "Iteration: \t 0\nLoss:     \t 0.12\nMeanRew: \t -257 +- 63\nMeanEntropy \t 2.39\n-----------------\n"
+    (run,) = parse_text(text).runs
+    assert {key: column.values[0] for key, column in run.columns.items()} == {
+        "Loss": 0.12, "MeanRew": -257, "MeanRew +-": 63, "MeanEntropy": 2.39,
+    }  # fmt: skip

@@ -100,7 +100,9 @@ def test_parse_text_ms_swift_console_takes_the_step_from_its_text() -> None:
         (1, 1, {"loss": 0.3713, "token_acc": 0.921, "epoch": 0.08602, "memory(GiB)": 14.3}),
         (5, 2, {"loss": 0.2992, "token_acc": 0.9285, "epoch": 0.4301, "memory(GiB)": 14.3, "eval_loss": 0.8}),
     ]
-    assert run.cell("eval_loss", 5).line == 3
+    cell = run.cell("eval_loss", 5)
+    assert cell is not None
+    assert cell.line == 3
     assert run.missing == ()
 
 
@@ -310,6 +312,163 @@ def test_parse_text_dicts_of_a_callback_join_their_row() -> None:
     assert len(run.cells("answer_length")) == 3
 
 
+# --- as people paste it -------------------------------------------------------------------------
+
+
+def test_parse_text_host_prefixes_tell_copies() -> None:
+    log = console(8, SFT_KEYS, 3, bars=False)
+    lines = [f"10.96.202.{host}: {line}" for line in log.lines for host in (43, 17, 16)]
+    run = only_run("\n".join(lines))
+    assert [values for _, _, values in run.rows()] == [values for _, _, values in log.rows]
+    assert run.row_lines == (1, 4, 7)
+    assert run.lines.taken == 9
+
+
+@pytest.mark.parametrize("front", ["# ", "// ", "[rank0]: ", "(Trainer pid=12) ", "node-3: "])
+@pytest.mark.parametrize("width", [60, 100])
+def test_parse_text_prefix_on_every_piece_of_a_broken_dict(front: str, width: int) -> None:
+    log = console(8, DPO_KEYS, 3, bars=False)
+    pieces = [front + piece for line in log.lines for piece in wrap(line, width)]
+    run = only_run("\n".join(pieces))
+    assert [repr(values) for _, _, values in run.rows()] == [repr(row) for _, _, row in log.rows]
+    assert run.lines.taken == len(pieces)
+
+
+def test_parse_text_dict_printed_one_key_a_line() -> None:
+    log = console(8, GRPO_KEYS, 2, bars=False)
+    text = "日志：\n```\n" + "\n".join(line.replace(", ", ",\n ") for line in log.lines) + "\n```\n"
+    run = only_run(text)
+    assert [repr(values) for _, _, values in run.rows()] == [repr(row) for _, _, row in log.rows]
+    for metric in run.metrics:
+        assert all(f"'{metric}': {cell.value!r}" in text.split("\n")[cell.line - 1] for cell in run.cells(metric))
+
+
+@settings(max_examples=40, deadline=None)
+@given(seed=st.integers(0, 10**6), keys=st.sampled_from(KEYS), share=st.floats(0.1, 0.999))
+def test_parse_text_last_dict_cut_early_keeps_its_whole_cells(seed: int, keys: tuple[str, ...], share: float) -> None:
+    log = console(seed, keys, 3, bars=False)
+    kept = log.lines[-1][: int(share * len(log.lines[-1]))]
+    run = only_run("\n".join([*log.lines[:-1], kept]))
+    whole = [key for key in log.rows[-1][2] if f"'{key}': {log.rows[-1][2][key]!r}," in kept]
+    if whole:
+        assert run.row_lines[-1] == 3
+        assert list(list(run.rows())[-1][2]) == whole
+        gaps = {gap.metric for gap in run.missing}
+        assert gaps | set(whole) >= set(log.rows[-1][2])
+
+
+def test_parse_text_cut_inside_a_broken_line_keeps_the_value_before() -> None:
+    log = console(8, SFT_KEYS, 1, bars=False)
+    run = only_run(log.text + "{'loss': 0.5, 'grad_norm': 1.2\n5, 'learning_rate': 1e-0")
+    assert list(run.rows())[1] == (1, 2, {"loss": 0.5, "grad_norm": 1.25})
+    assert [(gap.metric, gap.line, gap.reason) for gap in run.missing] == [
+        ("learning_rate", 3, "half_value"),
+        ("epoch", 3, "line_cut"),
+    ]
+
+
+@pytest.mark.parametrize("more", ["", ", 'throughput': 1523.33"])
+def test_parse_text_rounded_dict_of_a_logger_is_one_event_with_the_whole_one(more: str) -> None:
+    lines = []
+    for at in (1, 2, 3):
+        rate = 5e-05 - at * 1.23456789e-07
+        lines += [
+            f"0{at}/12/2024 11:24:33 - INFO - callbacks - {{'loss': {at / 7:.4f}, 'learning_rate': {rate:.4e}, "
+            f"'epoch': 0.0{at}{more}}}",
+            f"{{'loss': {at / 7:.4f}, 'grad_norm': nan, 'learning_rate': {rate!r}, 'epoch': 0.0{at}}}",
+        ]
+    run = only_run("\n".join(lines))
+    assert run.row_lines == (2, 4, 6)
+    assert run.lines.taken == 6
+    assert run.series("learning_rate")[1] == [5e-05 - at * 1.23456789e-07 for at in (1, 2, 3)]
+    assert ("throughput" in run.metrics) is bool(more)
+    if more:
+        assert [cell.line for cell in run.cells("throughput")] == [1, 3, 5]
+
+
+def test_parse_text_logger_alone_is_read() -> None:
+    lines = [f"03/12/2024 11:24:3{at} - INFO - callbacks - {{'loss': 1.{at}, 'epoch': 0.0{at}}}" for at in (1, 2, 3)]
+    assert only_run("\n".join(lines)).series("loss")[1] == [1.1, 1.2, 1.3]
+
+
+def buffered(every: int, bursts: list[int], total: int) -> tuple[str, list[int]]:
+    """A redirected log: the bar is drawn again at each logged step, the dictionaries come later, several at once."""
+    entries, waiting, steps = [], [], []
+    for step in range(1, total + 1):
+        entries.append(bar(step, total))
+        if step % every == 0:
+            steps.append(step)
+            waiting.append(f"{{'loss': {step / 7}, 'grad_norm': 1.5, 'learning_rate': 1e-05, 'epoch': {step / 50}}}")
+            entries += [" " * 60, bar(step, total)]
+        if step in bursts:
+            entries.append("\n" + "\n".join(waiting) + "\n" + bar(step, total))
+            waiting = []
+    return "\r".join(entries) + "\n" + "\n".join(waiting), steps
+
+
+@pytest.mark.parametrize(("every", "bursts"), [(10, [55, 99]), (7, [30, 77]), (5, [])])
+def test_parse_text_buffered_dicts_take_the_steps_at_which_the_bar_was_drawn_twice(
+    every: int, bursts: list[int]
+) -> None:
+    text, steps = buffered(every, bursts, 99)
+    run = only_run(text)
+    assert (run.step_axis, list(run.steps)) == ("step", steps)
+    assert run.series("loss")[1] == [step / 7 for step in steps]
+    assert "buffered" in run.warnings[0].en
+
+
+def test_parse_text_redrawn_bars_that_contradict_the_epochs_give_no_step() -> None:
+    text, _ = buffered(10, [55, 99], 99)
+    assert only_run(text.replace("0.4}", "0.9}")).step_axis == "index"
+
+
+def test_parse_text_first_dict_before_its_bar_is_dated_by_the_bar_behind_it() -> None:
+    lines = []
+    for step in (6, 7, 8, 9):
+        lines += [f"{{'loss': {step}.5, 'grad_norm': 0.0, 'epoch': {step / 40}}}", "", bar(step, 390)]
+        lines.append(bar(step + 1, 390))
+    run = only_run("\n".join(lines[:-2]))
+    assert (run.step_axis, run.steps) == ("step", (6, 7, 8, 9))
+
+
+def test_parse_text_only_the_closing_averages_are_one_row() -> None:
+    run = only_run("{'train_runtime': '2219', 'train_loss': '0.7228', 'epoch': '3'}\n***** train metrics *****\n")
+    assert list(run.rows()) == [(0, 1, {"train_runtime": 2219, "train_loss": 0.7228, "epoch": 3})]
+    assert "run_average" in {note.code for note in run.warnings}
+
+
+def test_parse_text_averages_returned_by_train_are_no_row() -> None:
+    log = console(8, SFT_KEYS, 3)
+    run = only_run(log.text + "TrainOutput(global_step=30, training_loss=0.5, metrics={'train_runtime': 9.5})\n")
+    assert_rows(run, log)
+    assert run.extras["train_runtime"] == (9.5, len(log.lines) + 1)
+
+
+def test_parse_text_evaluations_of_two_sets_lack_only_their_own_metrics() -> None:
+    text = (
+        "{'eval_a_loss': 0.5, 'eval_a_runtime': 1.5, 'epoch': 0.1}\n"
+        "{'loss': 0.5, 'learning_rate': 1e-05, 'epoch': 0.2}\n"
+        "{'eval_b_loss': 0.25, 'eval_b_f1': 0.5, 'eval_b_acc':"
+    )
+    assert {gap.metric for gap in only_run(text).missing} == {"eval_b_acc"}
+
+
+def test_parse_text_evaluation_under_the_names_of_training_is_told() -> None:
+    text = (
+        "{'loss': 0.5, 'reward': 0.25, 'completions/mean_length': 9.5, 'epoch': 0.1}\n"
+        "{'eval_loss': 0.5, 'eval_runtime': 1.5, 'completions/mean_length': 7.5, 'epoch': 0.1}\n"
+    )
+    run = only_run(text)
+    assert run.series("completions/mean_length")[1] == [9.5, 7.5]
+    assert [note.line for note in run.warnings if note.code == "evaluation_names"] == [2]
+
+
+def test_parse_text_evaluations_in_a_block_of_their_own_are_no_restart() -> None:
+    lines = [f"{{'loss': {at}.5, 'learning_rate': 1e-05, 'epoch': {at}.5}}" for at in (1, 2)]
+    lines += [f"{{'eval_loss': {at}.25, 'epoch': {at}.0}}" for at in (1, 2)]
+    assert "restart" not in {note.code for note in only_run("\n".join(lines)).warnings}
+
+
 # --- what is no log -----------------------------------------------------------------------------
 
 FAKE = "{'loss': 0.123, 'grad_norm': 9.5, 'reward': 0.75, 'epoch': 7.0}"
@@ -330,6 +489,8 @@ FAKE = "{'loss': 0.123, 'grad_norm': 9.5, 'reward': 0.75, 'epoch': 7.0}"
         "Updated tokens: {'eos_token_id': 151645, 'bos_token_id': None, 'pad_token_id': 151643}.",
         "{'train_dataset': 'size=16'}",
         "reward: 0.5",
+        "step 5: " + FAKE,
+        "{\n  'loss': 0.9,   # the loss\n  'reward': 0.7,  # its mean\n  'epoch': 7.0\n}",
         "{'score': 0.5, 'epoch': 7.0}",
         "{'loss': 0.9, 'reward': 0.75, 'epoch': 7.0}",
     ],

@@ -94,3 +94,37 @@ def test_parse_text_pair_with_a_question_is_value_and_prose() -> None:
 )
 def test_parse_text_without_metrics_gives_no_run(text: str) -> None:
     assert parse_text(text).runs == ()
+
+
+def test_parse_text_cleanrl_prints_are_rows() -> None:
+    text = "global_step=1088, episodic_return=[21.]\nSPS: 2143\nglobal_step=1120, episodic_return=[nan]\n"
+    (run,) = parse_text(text).runs
+    assert run.steps == (1088, 1120)
+    assert [repr(value) for value in run.columns["episodic_return"].values] == ["21.0", "nan"]
+    assert list(run.columns["SPS"].values) == [2143]
+
+
+@pytest.mark.parametrize("heading", ["config:", "  train_args:", "hparams："])
+def test_parse_text_indented_settings_below_a_heading_are_nothing(heading: str) -> None:
+    front = "Trial 1 runs\nMemory: 6 GiB\nScheduling\nfirst\nsecond\nthird\n"
+    assert not parse_text(f"{front}{heading}\n      lr: 0.0001\n      kl_loss: 0.01\n").runs
+
+
+def test_parse_text_conversation_with_a_model_is_nothing() -> None:
+    text = "<|im_start|>user\nx?<|im_end|>\n<|im_start|>assistant\nloss: 0.5\nreward: 0.5, score: 1.0\n<|im_end|>\n"
+    assert not parse_text(text).runs
+    assert parse_text(text + "reward: 0.25\n").runs[0].columns["reward"].values[0] == 0.25
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "import os\n\nLOCK_TIMEOUT = 60 * 60\nMAX_SIZE = 20\n",
+        "#!/bin/sh\nskip_test=0\nexport NUM_WORKERS_MAX=4\n",
+        "[flake8]\nmax_line_length = 120\n\n[train]\nkl_loss_coef = 0.1\n",
+        "import os\nfrom x import y\n\n\ndef train():\n    grad_norm = 0\n    kl_loss = 0.1\n",
+        "class A:\n    MAX_KL_LOSS: float = 0.5\n\n    READ_TIMEOUT = 10\n",
+    ],
+)
+def test_parse_text_source_of_a_program_gives_no_run(text: str) -> None:
+    assert not parse_text(text).runs

@@ -70,3 +70,19 @@ def test_nanotron_lines_are_scaled(seed: int) -> None:
     (run,) = parse_text("\n".join(lines)).runs
     assert (run.format, [note.code for note in run.warnings]) == ("nanotron", ["scaled"])
     assert [(step, values) for step, _, values in run.rows()] == [(at, row) for at, (_, row) in enumerate(printed, 1)]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_nemo_lines_without_a_closing_bar_keep_their_last_cell(seed: int) -> None:
+    rng = random.Random(seed)
+    lines, expected = [], []
+    for step in range(120, 128):
+        loss, time, val = f"{rng.uniform(0, 9):.4g}", f"{rng.uniform(0, 1):.4g}", rng.choice(["nan", "4.106"])
+        lines.append(
+            f"Training epoch 0, iteration {step}/149 | lr: 3e-05 | consumed_samples: {step} | global_step: {step} | "
+            f"reduced_train_loss: {loss} | train_step_timing in s: {time} | val_loss: {val}"
+        )
+        expected.append((step, repr(float(loss)), repr(float(val))))
+    (run,) = parse_text("\n".join(lines)).runs
+    read = [(row[0], repr(float(row[2]["reduced_train_loss"])), repr(float(row[2]["val_loss"]))) for row in run.rows()]
+    assert (run.format, run.framework, read) == ("nemo", "NeMo", expected)

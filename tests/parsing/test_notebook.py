@@ -73,6 +73,41 @@ def test_parse_text_epoch_table_counts_in_epochs() -> None:
     assert run.series("Validation Loss") == ([1, 2], [0.5, 0.3])
 
 
+@settings(max_examples=40, deadline=None)
+@given(seed=st.integers(0, 10**6), events=st.integers(2, 12), style=st.sampled_from(["|", "||", "  ", " ", "\\"]))
+def test_parse_text_table_pasted_in_other_shapes_gives_every_cell(seed: int, events: int, style: str) -> None:
+    rows = notebook_rows(seed, events)
+    lines = [line.split("\t") for line in notebook_tsv(rows).strip().split("\n")]
+    if style in {"|", "||"}:
+        lines.insert(1, ["--"] * len(lines[0]))
+        shown = [" | ".join(cells) for cells in lines]
+        shown = [f"| {line} |" for line in shown] if style == "||" else shown
+    elif style == "  ":
+        shown = ["   ".join(f"{cell:<22}" for cell in cells) for cells in lines]
+    else:
+        shown = [" ".join(cells) + ("\\" if style == "\\" else "") for cells in lines]
+    run = only_run("训练结果：\n\n" + "\n".join(shown) + "\n\n这正常吗？\n")
+    assert_table(run, rows)
+    assert run.row_lines == tuple(range(5, events + 5) if "|" in style else range(4, events + 4))
+
+
+def test_parse_text_cut_row_between_bars_is_told() -> None:
+    run = only_run("Step | Training Loss | reward | kl\n-- | -- | -- | --\n1 | 0.5 | 0.25 | 0.1\n2 | 0.4 | 0.2")
+    assert list(run.rows()) == [
+        (1, 3, {"Training Loss": 0.5, "reward": 0.25, "kl": 0.1}),
+        (2, 4, {"Training Loss": 0.4}),
+    ]
+    assert [(gap.metric, gap.reason) for gap in run.missing] == [("reward", "half_value"), ("kl", "line_cut")]
+
+
+def test_parse_text_averages_behind_a_table_are_no_row() -> None:
+    table = notebook_tsv(notebook_rows(3, 3))
+    output = "TrainOutput(global_step=3, training_loss=0.5, metrics={'train_runtime': 16.5, 'train_loss': 0.5})"
+    run = only_run(table + "\n" + output + "\n")
+    assert len(run.steps) == 3
+    assert run.extras == {"train_runtime": (16.5, 6), "train_loss": (0.5, 6)}
+
+
 def test_parse_text_two_tables_are_two_runs() -> None:
     rows = notebook_rows(1, 3)
     runs = parse_text(notebook_tsv(rows) + "\nafter tuning:\n\n" + notebook_tsv(rows)).runs
@@ -86,6 +121,8 @@ def test_parse_text_two_tables_are_two_runs() -> None:
         "Step\tTraining Loss\nfoo\tbar\n",
         "<table><tr><th>Step</th><th>Training Loss</th></tr></table>",
         "<td>1</td><td>0.5</td>",
+        "Step 1: look at the Training Loss\n1 apple\n2 pears",
+        "Step | Training Loss\na | b\n",
         "In the table, Step and Training Loss are columns.",
     ],
 )

@@ -102,10 +102,10 @@ def test_parse_text_log_like_garbage_never_raises(text: str) -> None:
 )
 def test_parse_text_megabyte_of_one_pattern_is_quick(unit: str) -> None:
     text = unit * (1_000_000 // len(unit))
-    begin = time.perf_counter()
+    begin = time.process_time()
     parse_text(text)
     parse_text("step:1 - " + text)
-    assert time.perf_counter() - begin < 4
+    assert time.process_time() - begin < 4
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "gb18030"])
@@ -200,3 +200,14 @@ def test_import_parsing_loads_no_heavy_module() -> None:
     )
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert out.stdout.strip() == "[]"
+
+
+def test_parse_bytes_gb18030_with_progress_bars_is_text() -> None:
+    text = "训练：\nEpoch 1/2\n60/60 ━━━━━━━━━━━━━━━━━━━━ 5s 87us/step - loss: 0.5\n100%|██████████| ± 3\n"
+    (run,) = parse_bytes(text.encode("gb18030"), name="x").runs
+    assert list(run.columns["loss"].values) == [0.5]
+
+
+def test_parse_bytes_utf8_that_begins_as_utf16_is_read() -> None:
+    (run,) = parse_bytes(b"\xff\xfe\xfa bad\nstep=1, loss=0.5\nstep=2, loss=0.4\n", name="x").runs
+    assert run.steps == (1, 2)

@@ -85,7 +85,9 @@ def test_parse_text_nan_ellipsis_and_evaluation_lines_understood() -> None:
         "[(5, 1, {'total_steps': 10, 'loss': nan, 'lr': 1e-05, 'epoch': 0.5}), "
         "(10, 3, {'total_steps': 10, 'loss': 0.25, 'lr': 0.0, 'epoch': 1.0, 'eval_loss': 0.5})]"
     )
-    assert run.cell("eval_loss", 10).line == 4
+    cell = run.cell("eval_loss", 10)
+    assert cell is not None
+    assert cell.line == 4
 
 
 def test_parse_text_ms_swift_summary_is_no_row() -> None:

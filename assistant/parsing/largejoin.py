@@ -1,0 +1,332 @@
+"""The runs of a text's segments joined to the runs of the text, column by column in compact arrays."""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_left
+from collections.abc import MutableSequence, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, Literal
+
+from assistant.model.run import Column, Missing, Number, Run
+from assistant.parsing.largecut import NeedsWhole, Segment
+from assistant.parsing.largelines import LineSet
+from assistant.parsing.largenotes import Notes
+from assistant.parsing.numbers import same_number
+from assistant.parsing.table import Reading
+
+_INDEX: Final = "index"
+_DATED: Final = "steps_from_progress_bar"
+_UNDATED: Final = "no_step"
+FORGOTTEN: Final = "forgotten"
+"""Format of a run of which only the size is known."""
+
+_SMALL: Final = 1 << 62
+_CHECKED: Final = 20
+"""Rows before a segment that the segment must read as the one before it did."""
+
+
+def _kind(values: Sequence[Number]) -> Literal["d", "q"] | None:
+    """The type of array that holds numbers as they are; ``None`` if only a list does."""
+    kinds = set(map(type, values))
+    if kinds == {float}:
+        return "d"
+    return "q" if kinds == {int} and max(values) < _SMALL and min(values) > -_SMALL else None
+
+
+@dataclass
+class JoinedColumn:
+    """A column that grows.
+
+    Attributes:
+        values: in the log's order.
+        rows: row of each value; ``None`` while there is one in each row from the first on.
+        lines: line of each value; ``None`` while each stands on its row's line.
+    """
+
+    values: MutableSequence[Any]
+    rows: array[int] | None = None
+    lines: array[int] | None = None
+
+    def extend(self, rows: Sequence[int], values: Sequence[Number], lines: Sequence[int], of: Sequence[int]) -> None:
+        """Appends values.
+
+        Args:
+            rows: of the joined run, ascending.
+            values: their values.
+            lines: their lines.
+            of: the line of each row of the joined run.
+        """
+        size = len(self.values)
+        if self.rows is None and (rows[0] != size or rows[-1] != size + len(rows) - 1):
+            self.rows = array("q", range(size))
+        if self.lines is None and any(of[row] != line for row, line in zip(rows, lines, strict=True)):
+            places = range(size) if self.rows is None else self.rows
+            self.lines = array("q", (of[row] for row in places))
+        if self.rows is not None:
+            self.rows.extend(rows)
+        if self.lines is not None:
+            self.lines.extend(lines)
+        kind = _kind(values)
+        if isinstance(self.values, array) and self.values.typecode != kind:
+            self.values = list(self.values) if size else (array(kind) if kind else [])
+        self.values.extend(values)
+
+    def last_row(self) -> int:
+        """The row of its last value."""
+        return len(self.values) - 1 if self.rows is None else self.rows[-1]
+
+
+@dataclass
+class JoinedRun:
+    """A run that grows."""
+
+    name: str
+    format: str
+    framework: str | None
+    step_axis: str
+    steps: array[int] = field(default_factory=lambda: array("q"))
+    row_lines: array[int] = field(default_factory=lambda: array("q"))
+    columns: dict[str, JoinedColumn] = field(default_factory=dict)
+    missing: list[Missing] = field(default_factory=list)
+    notes: Notes = field(default_factory=Notes)
+    extras: dict[str, tuple[Number, int]] = field(default_factory=dict)
+
+    def row_of(self, line: int) -> int | None:
+        """The row that begins on a line."""
+        at = bisect_left(self.row_lines, line)
+        return at if at < len(self.row_lines) and self.row_lines[at] == line else None
+
+    def take(self, run: Run, segment: Segment, *, met: int | None) -> None:
+        """Appends the rows of a segment's run that are the segment's own.
+
+        Args:
+            run: as the segment reads it.
+            segment: the segment.
+            met: the last row of the run, before the segment's own, that this one has too.
+        """
+        own = [at for at, line in enumerate(run.row_lines) if segment.holds(line)]
+        if own and own[-1] - own[0] != len(own) - 1:
+            raise NeedsWhole
+        begin, end = (own[0], own[-1] + 1) if own else (0, 0)
+        self._settle_kind(run)
+        move = 0
+        if self.step_axis == _INDEX:
+            move = len(self.steps) - run.steps[begin] if own else 0
+        elif met is not None:
+            place = self.row_of(run.row_lines[met])
+            move = 0 if place is None else self.steps[place] - run.steps[met]
+        self.missing.extend(
+            gap if not move else Missing(gap.metric, gap.step + move, gap.line, gap.reason, gap.detail, gap.limit)
+            for gap in run.missing
+            if segment.holds(gap.line)
+        )
+        self.extras.update({key: held for key, held in run.extras.items() if segment.holds(held[1])})
+        counted = self.step_axis == _INDEX
+        self.notes.take((note for note in run.warnings if not (counted and note.code == _DATED)), segment)
+        if own:
+            base = len(self.steps) - (met is None and self._goes_on(run, begin))
+            self._append(run, begin, end, base, move)
+
+    def _append(self, run: Run, begin: int, end: int, base: int, move: int) -> None:
+        fresh = begin + len(self.steps) - base
+        try:
+            if self.step_axis == _INDEX:
+                self.steps.extend(range(len(self.steps), len(self.steps) + end - fresh))
+            else:
+                self.steps.extend([step + move for step in run.steps[fresh:end]])
+        except OverflowError:
+            raise NeedsWhole from None
+        self.row_lines.extend(run.row_lines[fresh:end])
+        for key, column in run.columns.items():
+            first, last = bisect_left(column.rows, begin), bisect_left(column.rows, end)
+            if (
+                key in self.columns
+                and first < last
+                and self.columns[key].last_row() >= column.rows[first] - begin + base
+            ):
+                first += 1  # the row before goes on here and holds this value
+            if first == last:
+                continue
+            rows = [row - begin + base for row in column.rows[first:last]]
+            values = column.values[first:last]
+            joined = self.columns.get(key)
+            if joined is None:
+                kind = _kind(values)
+                joined = self.columns[key] = JoinedColumn(array(kind) if kind is not None else [])
+            joined.extend(rows, values, column.lines[first:last], self.row_lines)
+
+    def _goes_on(self, run: Run, at: int) -> bool:
+        """Whether a row belongs to the last one: its step and nothing that contradicts it, and something new."""
+        if not self.steps or self.step_axis == _INDEX or self.steps[-1] != run.steps[at]:
+            return False
+        held = self.last_values()
+        values = values_of(run, at)
+        same = all(key not in held or same_number(held[key], value) for key, value in values.items())
+        return same and any(key not in held for key in values)
+
+    def last_values(self) -> dict[str, Number]:
+        """The values of the last row."""
+        last = len(self.steps) - 1
+        return {key: column.values[-1] for key, column in self.columns.items() if column.last_row() == last}
+
+    def _settle_kind(self, run: Run) -> None:
+        if run.framework != self.framework and (self.framework is None or run.framework == "TRL"):
+            self.format, self.framework = run.format, run.framework
+        if run.step_axis == self.step_axis:
+            return
+        if _INDEX not in (run.step_axis, self.step_axis) or not (
+            self.notes.has(_DATED) or any(note.code in (_DATED, _UNDATED) for note in run.warnings)
+        ):
+            raise NeedsWhole
+        if self.step_axis != _INDEX:  # what progress bars do not date throughout is counted
+            self.step_axis = _INDEX
+            self.steps = array("q", range(len(self.steps)))
+            self.notes.drop(_DATED)
+
+    def finish(self, id: str) -> Run:
+        """The run; this one is used up."""
+        steps, row_lines = tuple(self.steps), tuple(self.row_lines)
+        shared: dict[tuple[int, bytes], Sequence[int]] = {}
+        columns: dict[str, Column] = {}
+        for key in list(self.columns):
+            joined = self.columns.pop(key)
+            size = len(joined.values)
+            rows: Sequence[int] = range(size) if joined.rows is None else _once(shared, joined.rows)
+            if joined.lines is not None:
+                lines: Sequence[int] = _once(shared, joined.lines)
+            elif joined.rows is None:
+                lines = row_lines if size == len(row_lines) else row_lines[:size]
+            else:
+                lines = _once(shared, array("q", (row_lines[row] for row in joined.rows)))
+            columns[key] = Column(rows, joined.values, lines)
+        run = Run(
+            id,
+            self.name,
+            self.format,
+            self.framework,
+            self.step_axis,
+            steps,
+            row_lines,
+            columns,
+            tuple(self.missing),
+            extras=self.extras,
+        )
+        return self.notes.onto(run)
+
+
+def _once(shared: dict[tuple[int, bytes], Sequence[int]], numbers: array[int]) -> Sequence[int]:
+    """The same numbers as one object for all columns that have them."""
+    from hashlib import blake2b
+
+    return shared.setdefault((len(numbers), blake2b(numbers).digest()), numbers)
+
+
+def values_of(run: Run, at: int) -> dict[str, Number]:
+    """The values of a row."""
+    found = {}
+    for key, column in run.columns.items():
+        place = bisect_left(column.rows, at)
+        if place < len(column.rows) and column.rows[place] == at:
+            found[key] = column.values[place]
+    return found
+
+
+@dataclass
+class JoinedReading:
+    """What one format reads in all segments."""
+
+    name: str
+    strength: int
+    runs: list[JoinedRun] = field(default_factory=list)
+    taken: LineSet = field(default_factory=LineSet)
+    not_understood: array[int] = field(default_factory=lambda: array("q"))
+    asking: array[int] = field(default_factory=lambda: array("q"))
+    counted: tuple[int, int] | None = None
+
+    def count_only(self) -> None:
+        """Forgets the table: a stronger format reads these lines, and only the number of rows and cells matters."""
+        rows = sum(len(joined.steps) for joined in self.runs)
+        self.counted = rows, self.cells()
+        self.runs = []
+
+    def cells(self) -> int:
+        """How many cells it has so far."""
+        if self.counted is not None:
+            return self.counted[1]
+        return sum(len(column.values) for joined in self.runs for column in joined.columns.values())
+
+    def _count(self, runs: Sequence[Run], segment: Segment) -> None:
+        rows, cells = self.counted or (0, 0)
+        for run in runs:
+            own = [at for at, line in enumerate(run.row_lines) if segment.holds(line)]
+            if own:
+                rows += len(own)
+                places = ((c.rows, own[0], own[-1] + 1) for c in run.columns.values())
+                cells += sum(bisect_left(held, end) - bisect_left(held, begin) for held, begin, end in places)
+        self.counted = rows, cells
+
+    def take(self, reading: Reading, segment: Segment) -> None:
+        """Appends what a segment has of its own.
+
+        Raises:
+            NeedsWhole: the segment does not read what stands before it as the segment before did.
+        """
+        self.taken.update(filter(segment.holds, reading.taken))
+        self.not_understood.extend(filter(segment.holds, reading.not_understood))
+        self.asking.extend(filter(segment.holds, reading.asking))
+        if self.counted is not None:
+            self._count(reading.runs, segment)
+            return
+        used: list[JoinedRun] = []
+        seen: set[int] = set()
+        for run in reading.runs:
+            seen.update(line for line in run.row_lines if segment.context <= line < segment.begin)
+            joined, met = self._match(run, segment, used)
+            if joined is None:
+                if not any(map(segment.holds, run.row_lines)):
+                    continue
+                joined = JoinedRun(run.name, run.format, run.framework, run.step_axis)
+                at = self.runs.index(used[-1]) + 1 if used else len(self.runs)
+                self.runs.insert(at, joined)
+            used.append(joined)
+            joined.take(run, segment, met=met)
+        self._check(seen, segment)
+
+    def _match(self, run: Run, segment: Segment, used: list[JoinedRun]) -> tuple[JoinedRun | None, int | None]:
+        """The run that a segment's run goes on with, and the last row before the segment that both have."""
+        before = [at for at, line in enumerate(run.row_lines) if segment.context <= line < segment.begin]
+        for at in reversed(before):
+            for joined in self.runs:
+                if joined not in used and joined.row_of(run.row_lines[at]) is not None:
+                    return joined, at
+        free = [
+            joined
+            for joined in self.runs
+            if joined not in used
+            and joined.name == run.name
+            and not joined.extras
+            and joined.columns.keys() & run.columns
+        ]
+        return (max(free, key=lambda joined: joined.row_lines[-1], default=None), None) if not used else (None, None)
+
+    def _check(self, seen: set[int], segment: Segment) -> None:
+        """Whether the rows in the second half of the lines before a segment were read again."""
+        middle = (segment.context + segment.begin + 1) // 2
+        for joined in self.runs:
+            end = bisect_left(joined.row_lines, segment.begin)
+            begin = max(bisect_left(joined.row_lines, middle), end - _CHECKED)
+            if not seen.issuperset(joined.row_lines[begin:end]):
+                raise NeedsWhole
+
+    def finish(self) -> Reading:
+        """The reading of the whole text; of a table that was forgotten only its size is right."""
+        if self.counted is not None:
+            rows, cells = map(range, self.counted)
+            columns = {"": Column(range(len(cells)), cells, cells)}
+            forgotten = Run("", "", FORGOTTEN, None, "", (), (), columns)
+            steps: Any = rows  # a range has the length of the table
+            return Reading((replace(forgotten, steps=steps),), self.taken)
+        runs = tuple(joined.finish(f"r{at}") for at, joined in enumerate(self.runs))
+        self.runs.clear()
+        return Reading(runs, self.taken, tuple(self.not_understood), tuple(self.asking))
