@@ -45,7 +45,7 @@ MAY_IMPORT_LAZILY: dict[str, set[str]] = {"cli": {"api", "web", "mcp"}}
 
 # Third-party packages (shell patterns) and the only files that may import them.
 ONLY_IN: dict[str, list[str]] = {
-    "langchain*": ["agent/*"],
+    "langchain*": ["agent/*", "knowledge/index_remote.py"],
     "langgraph*": ["agent/*"],
     "openai": ["agent/*"],
     "chromadb": ["knowledge/index*"],
