@@ -127,7 +127,7 @@ class Resolver:
         """All cards that a user's spelling names, best first; empty when none does."""
         text = text.translate(_FULL_WIDTH).strip().strip("`'\"")
         direct = self.key(text, framework)
-        if direct is not None:
+        if direct is not None and not direct.foreign:
             return [direct]
         folded = _fold(text)
         result: list[Resolution] = []
@@ -135,6 +135,8 @@ class Resolver:
             for card in _ordered(table.get(folded, []), framework):
                 if all(card is not r.card for r in result):
                     result.append(Resolution(card, "alias", 0.9, foreign=_foreign(card, framework)))
+            if direct is not None and (not result or result[0].foreign):
+                return [direct, *(r for r in result if r.card is not direct.card)]
             if result:
                 return result
         for word, patterns in self._plain:
@@ -292,7 +294,7 @@ _LOOKS_LIKE_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_@.-]*(?:/[A-Za-z0-9_@.-]+)+")
 _SNAKE = re.compile(r"(?<![A-Za-z0-9_/@.])[A-Za-z]+(?:_[A-Za-z0-9]+)+(?![A-Za-z0-9_/@])")
 _TOO_PLAIN = {
     "step", "loss", "mean", "time", "count", "epoch", "advantage/mean", "total", "adv", "ref", "reward/mean",
-    "values", "gen", "actor", "critic", "value",
+    "values", "gen", "actor", "critic", "value", "ratio", "episode",
 }  # fmt: skip
 
 
@@ -365,12 +367,21 @@ def _ascii_word(char: str) -> bool:
     return char.isascii() and (char.isalnum() or char == "_")
 
 
+#: What a parser calls the framework, where its metrics are explained under another name.
+EXPLAINED_AS = {"HF Trainer": "TRL", "Unsloth": "TRL", "transformers": "TRL"}
+
+
 def _foreign(card: Card, framework: str | None) -> bool:
-    return framework is not None and card.framework not in {framework, "concept"}
+    return framework is not None and card.framework not in {
+        EXPLAINED_AS.get(framework, framework),
+        "concept",
+        "failure",
+    }
 
 
 def _ordered(cards: list[Card], framework: str | None) -> list[Card]:
-    order = {framework: 0, "verl": 2, "concept": 1 if framework is None else 3}
+    own = EXPLAINED_AS.get(framework or "", framework)
+    order = {own: 0, "verl": 2, "concept": 1 if framework is None else 3}
     return sorted(cards, key=lambda card: (order.get(card.framework, 4), card.id))
 
 

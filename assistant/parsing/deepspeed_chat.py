@@ -12,7 +12,7 @@ from typing import Final
 
 from assistant.model.run import Missing, MissingReason, Note
 from assistant.parsing.messages import Message, find_messages
-from assistant.parsing.numbers import NUMBER, read_number
+from assistant.parsing.numbers import NUMBER, read_number, same_number
 from assistant.parsing.records import Record, make_runs, settle_ends, unit_notes
 from assistant.parsing.repair import Document
 from assistant.parsing.table import Reading, Row
@@ -21,6 +21,10 @@ _VALUE: Final = rf"(?:tensor\()?+(?P<number>{NUMBER})"
 _HEADING: Final = re.compile(
     r"(?:(?![Ee]poch:)[\w.-]{1,64}+: )?+[Ee]poch: (?P<epoch>[0-9]{1,9}) ?\| ?[Ss]tep: (?P<step>[0-9]{1,12})"
     r"(?:/[0-9]{1,12})?+ ?\|(?P<ppo> ?(?:ppo_ep|PPO Epoch): [0-9]{1,9} ?\|)?+"
+)
+_CUT_STEP: Final = r" ?\|(?: ?(?:[Ss](?:t(?:e(?:p(?:: ?[0-9]{0,12})?)?)?)?)?)?"
+_CUT_HEADING: Final = re.compile(
+    rf"(?:(?![Ee]poch:)[\w.-]{{1,64}}+: )?+[Ee]poch: (?:[0-9]{{1,9}}(?:{_CUT_STEP})?)?\s{{0,9}}"
 )
 _COUNTERS: Final = frozenset({"ppo_ep", "PPO Epoch"})
 _CELL: Final = re.compile(rf" {{0,80}}+(?P<key>[A-Za-z][\w ().-]{{0,60}}+): {_VALUE}(?:[,)][^|]{{0,80}}+)?+ {{0,40}}")
@@ -58,7 +62,9 @@ class DeepSpeedChat:
         bad: list[int] = []
         units: dict[str, str] = {}
         total: int | None = None
-        shifted = inferred = False
+        shifted = inferred = lost = False
+        unplaced: list[int] = []
+        behind: dict[str | None, dict[str, Row]] = {}
         for message in find_messages(document, _WORDS, _measure):
             begun = _TOTAL.match(message.body)
             if begun is not None:
@@ -66,8 +72,19 @@ class DeepSpeedChat:
                 continue
             heading = _HEADING.match(message.body)
             if heading is None:
-                following = _following(message, records[-1].row.step, units) if records else None
+                if _CUT_HEADING.fullmatch(message.body) is not None:
+                    lost = bool(records)
+                    bad.append(message.number)
+                    continue
+                seen: dict[str, str] = {}
+                following = _following(message, records[-1].row.step, seen) if records else None
                 if following is not None:
+                    held = behind.setdefault(message.tag, {}).setdefault(following[0].kind, following[0].row)
+                    lost = lost or not _agree(held, following[0].row)
+                    if lost:
+                        unplaced.append(message.number)
+                        continue
+                    units = seen | units
                     records.append(following[0])
                     taken.update(message.numbers)
                 elif not records:
@@ -78,7 +95,7 @@ class DeepSpeedChat:
                 step += epoch * total
                 shifted = True
             record, _ = _step_record(message, heading, step)
-            if not record.row.values:
+            if not record.row.values and not record.row.cut:
                 bad.append(message.number)
                 continue
             if not records and step and early and _TIMES.match(early[-1].body) is not None:
@@ -89,8 +106,10 @@ class DeepSpeedChat:
                     taken.update(early[-1].numbers)
             records.append(record)
             taken.update(message.numbers)
-        if not any(record.kind == "step" for record in records):
+            lost, behind = False, {}
+        if not any(record.kind == "step" and record.row.values for record in records):
             return Reading()
+        bad += unplaced
         settle_ends(records, fixed=False)
         runs = make_runs(
             records,
@@ -103,9 +122,15 @@ class DeepSpeedChat:
                 *unit_notes(units.items()),
                 *([_SHIFTED] if shifted else []),
                 *([_INFERRED] if inferred else []),
+                *([_unplaced_note(unplaced)] if unplaced else []),
             ],
         )
         return Reading(tuple(runs), frozenset(taken), tuple(bad))
+
+
+def _agree(one: Row, other: Row) -> bool:
+    """Whether two lines of one kind, behind the same step's line, tell the same."""
+    return all(same_number(one.values.get(key, value), value) for key, value in other.values.items())
 
 
 def _measure(body: str) -> tuple[tuple[str, ...], bool] | None:
@@ -115,6 +140,8 @@ def _measure(body: str) -> tuple[tuple[str, ...], bool] | None:
         record, complete = _step_record(message, heading, 0)
     else:
         following = _following(message, 0, {})
+        if following is None and _CUT_HEADING.fullmatch(body) is not None:
+            return (), False
         if following is None:
             return ((), True) if _TOTAL.match(body) is not None else None
         record, complete = following
@@ -197,6 +224,18 @@ def _following(message: Message, step: int, units: dict[str, str]) -> tuple[Reco
             key = f"{speed['part']}/{found['key']}"
             take(key, found["number"], (found["unit"] or "").strip(), place + found.start("number"))
     return (Record(speed["part"], row, texts), complete) if row.values else None
+
+
+def _unplaced_note(numbers: list[int]) -> Note:
+    """Tells which lines belong to a step whose own line is cut."""
+    shown = ", ".join(map(str, numbers[:12])) + (" …" if len(numbers) > 12 else "")
+    return Note(
+        "step_unknown",
+        f"第 {shown} 行属于某一步，但该步的步行被截断、步号不完整：这些值不归入任何一步。",
+        f"Lines {shown} belong to a step whose own line is cut before its number ends: "
+        "their values are given to no step.",
+        numbers[0],
+    )
 
 
 _SHIFTED: Final = Note(

@@ -36,6 +36,47 @@ def test_parse_text_line_of_losses_cut_anywhere_takes_no_value_that_is_not_there
     assert kept <= harm.truth(log.rows)
 
 
+@given(seed=st.integers(0, 10**6), cut=st.integers(0, 60), which=st.integers(0, 100), new=st.booleans())
+@settings(max_examples=300, deadline=None)
+def test_parse_text_step_line_cut_anywhere_gives_no_other_step_its_values(
+    seed: int, cut: int, which: int, new: bool
+) -> None:
+    log = deepspeed(seed, 5, new=new)
+    heads = [at for at, line in enumerate(log.lines) if "poch: " in line]
+    at = heads[which % len(heads)]
+    step = which % len(heads)
+    lines = [*log.lines]
+    lines[at] = lines[at][:cut]
+    run = harm.read_one(lines)
+    kept = {cell for cell in harm.cells(run) if cell[0] != step or not cell[1].lower().endswith("loss")}
+    assert kept <= harm.truth(log.rows)
+    assert harm.truth([row for row in log.rows if row[0] != step]) <= harm.cells(run)
+
+
+@pytest.mark.parametrize("cut", ["epoch: 0|step: 2|ppo_", "epoch: 0|step: 2|", "epoch: 0|step: 2|ppo_ep: 1|act"])
+def test_parse_text_step_line_cut_behind_its_number_keeps_what_follows(cut: str) -> None:
+    head = "epoch: 0|step: 1|ppo_ep: 1|act_loss: 0.15|cri_loss: 0.25"
+    run = harm.read_one([head, "average reward score: 1.125", cut, "average reward score: 2.125"])
+    rewards = {(step, repr(run.value("average reward score", step))) for step in run.steps}
+    assert rewards == {(1, "1.125"), (2, "2.125")}
+    assert run.at(2).keys() == {"average reward score"}
+    gaps = {(gap.metric, gap.step, gap.reason) for gap in run.missing if gap.metric}
+    assert gaps == {("act_loss", 2, "line_cut"), ("cri_loss", 2, "line_cut")}
+
+
+@pytest.mark.parametrize("cut", ["epoch: 0|step: 2", "epoch: 0|st", "epoch: 0|", "epoch: 0", "epo", ""])
+def test_parse_text_step_line_cut_in_its_number_leaves_what_follows_unplaced(cut: str) -> None:
+    head = "epoch: 0|step: {}|ppo_ep: 1|act_loss: 0.15|cri_loss: 0.25"
+    reward, times = "average reward score: {}.125", "|E2E latency={}.99s |Others=0.11 (5.09%)"
+    lines = [head.format(1), reward.format(1), times.format(1), cut, reward.format(2), times.format(2)]
+    run = harm.read_one([*lines, head.format(3), reward.format(3), times.format(3)])
+    assert run.steps == (1, 3)
+    assert [run.value("average reward score", step) for step in (1, 3)] == [1.125, 3.125]
+    assert [run.value("E2E latency", step) for step in (1, 3)] == [1.99, None]
+    assert run.lines.not_understood == 2 + cut.startswith("epoch")
+    assert [note.line for note in run.warnings if note.code == "step_unknown"] == [5]
+
+
 def test_parse_text_prefixed_and_coloured_lines_are_read() -> None:
     log = deepspeed(4, 3)
     for damaged in (
