@@ -51,6 +51,7 @@ registry.register(
         "openrlhf", 90, "openrlhf:OpenRLHF", ("lobal step ", "lobal_step ", "Train epoch [", "Episode [", "of epoch ")
     )
 )
+registry.register(LazyFormat("easyr1", 88, "easyr1:EasyR1", ("Step ",)))
 registry.register(LazyFormat("roll", 85, "roll:ROLL", ("pipeline step ", "@sum", "system/tps")))
 registry.register(LazyFormat("prime-rl", 80, "primerl:PrimeRL", ("tep ", "| Time")))
 registry.register(LazyFormat("logger-pairs", 9, "levelpairs:LevelPairs", ("=", ":")))

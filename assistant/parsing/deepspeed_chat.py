@@ -84,7 +84,7 @@ class DeepSpeedChat:
                     if lost:
                         unplaced.append(message.number)
                         continue
-                    units = seen | units
+                    units |= {key: unit for key, unit in seen.items() if key not in units}
                     records.append(following[0])
                     taken.update(message.numbers)
                 elif not records:

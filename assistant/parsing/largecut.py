@@ -11,7 +11,7 @@ from typing import Final
 
 from assistant.parsing.decoding import MAGIC
 from assistant.parsing.mojibake import is_garbled
-from assistant.parsing.repair import Document, fewer_blanks, split_returns, strip_ansi
+from assistant.parsing.repair import Document, fewer_blanks, names_steps, split_returns, strip_ansi
 
 _HIGH: Final = re.compile("[^\x00-\x7f]")
 _MANY: Final = 1000
@@ -165,7 +165,7 @@ class Cutter:
             front = sum(number < context for number in head.numbers)
             lines = head.lines[:front] + before.lines + current.lines + after.lines
             numbers = head.numbers[:front] + before.numbers + current.numbers + after.numbers
-            steps = any("step:" in line for line in lines)
+            steps = names_steps("\n".join(lines))
             yield Segment(
                 Document(self.name, lines, numbers, len(lines), has_steps=steps), current, begin, end, context
             )

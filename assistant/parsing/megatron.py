@@ -25,8 +25,8 @@ _CELL: Final = re.compile(
 )
 _SCALES: Final = {"K": 3, "M": 6, "G": 9, "B": 9, "T": 12, "P": 15, "E": 18}
 _NEW: Final = re.compile(
-    r"\s*(?:\[?[0-9]{2,4}[-/][0-9]{2}[-/ T]|\[|-{4,}|\([a-z]+ pid=|WARNING|INFO|ERROR|Traceback|saving |"
-    r"validation |time \(ms\)|\(min, max\))"
+    r"\s*(?:\[?[0-9]{2,4}[-/][0-9]{2}[-/ T]|\[|-{4,}|\([\w./:<>@#=,\[\]-]{1,160} pid=|WARNING|INFO|ERROR|"
+    r"Traceback|saving |validation |time \(ms\)|\(min, max\))"
 )
 _SPACED: Final = (
     "consumed samples",

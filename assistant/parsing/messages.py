@@ -141,7 +141,7 @@ def _find(document: Document, index: int, words: tuple[str, ...], measure: Measu
     alone = measure(body) if body else None
     if alone is None and not (_breaks(line) and following and has_prefix(line) and not has_prefix(following)):
         return None
-    if alone is None and not any(word in line[-80:] + following[:160] for word in words):
+    if alone is None and not any(word in line[-80:] + glue + following[:160] for word in words for glue in ("", " ")):
         return None
     first = Message(tag, body, (0,), (document.numbers[index],)) if alone is not None else None
     single = None if first is None else _Found(first, None, False, len(line), [line])

@@ -1,20 +1,24 @@
 """prime-rl's console: ``16:43:08 SUCCESS Step 5 | Time: 5.23s | Reward: 0.3512 | …``.
 
 The orchestrator (rewards) and the trainer (losses) print lines of the same shape for the same steps, each with
-a ``Time`` of its own; where a text holds both, they make two runs. The oldest versions print ``Finished training
+a ``Time`` of its own; where a text holds both, they make two runs. Lines inside the printed form of a Python list
+(``['… Step 1 | …', '…']``) are read like lines of their own. The oldest versions print ``Finished training
 step 5 in 5.23s (Loss: 0.12, …)`` and ``Orchestrator | step 5 | Time:5.23s | Avg. Reward: 0.35``.
 """
 
 from __future__ import annotations
 
 import re
+from ast import literal_eval
+from dataclasses import replace
 from typing import Final
 
 from assistant.model.run import Missing, MissingReason, Note, Run
+from assistant.parsing.logprefix import read_body
 from assistant.parsing.messages import Message, find_messages
 from assistant.parsing.numbers import NUMBER, read_number
 from assistant.parsing.records import Record, make_runs, settle_ends, unit_notes
-from assistant.parsing.repair import Document
+from assistant.parsing.repair import Document, strip_ansi
 from assistant.parsing.table import Reading, Row
 
 _HEADING: Final = re.compile(
@@ -36,6 +40,9 @@ _KNOWN: Final = re.compile(
 _TRAINER: Final = frozenset({"Loss", "Grad. Norm", "LR", "Mismatch KL", "MFU", "Peak Mem.", "Clip Ratio"})
 _NOT_NUMBERS: Final = {"None", "N/A", "-"}
 _MOST: Final = 60
+_ITEM: Final = r"(?:'(?:[^'\\]|\\.)*+'|\"(?:[^\"\\]|\\.)*+\")"
+_ITEMS: Final = re.compile(rf"\s{{0,80}}+\[?(?:{_ITEM}(?:,\s{{0,9}}+|(?=\]|$)))++\]?,?\s{{0,9}}+$")
+_ONE_ITEM: Final = re.compile(_ITEM)
 _WORDS: Final = ("Step ", "step ")
 
 
@@ -51,7 +58,7 @@ class PrimeRL:
         taken: set[int] = set()
         bad: list[int] = []
         units: dict[str, str] = {}
-        for message in find_messages(document, _WORDS, _measure):
+        for message in find_messages(_unlisted(document), _WORDS, _measure):
             record, _ = _read_message(message, units)
             if not any(_KNOWN.match(key) for key in record.row.values):
                 if any(_KNOWN.match(part.strip()) for part in message.body.split("|")[1:_MOST]):
@@ -75,6 +82,32 @@ class PrimeRL:
                 notes=[*unit_notes(units.items()), *([_BOTH] if both else [])],
             )
         return Reading(tuple(runs), frozenset(taken), tuple(bad))
+
+
+def _unlisted(document: Document) -> Document:
+    """The document with the items of printed lists as lines of their own, under the number of the list's line."""
+    lines: list[str] = []
+    numbers: list[int] = []
+    found = False
+    for line, number in zip(document.lines, document.numbers, strict=False):
+        items = _items(line) if " | " in line and line.rstrip()[-1:] in {"]", "'", '"', ","} else []
+        found = found or bool(items)
+        lines += items or [line]
+        numbers += [number] * max(len(items), 1)
+    return replace(document, lines=lines, numbers=numbers) if found else document
+
+
+def _items(line: str) -> list[str]:
+    """The texts of a list of step lines as Python prints it; nothing if the line is anything else."""
+    begin = min((at for at in (line.find("'"), line.find('"')) if at >= 0), default=-1)
+    if begin < 0 or "tep " not in line[begin:] or _ITEMS.match(line, begin) is None:
+        return []
+    try:
+        texts = [str(literal_eval(item[0])) for item in _ONE_ITEM.finditer(line, begin)]
+    except (SyntaxError, ValueError):
+        return []
+    items = [part for text in texts for part in strip_ansi(text).split("\n")]
+    return items if any(_HEADING.match(read_body(item)[1]) is not None for item in items) else []
 
 
 def _place_short(records: dict[bool, list[Record]]) -> None:

@@ -16,7 +16,8 @@ SCAN: Final = 3000
 _CJK: Final = re.compile("[\u3400-\u9fff]")
 _WORD: Final = re.compile(r"(?<![\w/.=:-])[A-Za-z][A-Za-z'’]*(?![\w/=:]|\.\w)")
 _NOISE: Final = re.compile(
-    r"\s*(?:wandb: |wandb\b|Traceback|File \"|\S+Warning|WARNING|INFO|DEBUG|ERROR|\[rank|\(\w+ pid=|"
+    r"\s*(?:wandb: |wandb\b|Traceback|File \"|\S+Warning|WARNING|INFO|DEBUG|ERROR|\[rank|"
+    r"\([\w./:<>@#=,\[\]-]{1,160} pid=|"
     r"[\[(]?[0-9]{4}-[0-9]{2}-[0-9]{2}[T ]|[\[(]?[0-9]{2}:[0-9]{2}:[0-9]{2}|\S+\.py:[0-9]+|"
     r"Training Progress|Epoch [0-9]+/|epoch [0-9]+, step [0-9]+|test_gen_batch|validation generation end|"
     r"Checkpoint tracker file|Training from scratch|local_global_step_folder|len reward_extra_infos|"

@@ -15,7 +15,7 @@ _ANSI: Final = re.compile(
 )
 _BARE_COLOUR: Final = r"(?:\[[0-9;]{1,12}m)*"
 _RAY: Final = re.compile(
-    rf"\s*{_BARE_COLOUR}\((?P<tag>[A-Za-z_][\w.:<>-]{{0,80}} (?:pid|actor_id)=[0-9a-f]+)"
+    rf"\s*{_BARE_COLOUR}\((?P<tag>[A-Za-z_][\w.:<>/@#=,\[\]-]{{0,160}} (?:pid|actor_id)=[0-9a-f]+)"
     rf"(?:, ip=[\w.:-]{{1,60}})?\)"
     rf"{_BARE_COLOUR} ?"
 )
@@ -23,6 +23,7 @@ _REPEATED: Final = re.compile(
     rf"{_BARE_COLOUR}\s*\[repeated [0-9]+x across (?:all )?(?:cluster|nodes)\]{_BARE_COLOUR}"
     r"(?:\s*\(Ray deduplicates logs[^\n]*)?$"
 )
+_BROKEN_STEP: Final = tuple("step:"[:at] + "\n" + "step:"[at:] for at in range(1, 5))
 _MOST_BLANKS: Final = 1000
 _BLANKS: Final = "\n" * (_MOST_BLANKS + 1)
 
@@ -92,7 +93,12 @@ def prepare(name: str, text: str) -> Document:
         lines, numbers = split_returns(lines)
     if _BLANKS in text:
         lines, numbers = fewer_blanks(lines, numbers)
-    return Document(name, lines, numbers, text_lines, notes, has_steps="step:" in text)
+    return Document(name, lines, numbers, text_lines, notes, has_steps=names_steps(text))
+
+
+def names_steps(text: str) -> bool:
+    """Whether ``step:`` stands in a text, be it that a terminal broke it."""
+    return "step:" in text or any(broken in text for broken in _BROKEN_STEP)
 
 
 def split_returns(lines: Iterable[str], first: int = 1) -> tuple[list[str], list[int]]:

@@ -36,7 +36,7 @@ _LONGEST_HEAD: Final = 24
 _BARE_HEAD: Final = re.compile(r"step:[0-9]{0,15} ?-?\s*$")
 _FOLLOWED: Final = re.compile(
     rf"(?P<value>{_VALUE})"
-    r"(?:\s*(?:Training Progress|Epoch [0-9]|\([A-Za-z_]\w* pid=|WARNING|INFO|wandb:|/)"
+    r"(?:\s*(?:Training Progress|Epoch [0-9]|\([A-Za-z_][\w./:<>@#=,\[\]-]{0,160} pid=|WARNING|INFO|wandb:|/)"
     r"|\s+[^\s0-9.,%\u2030\u00b1\u00d7^*/]|[\"'`<\\|\[]|[,;](?=\s|$)"
     r"|(?![\uff05\u4e07\u4ebf\u5343\u767e])[\u3000-\u303f\u4e00-\u9fff\uff01-\uff0f\uff1a-\uff1f])"
 )

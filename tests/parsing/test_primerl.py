@@ -1,4 +1,5 @@
 import random
+from pprint import pformat
 
 import pytest
 from hypothesis import given, settings
@@ -98,3 +99,22 @@ def test_parse_text_micro_step_is_no_row() -> None:
         "16:43:08 SUCCESS Step 3 | Time: 5.23s | Loss: 0.25",
     ]
     assert harm.cells(harm.read_one(lines)) == {(3, "Time", "5.23"), (3, "Loss", "0.25")}
+
+
+@given(
+    seed=st.integers(0, 10**6),
+    steps=st.integers(1, 8),
+    trainer=st.booleans(),
+    front=st.sampled_from(["", "lines = ", "(Orchestrator pid=3) "]),
+    pretty=st.booleans(),
+)
+@settings(max_examples=100, deadline=None)
+def test_parse_text_printed_list_of_lines_gives_the_same_cells(
+    seed: int, steps: int, trainer: bool, front: str, pretty: bool
+) -> None:
+    log = prime(seed, steps, trainer=trainer, style=seed % 3)
+    items = [f"\x1b[32m{line}\x1b[0m" if seed % 2 else line for line in ["it's a start", *log.lines]]
+    shown = pformat(items, width=1000) if pretty else str(items)
+    run = harm.read_one((front + shown).split("\n"))
+    assert harm.cells(run) == harm.truth(log.rows)
+    assert (run.format, run.lines.not_understood) == ("prime-rl", 0)

@@ -233,3 +233,25 @@ def dict_run(lines: list[str]) -> Run:
 def test_parse_text_dict_behind_prefixes_or_from_a_web_page_is_read(lines: list[str]) -> None:
     run = dict_run(lines)
     assert table(run) == [(0, {"val/a": 0.25, "val/b": 2}), (1, {"critic/x": 1.0})]
+
+
+@given(seed=st.integers(0, 10**6), at=st.integers(1, 4), wide=st.integers(20, 60))
+@settings(max_examples=60, deadline=None)
+def test_parse_text_every_head_broken_by_the_terminal_gives_the_same_cells(seed: int, at: int, wide: int) -> None:
+    log = gen.random_log(seed, 3)
+    front = f"[pod/{'verl-head'.ljust(wide, 'x')}/ray-head] (TaskRunner pid=77) "
+    broken = [piece for line in log.lines for piece in gen.wrap(front + line, len(front) + at)]
+    assert not any("step:" in piece and "/" not in piece for piece in broken)
+    same(only_run("\n".join(broken)), log.rows)
+
+
+@pytest.mark.parametrize("task", ["master_worker/0", "model_worker/12", "Actor[3]", "ns/a:b@c", "fn<locals>.x=1"])
+def test_parse_text_process_named_with_signs_is_kept(task: str) -> None:
+    lines = [
+        gen.ray(f"step:{step} - actor/kl:0.{5 + pid}{step} - critic/score/mean:0.25", pid, task=task)
+        for step in (1, 2, 3)
+        for pid in (1, 2)
+    ]
+    runs = parse_text("\n".join(lines)).runs
+    assert [run.name for run in runs] == [f"pasted text ({task} pid={pid})" for pid in (1, 2)]
+    assert all(run.steps == (1, 2, 3) for run in runs)
