@@ -3,7 +3,7 @@
 # and start at once.
 
 .DEFAULT_GOAL := help
-.PHONY: help run test demo readme bench evals lint format lock clean FORCE
+.PHONY: help run test demo readme docs bench evals lint format lock clean FORCE
 
 HOST ?= 127.0.0.1
 PORT ?= 8000
@@ -28,6 +28,7 @@ help:
 	@echo 'make run      serve the chat page and the REST API on http://$(HOST):$(PORT) (PORT=… changes it)'
 	@echo 'make demo     three questions, zh and en, about the bundled example log'
 	@echo 'make readme   put the output of the demo into the README'
+	@echo 'make docs     a page for each metric card, into site/'
 	@echo 'make test     the tests; ARGS="-k name" chooses'
 	@echo 'make lint     ruff and mypy, changing nothing'
 	@echo 'make format   ruff, mending what it can'
@@ -76,6 +77,9 @@ demo: $(RUN)
 
 readme: $(RUN)
 	@$(BIN)/python tools/readme.py $(ARGS)
+
+docs: $(RUN)
+	@$(BIN)/python tools/pages.py $(ARGS)
 
 bench: $(RUN)
 	@$(BIN)/python tools/bench.py $(ARGS)

@@ -12,9 +12,9 @@ import hashlib
 import json
 import os
 import tempfile
-from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import lru_cache
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -28,14 +28,19 @@ SECTIONS = {
     "en": ("What it is", "How to read it", "What it does not mean", "Look next"),
 }
 SECTION_NAMES = ("is", "read", "not", "next")
-_CACHE_VERSION = "2"
+OWN = "own"
+"""The framework of cards from a team's own documents."""
+
+_CACHE_VERSION = "3"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Card:
     """One card; ``meta`` is its front matter, ``body`` maps language → section name → Markdown text.
 
-    Section names are ``is``, ``read``, ``not`` and ``next``.
+    Section names are ``is``, ``read``, ``not`` and ``next``. A team's own card holds what its document states, in the
+    language it was written in for both; ``inherited`` is what the shipped cards of the same key agree on beyond that,
+    for computing with the numbers, never for telling what the metric is.
     """
 
     id: str
@@ -44,6 +49,12 @@ class Card:
     names: tuple[str, ...]
     meta: Mapping[str, Any]
     body: Mapping[str, Mapping[str, str]]
+    inherited: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def own(self) -> bool:
+        """Whether it comes from a team's own document."""
+        return self.framework == OWN
 
     def title(self, language: str) -> str:
         """The card's title."""
@@ -65,17 +76,32 @@ class Card:
     @property
     def kind(self) -> str:
         """How its numbers are shown: ``fraction``, ``seconds``, ``tokens`` … (``number`` if not said)."""
-        return str(self.meta.get("kind", "number"))
+        return str(self.meta.get("kind") or self.inherited.get("kind", "number"))
 
     @property
     def unit(self) -> str:
-        """Unit as the card states it."""
-        return str(self.meta["unit"])
+        """Unit as the card states it, empty if it does not."""
+        return str(self.meta.get("unit", ""))
+
+    @property
+    def formula(self) -> str:
+        """Formula as the card states it, empty if it does not."""
+        return str(self.meta.get("formula", ""))
+
+    def present_when(self, language: str) -> str:
+        """When the metric is logged, empty if the card does not say."""
+        return str(self.meta.get("present_when", {}).get(language, ""))
+
+    @property
+    def bounds(self) -> list[float | None] | None:
+        """Values that are possible at all: least and largest, ``None`` where there is no bound."""
+        bounds: list[float | None] | None = self.meta.get("range") or self.inherited.get("range")
+        return bounds
 
     @property
     def direction(self) -> str:
         """``higher_better``, ``lower_better``, ``target_range``, ``neutral`` or ``context``."""
-        return str(self.meta["direction"])
+        return str(self.meta.get("direction") or self.inherited.get("direction", "context"))
 
     @property
     def category(self) -> str:
@@ -95,11 +121,15 @@ class Card:
         """Plain words that people use for it."""
         return tuple(self.meta.get("words", {}).get(language, ()))
 
+    def asks(self, language: str) -> tuple[str, ...]:
+        """How people ask for it without naming it; the search reads them."""
+        return tuple(self.meta.get("asks", {}).get(language, ()))
+
     def to_json(self) -> dict[str, Any]:
         """Front matter and both bodies, section names spelled out."""
         return {
             "card": self.id,
-            **{k: v for k, v in self.meta.items() if k != "id"},
+            **{k: v for k, v in self.meta.items() if k not in {"id", "asks"}},
             "source": self.source,
             "text": {
                 lang: {SECTIONS[lang][SECTION_NAMES.index(name)]: text for name, text in self.body[lang].items()}
@@ -108,11 +138,51 @@ class Card:
         }
 
 
-class Library:
-    """All cards, by id."""
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A passage of a team's own document that is no definition.
 
-    def __init__(self, cards: Mapping[str, Card]) -> None:
-        self.cards = dict(cards)
+    Attributes:
+        id: ``doc:<document>#<n>``, counted from 1.
+        document: the document's name.
+        heading: the headings above it, outermost first.
+        text: its Markdown.
+        line: where it begins.
+    """
+
+    id: str
+    document: str
+    heading: tuple[str, ...]
+    text: str
+    line: int
+
+    @property
+    def title(self) -> str:
+        """The headings above it, else the document's name."""
+        return " › ".join(self.heading) or self.document
+
+    @property
+    def source(self) -> str:
+        """Document and line."""
+        return f"{self.document}:{self.line}"
+
+
+class Library:
+    """All cards, by id: a team's own come first, then those that are shipped.
+
+    Args:
+        cards: the shipped cards.
+        own: cards from a team's own documents.
+        passages: the other text of those documents.
+    """
+
+    def __init__(
+        self, cards: Mapping[str, Card], own: Mapping[str, Card] | None = None, passages: Sequence[Passage] = ()
+    ) -> None:
+        self.shipped = dict(cards)
+        self.own = dict(own or {})
+        self.cards = {**self.own, **self.shipped}
+        self.passages = tuple(passages)
 
     def __iter__(self) -> Any:
         return iter(self.cards.values())
@@ -123,6 +193,14 @@ class Library:
     def get(self, card_id: str) -> Card | None:
         """A card by id, ``None`` if there is none."""
         return self.cards.get(card_id)
+
+    def passage(self, passage_id: str) -> Passage | None:
+        """A passage of a team's document by id, ``None`` if there is none."""
+        return self._passages.get(passage_id)
+
+    @cached_property
+    def _passages(self) -> dict[str, Passage]:
+        return {passage.id: passage for passage in self.passages}
 
 
 def parse_card(text: str, where: str) -> dict[str, Any]:
@@ -200,13 +278,39 @@ def read_cards(folder: Path) -> dict[str, Any]:
         if card_id in result:
             raise KnowledgeError(zh=f"{where}：id {card_id} 重复。", en=f"{where}: id {card_id} stands twice.")
         result[card_id] = raw
+    for path in sorted((folder / "asks").glob("*.yaml")):
+        for card_id, asks in _read_asks(path).items():
+            if card_id not in result:
+                where = f"asks/{path.name}"
+                raise KnowledgeError(zh=f"{where}：没有卡片 {card_id}。", en=f"{where}: there is no card {card_id}.")
+            result[card_id]["meta"]["asks"] = asks
+    return result
+
+
+def _read_asks(path: Path) -> dict[str, dict[str, list[str]]]:
+    """Card id → how people ask for it without naming it, by language."""
+    import yaml
+
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    where = f"asks/{path.name}"
+    try:
+        table = yaml.load(path.read_text(encoding="utf-8"), Loader=loader) or {}
+    except yaml.YAMLError as error:
+        raise KnowledgeError(zh=f"{where}：YAML 有误：{error}", en=f"{where}: bad YAML: {error}") from None
+    for card_id, asks in table.items():
+        known = isinstance(asks, dict) and set(asks) <= {"zh", "en"}
+        if not known or not all(isinstance(ask, str) for wordings in asks.values() for ask in wordings):
+            raise KnowledgeError(
+                zh=f"{where}：{card_id} 应为 zh、en 两个列表。", en=f"{where}: {card_id} is to hold lists zh and en."
+            )
+    result: dict[str, dict[str, list[str]]] = table
     return result
 
 
 def _fingerprint(folder: Path) -> str:
     digest = hashlib.sha256(_CACHE_VERSION.encode())
     digest.update(str(folder.resolve()).encode())
-    for path in sorted(folder.rglob("*.md")):
+    for path in sorted([*folder.rglob("*.md"), *folder.glob("asks/*.yaml")]):
         stat = path.stat()
         digest.update(f"{path.name}\0{stat.st_size}\0{stat.st_mtime_ns}\0".encode())
     return digest.hexdigest()[:24]

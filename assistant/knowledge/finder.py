@@ -15,7 +15,7 @@ from typing import Any, Final, Literal
 from assistant import resources
 from assistant.knowledge.cards import Card, Library
 from assistant.knowledge.index import Entry, Index
-from assistant.knowledge.resolver import Resolver
+from assistant.knowledge.resolver import EXPLAINED_AS, Resolver, _ordered
 from assistant.knowledge.terms import fold, terms
 
 How = Literal["exact", "template", "alias", "search"]
@@ -29,8 +29,13 @@ _ASKED: Final = re.compile(
     r"(?<![a-z0-9/_])(verl|trl|roll|openrlhf|slime|nemo(?:[- ]?rl)?|areal|(?:ms-?)?swift)(?![a-z0-9/_])"
 )
 _NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_@./()|-]*")
+_KEY: Final = re.compile(r"[a-z0-9][/_@][a-z0-9]", re.IGNORECASE)
+_JOINT: Final = re.compile(r"[/_@]")
 _LEAST_TYPO: Final = 0.78
+_SHORTEST_TYPO: Final = 4
+_SYNONYM: Final = 0.3
 _GENERAL: Final = frozenset({"concept", "failure"})
+_NAMING: Final = ("exact", "name", "typo")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,20 +55,13 @@ class Found:
     features: Mapping[str, float]
 
 
-@dataclass(frozen=True, slots=True)
-class Weights:
-    """How much each sign counts."""
-
-    exact: float = 1.0
-    name: float = 0.55
-    typo: float = 0.45
-    words: float = 0.6
-    vectors: float = 0.5
-    framework: float = 0.25
-    other_framework: float = 0.25
-    general: float = 0.0
-    verl: float = 0.03
-    least: float = 0.3
+SIGNS: Final = (
+    "exact", "name", "typo", "words", "strength", "vectors", "framework", "other_framework", "failure", "concept",
+    "symptom", "verl",
+)  # fmt: skip
+"""What speaks for a card. ``exact``, ``name``, ``typo``: the question names it, weighed by how much of the question
+that is; ``words``: BM25 against the best card's, ``strength``: against what the question could reach; ``vectors``: the
+cosine; ``framework``: whose it is; ``symptom``: it is a failure mode and the question tells no name."""
 
 
 def entry_of(card: Card) -> Entry:
@@ -78,12 +76,18 @@ def entry_of(card: Card) -> Entry:
         id=card.id,
         names=keys,
         words=" ".join([*card.words("zh"), *card.words("en")]),
+        asks=" ".join([*card.asks("zh"), *card.asks("en")]),
         head=" ".join(f"{card.title(language)} {card.short(language)}" for language in ("zh", "en")),
         body=" ".join(text for texts in sections.values() for text in texts),
         parts=tuple(
             part
             for language in ("zh", "en")
-            for part in (heads[language], *(sections[language][:1]), " ".join(sections[language][1:]))
+            for part in (
+                heads[language],
+                " ".join(card.asks(language)),
+                *sections[language][:1],
+                " ".join(sections[language][1:]),
+            )
             if part
         ),
     )
@@ -98,10 +102,12 @@ class Finder:
         weights: of the signs.
     """
 
-    def __init__(self, library: Library, index: Callable[[Sequence[Entry]], Index], weights: Weights | None = None):
+    def __init__(
+        self, library: Library, index: Callable[[Sequence[Entry]], Index], weights: Mapping[str, float] | None = None
+    ):
         self.library = library
         self.resolver = Resolver(library)
-        self.weights = weights or Weights()
+        self.weights = weights or _table()["weights"]
         self._make_index = index
 
     @cached_property
@@ -131,7 +137,7 @@ class Finder:
         first = [Found(r.card, r.how, 1.0 if r.how != "alias" else 0.95, {"name": 1.0}) for r in direct]
         known = {found.card.id for found in first}
         rest = sorted((f for f in scored if f.card.id not in known), key=lambda found: -found.score)
-        return [*first, *(found for found in rest if found.score >= self.weights.least)][:k]
+        return [*first, *(found for found in rest if found.score >= self.weights["least"])][:k]
 
     def features(self, question: str, framework: str | None = None) -> dict[str, dict[str, float]]:
         """The signs for each card that has any."""
@@ -143,47 +149,48 @@ class Finder:
             mine = signs.setdefault(card.id, {})
             mine[sign] = max(mine.get(sign, 0.0), value)
 
+        text, mended = self._mend(_without_fillers(text))
         weights = question_terms(text)
-        whole = sum(weights.values()) or 1.0
-        for cards, sign, span in self._named(question, asked):
+        whole = sum(weight for weight in weights.values() if weight > _SYNONYM) or 1.0
+        for cards, sign, span in self._named(question, mended, asked):
             share = sum(weights.get(term, 0.0) for term in set(terms(span))) / whole
+            value = min(1.0, 0.25 + share) if not _KEY.search(span) else 1.0
             for card in cards:
-                add(card, sign, min(1.0, 0.25 + share) / len(cards) ** 0.25)
+                add(card, sign, value / len(cards) ** 0.25)
+                for twin in self._twins(card, asked) if _JOINT.search(span) else ():
+                    add(twin, "exact", value)
+                    add(twin, "name", value)
         by_words = self.index.by_words(weights)
         top = max(by_words.values(), default=1.0)
         for card_id, score in by_words.items():
             if card_id in self.library.cards:
                 add(self.library.cards[card_id], "words", score / top)
-                add(self.library.cards[card_id], "strength", score / (12.0 * whole))
-        for card_id, score in self.index.by_vectors(_without_fillers(text)).items():
+                add(self.library.cards[card_id], "strength", min(1.0, score / (12.0 * whole)))
+        for card_id, score in self.index.by_vectors(text).items():
             if card_id in self.library.cards:
                 add(self.library.cards[card_id], "vectors", score)
+        named = max((max(mine.get(sign, 0.0) for sign in _NAMING) for mine in signs.values()), default=0.0)
         for card_id, mine in signs.items():
             of = self.library.cards[card_id].framework
             if of in _GENERAL:
-                mine["general"] = 1.0
+                mine[of] = 1.0
+                if of == "failure":
+                    mine["symptom"] = 1.0 - named
             elif asked is not None:
-                mine["framework" if of == asked else "other_framework"] = 1.0
+                mine["framework" if of == EXPLAINED_AS.get(asked, asked) else "other_framework"] = 1.0
             elif of == "verl":
                 mine["verl"] = 1.0
         return signs
 
     def _score(self, signs: Mapping[str, float]) -> float:
-        w = self.weights
-        named = max(w.exact * signs.get("exact", 0.0), w.name * signs.get("name", 0.0), w.typo * signs.get("typo", 0.0))
-        score = (
-            named
-            + w.words * signs.get("words", 0.0) * min(1.0, signs.get("strength", 0.0) * 3)
-            + w.vectors * signs.get("vectors", 0.0)
-            + w.framework * signs.get("framework", 0.0)
-            - w.other_framework * signs.get("other_framework", 0.0)
-            + w.general * signs.get("general", 0.0)
-            + w.verl * signs.get("verl", 0.0)
-        )
-        return score / 1.5
+        """The weighted sum, brought to 0…1."""
+        total = sum(self.weights[sign] * value for sign, value in signs.items())
+        return max(0.0, total) / (1.0 + max(0.0, total))
 
     # -- names in the question -----------------------------------------------------------------
-    def _named(self, question: str, framework: str | None) -> Iterable[tuple[list[Card], str, str]]:
+    def _named(
+        self, question: str, mended: Mapping[str, str], framework: str | None
+    ) -> Iterable[tuple[list[Card], str, str]]:
         """Cards that a part of the question names: the cards, the kind of sign, and the part."""
         for match in _NAME.finditer(question):
             token = match.group().rstrip("./-:")
@@ -194,30 +201,81 @@ class Finder:
                 named = self.resolver.name(token, framework)
                 if named:
                     yield [r.card for r in named], "name", token
-                else:
-                    yield from self._misspelt(token)
         for mention in self.resolver.mentions(question, (), framework):
             named = self.resolver.name(mention.text, framework)
             cards = [r.card for r in named] or ([mention.card] if mention.card is not None else [])
             if cards:
                 yield cards, "name", mention.text
+        for name in mended.values():
+            cards = _ordered(self._spellings.get(name, []), framework)
+            if cards:
+                yield cards, "typo", name
 
-    def _misspelt(self, token: str) -> Iterable[tuple[list[Card], str, str]]:
+    def _twins(self, card: Card, asked: str | None) -> list[Card]:
+        """Cards of the framework asked for that say to be another framework's card."""
+        if asked is None or card.framework == asked:
+            return []
+        return [
+            other
+            for key in card.keys
+            for other in self._cross.get((card.framework, key.lower()), ())
+            if other.framework == asked
+        ] + [
+            other
+            for entry in card.meta.get("also", ())
+            if entry["framework"] == asked
+            for key in entry["keys"]
+            if (found := self.resolver.key(key, asked)) is not None and (other := found.card).framework == asked
+        ]
+
+    @cached_property
+    def _cross(self) -> dict[tuple[str, str], list[Card]]:
+        """Key of a framework → cards of others that name it as theirs."""
+        table: dict[tuple[str, str], list[Card]] = {}
+        for card in self.library:
+            for entry in card.meta.get("also", ()):
+                for key in entry["keys"]:
+                    table.setdefault((entry["framework"], key.lower()), []).append(card)
+        return table
+
+    def _mend(self, text: str) -> tuple[str, dict[str, str]]:
+        """A folded text with misspelt names and words as they are spelt, and what was mended."""
         from rapidfuzz import process
         from rapidfuzz.distance import OSA
 
-        lower = token.lower()
-        if lower in self._vocabulary:
-            return
-        names = self._spellings
-        best = process.extract(lower, names.keys(), scorer=OSA.normalized_similarity, score_cutoff=_LEAST_TYPO, limit=3)
-        for name, likeness, _ in best:
-            if likeness >= best[0][1] - 0.02:
-                yield names[name], "typo", token
+        mended: dict[str, str] = {}
+        for token in _NAME.findall(text):
+            name = token.rstrip("./-:")
+            if len(name) < _SHORTEST_TYPO or self._is_known(name):
+                continue
+            known = self._keys if _KEY.search(name) else self._words
+            best = process.extractOne(name, known, scorer=OSA.normalized_similarity, score_cutoff=_LEAST_TYPO)
+            if best is not None:
+                mended[name] = best[0]
+        for name, right in mended.items():
+            text = text.replace(name, right)
+        return text, mended
+
+    def _is_known(self, name: str) -> bool:
+        return name in self._spellings or all(
+            word in self._vocabulary or len(word) < _SHORTEST_TYPO for word in re.findall(r"[a-z]+", name)
+        )
+
+    @cached_property
+    def _keys(self) -> list[str]:
+        """Names with joints, to mend by."""
+        return [name for name in self._spellings if _KEY.search(name)]
+
+    @cached_property
+    def _words(self) -> list[str]:
+        """Words and names without joints, to mend by."""
+        return sorted(
+            {*(w for w in self._vocabulary if len(w) > 3), *(n for n in self._spellings if not _KEY.search(n))}
+        )
 
     @cached_property
     def _spellings(self) -> dict[str, list[Card]]:
-        """Every spelling of a name, in lower case."""
+        """Every spelling of a name, in lower case; extractOne takes the names as choices."""
         table: dict[str, list[Card]] = {}
         for card in self.library:
             for key in (*card.keys, *card.names):
@@ -255,7 +313,7 @@ def question_terms(text: str) -> dict[str, float]:
             for wording in group:
                 for term in terms(wording):
                     if len(term) > 1:
-                        result.setdefault(term, 0.3)
+                        result.setdefault(term, _SYNONYM)
     return result
 
 
@@ -281,8 +339,9 @@ def _table() -> dict[str, Any]:
     english = table["fillers"]["en"]
     return {
         "synonyms": table["synonyms"],
+        "weights": table["weights"],
         "fillers": {*english, *chinese},
-        "pattern": re.compile("|".join([*map(re.escape, long), rf"\b(?:{'|'.join(english)})\b"])),
+        "pattern": re.compile("|".join([*map(re.escape, long), rf"(?<![\w/@.-])(?:{'|'.join(english)})(?![\w/@-])"])),
     }
 
 

@@ -31,7 +31,7 @@ from assistant.knowledge.terms import terms
 Tell = Callable[[str, str], None]
 """Receives a remark in Chinese and in English."""
 
-_VERSION: Final = "1"
+_VERSION: Final = "2"
 _COLLECTION: Final = "entries"
 _BATCH: Final = 256
 _KEPT: Final = 2
@@ -41,7 +41,7 @@ _MOST_NEW: Final = 0.2
 _NO_DEFAULT: Final = None
 """Chroma's own embedding function would download a model; vectors are always given."""
 
-_WEIGHTS: Final = (0.0, 6.0, 5.0, 4.0, 1.0)
+_WEIGHTS: Final = (0.0, 6.0, 5.0, 4.0, 4.0, 1.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +52,7 @@ class Entry:
         id: a card's id, or ``doc:…`` for a section of a team's document.
         names: keys and short names.
         words: what people call it.
+        asks: how people ask for it without naming it.
         head: titles and the one-line explanation.
         body: the text.
         parts: the texts that get a vector each.
@@ -60,6 +61,7 @@ class Entry:
     id: str
     names: str
     words: str
+    asks: str
     head: str
     body: str
     parts: tuple[str, ...]
@@ -67,7 +69,7 @@ class Entry:
     @property
     def digest(self) -> str:
         """Tells whether it changed."""
-        fields = "\x1f".join((self.names, self.words, self.head, self.body, *self.parts))
+        fields = "\x1f".join((self.names, self.words, self.asks, self.head, self.body, *self.parts))
         return hashlib.sha256(fields.encode()).hexdigest()[:24]
 
 
@@ -85,6 +87,7 @@ class Index:
         self.has_vectors = collection is not None
         self._embedding = embedding
         self._collection = collection
+        self._size = collection.count() if collection is not None else 0
         self._lock = threading.Lock()
         self._words = sqlite3.connect(f"file:{folder / 'words.sqlite'}?mode=ro", uri=True, check_same_thread=False)
 
@@ -118,7 +121,9 @@ class Index:
         vector = self._embedding.embed_query(text)
         if not any(vector):
             return {}
-        found = self._collection.query(query_embeddings=[vector], n_results=3 * k, include=["metadatas", "distances"])
+        found = self._collection.query(
+            query_embeddings=[vector], n_results=min(5 * k, self._size), include=["metadatas", "distances"]
+        )
         scores: dict[str, float] = {}
         for meta, distance in zip(found["metadatas"][0], found["distances"][0], strict=True):
             scores.setdefault(str(meta["entry"]), 1.0 - float(distance))
@@ -313,13 +318,13 @@ class _Store:
 def _write_words(path: Path, entries: Sequence[Entry]) -> None:
     table = sqlite3.connect(path)
     table.execute(
-        "CREATE VIRTUAL TABLE entries USING fts5(id UNINDEXED, names, words, head, body, tokenize = 'porter unicode61')"
+        "CREATE VIRTUAL TABLE entries USING fts5(id UNINDEXED, names, words, asks, head, body, tokenize = 'porter unicode61')"
     )
-    fields = [(entry.names, entry.words, entry.head, entry.body) for entry in entries]
+    fields = [(entry.names, entry.words, entry.asks, entry.head, entry.body) for entry in entries]
     rows = [
         (entry.id, *(" ".join(terms(text)) for text in texts)) for entry, texts in zip(entries, fields, strict=True)
     ]
-    table.executemany("INSERT INTO entries VALUES (?, ?, ?, ?, ?)", rows)
+    table.executemany("INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?)", rows)
     table.execute("INSERT INTO entries (entries) VALUES ('optimize')")
     table.commit()
     table.close()

@@ -17,10 +17,16 @@ from assistant.knowledge.terms import fold, terms
 
 ENTRIES = [
     Entry(
-        "a", "actor/grad_norm", "gradient norm 梯度范数", "Gradient norm", "size of the gradient", ("梯度范数 norm",)
+        "a",
+        "actor/grad_norm",
+        "gradient norm 梯度范数",
+        "",
+        "Gradient norm",
+        "size of the gradient",
+        ("梯度范数 norm",),
     ),
-    Entry("b", "perf/mfu", "model flops utilisation 算力利用率", "MFU", "share of the peak", ("算力利用率", "mfu")),
-    Entry("c", "response_length/mean", "回答长度 length", "Length", "tokens", ("回答长度", "response length")),
+    Entry("b", "perf/mfu", "model flops utilisation 算力利用率", "", "MFU", "share of the peak", ("算力利用率", "mfu")),
+    Entry("c", "response_length/mean", "回答长度 length", "", "Length", "tokens", ("回答长度", "response length")),
 ]
 
 
