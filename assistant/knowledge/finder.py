@@ -308,19 +308,11 @@ def question_terms(text: str) -> dict[str, float]:
     plain = _without_fillers(text)
     own = [term for term in terms(plain) if term not in _table()["fillers"]]
     result = {term: (0.35 if len(term) == 1 else 1.0) for term in own}
-    for group in _table()["synonyms"]:
-        if any(_holds(plain, wording) for wording in group):
-            for wording in group:
-                for term in terms(wording):
-                    if len(term) > 1:
-                        result.setdefault(term, _SYNONYM)
+    for match in _table()["wordings"].finditer(plain):
+        for group in _table()["synonyms"][match.group()]:
+            for term in group:
+                result.setdefault(term, _SYNONYM)
     return result
-
-
-def _holds(text: str, wording: str) -> bool:
-    if not wording.isascii():
-        return wording in text
-    return re.search(rf"(?<![a-z]){re.escape(wording)}(?![a-z])", text) is not None
 
 
 def _without_fillers(text: str) -> str:
@@ -337,8 +329,15 @@ def _table() -> dict[str, Any]:
     chinese = sorted(table["fillers"]["zh"], key=len, reverse=True)
     long = [word for word in chinese if len(word) > 1]
     english = table["fillers"]["en"]
+    synonyms: dict[str, list[list[str]]] = {}
+    for group in table["synonyms"]:
+        own = sorted({term for wording in group for term in terms(wording) if len(term) > 1})
+        for wording in group:
+            synonyms.setdefault(wording, []).append(own)
+    wordings = sorted(synonyms, key=len, reverse=True)
     return {
-        "synonyms": table["synonyms"],
+        "synonyms": synonyms,
+        "wordings": re.compile("|".join(rf"(?<![a-z]){re.escape(w)}(?![a-z])" if w.isascii() else w for w in wordings)),
         "weights": table["weights"],
         "fillers": {*english, *chinese},
         "pattern": re.compile("|".join([*map(re.escape, long), rf"(?<![\w/@.-])(?:{'|'.join(english)})(?![\w/@-])"])),

@@ -122,7 +122,7 @@ class Index:
         if not any(vector):
             return {}
         found = self._collection.query(
-            query_embeddings=[vector], n_results=min(5 * k, self._size), include=["metadatas", "distances"]
+            query_embeddings=[vector], n_results=min(3 * k, self._size), include=["metadatas", "distances"]
         )
         scores: dict[str, float] = {}
         for meta, distance in zip(found["metadatas"][0], found["distances"][0], strict=True):

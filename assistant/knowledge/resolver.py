@@ -12,10 +12,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cached_property, lru_cache
-from typing import Literal
+from typing import Literal, TypeVar
 
 from assistant import resources
-from assistant.knowledge.cards import Card, Library
+from assistant.knowledge.cards import OWN, Card, Library
+from assistant.knowledge.templates import OwnKeys, template_pattern, template_shape
+
+T = TypeVar("T")
 
 How = Literal["exact", "template", "alias", "search"]
 
@@ -62,7 +65,7 @@ class Resolver:
     @cached_property
     def _exact(self) -> dict[str, list[Card]]:
         table: dict[str, list[Card]] = {}
-        for card in self.library:
+        for card in self.library.shipped.values():
             for key in (*card.keys, card.id):
                 if "{" not in key:
                     table.setdefault(key.lower(), []).append(card)
@@ -71,11 +74,15 @@ class Resolver:
     @cached_property
     def _templates(self) -> list[tuple[re.Pattern[str], Card]]:
         result = []
-        for card in self.library:
+        for card in self.library.shipped.values():
             for key in card.keys:
                 if "{" in key:
-                    result.append((_template_pattern(key), card))
+                    result.append((template_pattern(key), card))
         return result
+
+    @cached_property
+    def _own(self) -> OwnKeys:
+        return OwnKeys(self.library.own.values())
 
     @cached_property
     def _names(self) -> dict[str, list[Card]]:
@@ -105,10 +112,29 @@ class Resolver:
         """The card of a metric key as a log spells it: exact, then template; ``None`` if unknown."""
         cache_key = (key, framework)
         if cache_key not in self._key_cache:
-            self._key_cache[cache_key] = self._key(key, framework)
+            own = self._own.find(key) if self.library.own else None
+            if own is not None and own.broad:  # a template without a fixed beginning: only where nothing else is known
+                shipped = self.shipped_key(key, framework)
+                own = own if shipped is None else None
+            if own is not None:
+                self._key_cache[cache_key] = Resolution(own.card, own.how, 1.0, own.bindings)
+            else:
+                self._key_cache[cache_key] = self.shipped_key(key, framework)
         return self._key_cache[cache_key]
 
-    def _key(self, key: str, framework: str | None) -> Resolution | None:
+    def definitions(self, key: str) -> list[Card]:
+        """Every card that defines a key, exactly or by a template: a team's own first, then by framework."""
+        found = list(self._own.all(key)) if self.library.own else []
+        if "{" in key:
+            shape = template_shape(key)
+            shipped = [c for c in self.library.shipped.values() if any(template_shape(k) == shape for k in c.keys)]
+        else:
+            shipped = self._exact.get(key.lower(), [])
+            shipped = shipped or [card for pattern, card in self._templates if pattern.fullmatch(key)]
+        return list(dict.fromkeys([*found, *_ordered(shipped, None)]))
+
+    def shipped_key(self, key: str, framework: str | None) -> Resolution | None:
+        """The shipped card of a metric key, whatever a team's own documents say of it."""
         card = _prefer(self._exact.get(key.lower(), []), framework)
         if card is not None:
             return Resolution(card, "exact", 1.0, foreign=_foreign(card, framework))
@@ -127,18 +153,18 @@ class Resolver:
         """All cards that a user's spelling names, best first; empty when none does."""
         text = text.translate(_FULL_WIDTH).strip().strip("`'\"")
         direct = self.key(text, framework)
-        if direct is not None and not direct.foreign:
+        if direct is not None and not direct.foreign and direct.card.framework != GENERAL:
             return [direct]
         folded = _fold(text)
-        result: list[Resolution] = []
-        for table in (self._names, self._words):
-            for card in _ordered(table.get(folded, []), framework):
-                if all(card is not r.card for r in result):
-                    result.append(Resolution(card, "alias", 0.9, foreign=_foreign(card, framework)))
-            if direct is not None and (not result or result[0].foreign):
-                return [direct, *(r for r in result if r.card is not direct.card)]
-            if result:
-                return result
+        named = _ordered(self._names.get(folded, []), framework)
+        if framework is not None or not named:
+            named += [card for card in _ordered(self._words.get(folded, []), framework) if card not in named]
+        known = [Resolution(card, "alias", 0.9, foreign=_foreign(card, framework)) for card in named]
+        own = [found for found in known if not found.foreign and found.card.framework != GENERAL]
+        first = [*own, *([direct] if direct is not None else [])]
+        result = first + [found for found in known if all(found.card is not other.card for other in first)]
+        if result:
+            return result
         for word, patterns in self._plain:
             if word == folded:
                 exact = [self.key(pattern, framework) for pattern in patterns if "*" not in pattern]
@@ -157,7 +183,8 @@ class Resolver:
         folded = _fold(text)
         tail = folded.rsplit("/", 1)[-1]
         likeness = {
-            name: max(
+            name: (0.05 if name in own else 0.0)
+            + max(
                 difflib.SequenceMatcher(None, folded, name).ratio(),
                 0.9 * difflib.SequenceMatcher(None, tail, name.rsplit("/", 1)[-1]).ratio(),
             )
@@ -208,7 +235,7 @@ class Resolver:
                     named = self.name(token, framework)
                     card = named[0].card if named else None
                     take(match.start(), match.start() + len(token), card, None)
-        for word, patterns in self._plain:
+        for word, patterns in _occurring(lower, self._plain, self._plain_places):
             start = lower.find(word)
             while start >= 0:
                 end = start + len(word)
@@ -220,12 +247,14 @@ class Resolver:
                         if key is not None or card is not None:
                             take(start, end, card, key, specific=True)
                 start = lower.find(word, end)
-        for phrase, cards in self._phrases:
+        for phrase, cards in _occurring(lower, self._phrases, self._phrase_places):
             start = lower.find(phrase)
             while start >= 0:
                 end = start + len(phrase)
                 if _whole_word(lower, start, end):
-                    card = _prefer(cards, framework)
+                    card = _prefer(self._held(cards, own), framework)
+                    if card is not None and not card.own and _foreign(card, framework) and not _JOINT.search(phrase):
+                        break  # another framework's everyday words say nothing about this log
                     key = None
                     if card is not None:
                         held = [k for k in own if k.endswith("/" + phrase) or k == phrase]
@@ -245,6 +274,14 @@ class Resolver:
                 elif not tails:
                     take(match.start(), match.end(), None, None)
         return sorted(found, key=lambda m: m.start)
+
+    def _held(self, cards: list[Card], keys: dict[str, str]) -> list[Card]:
+        """Of cards by one name, a team's own only if the log holds a key of theirs, unless there are no others."""
+        others = [card for card in cards if not card.own]
+        if not keys or not others or len(others) == len(cards):
+            return cards
+        own = {found.card for key in keys.values() if (found := self._own.find(key)) is not None}
+        return [card for card in cards if not card.own or card in own]
 
     def _statistic(
         self, name: str, question: str, own: dict[str, str], framework: str | None
@@ -271,12 +308,22 @@ class Resolver:
         return sorted(entries, key=lambda item: -len(item[0]))
 
     @cached_property
+    def _plain_places(self) -> _Places:
+        return _places(self._plain)
+
+    @cached_property
+    def _phrase_places(self) -> _Places:
+        return _places(self._phrases)
+
+    @cached_property
     def _phrases(self) -> list[tuple[str, list[Card]]]:
         table: dict[str, list[Card]] = {}
         for source in (self._names, self._words):
             for phrase, cards in source.items():
-                bucket = table.setdefault(phrase, [])
-                bucket.extend(card for card in cards if card not in bucket)
+                metrics = [card for card in cards if card.framework != "failure"]  # what goes wrong is no metric
+                if metrics:
+                    bucket = table.setdefault(phrase, [])
+                    bucket.extend(card for card in metrics if card not in bucket)
         plain = {**table}
         for phrase, cards in table.items():  # "pg loss" and "pg-loss" for "pg_loss"
             if "_" in phrase:
@@ -291,6 +338,7 @@ class Resolver:
 _STATISTIC = re.compile(r"(?<![A-Za-z0-9_/])(?:mean|std|best|worst|maj)@\d+(?:/(?:mean|std))?(?![\d/])", re.IGNORECASE)
 _KEY_LIKE = re.compile(r"[A-Za-z][A-Za-z0-9_@./|()-]{1,200}")
 _LOOKS_LIKE_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_@.-]*(?:/[A-Za-z0-9_@.-]+)+")
+_JOINT = re.compile(r"[/_@]")
 _SNAKE = re.compile(r"(?<![A-Za-z0-9_/@.])[A-Za-z]+(?:_[A-Za-z0-9]+)+(?![A-Za-z0-9_/@])")
 _TOO_PLAIN = {
     "step", "loss", "mean", "time", "count", "epoch", "advantage/mean", "total", "adv", "ref", "reward/mean",
@@ -298,26 +346,27 @@ _TOO_PLAIN = {
 }  # fmt: skip
 
 
-def _template_pattern(template: str) -> re.Pattern[str]:
-    parts = re.split(r"(\{[^{}]*\})", template)
-    pattern, seen = "", set[str]()
-    for part in parts:
-        if not part.startswith("{"):
-            pattern += re.escape(part)
-            continue
-        name = re.sub(r"\W", "_", part[1:-1]) or "x"
-        choices = part[1:-1].split("|")
-        if len(choices) > 1:
-            pattern += "(?:" + "|".join(map(re.escape, choices)) + ")"
-        elif name in seen:
-            pattern += "[^/]+"
-        else:
-            seen.add(name)
-            value = r"\d+" if name in {"n", "N", "device_id", "k"} else (
-                r"[^@]+" if name in {"data_source", "metric_infix", "phase", "cluster", "domain"} else r"[^/@]+"
-            )  # fmt: skip
-            pattern += f"(?P<{name}>{value})"
-    return re.compile(pattern)
+_Places = tuple[dict[str, list[int]], list[int]]
+"""Where each phrase stands in a list, and the lengths that phrases have."""
+
+
+def _places(phrases: Iterable[tuple[str, object]]) -> _Places:
+    places: dict[str, list[int]] = {}
+    for at, (phrase, _) in enumerate(phrases):
+        places.setdefault(phrase, []).append(at)
+    return places, sorted({len(phrase) for phrase in places})
+
+
+def _occurring(text: str, phrases: list[tuple[str, T]], places: _Places) -> list[tuple[str, T]]:
+    """The phrases that a text holds, in the order of the list; the list itself is too long to be tried one by one."""
+    known, lengths = places
+    found: set[int] = set()
+    for start in range(len(text)):
+        for length in lengths:
+            if start + length > len(text):
+                break
+            found.update(known.get(text[start : start + length], ()))
+    return [phrases[at] for at in sorted(found)]
 
 
 @lru_cache(maxsize=1)
@@ -368,6 +417,9 @@ def _ascii_word(char: str) -> bool:
 
 
 #: What a parser calls the framework, where its metrics are explained under another name.
+GENERAL = "general"
+"""The framework of cards whose keys mean the same everywhere."""
+
 EXPLAINED_AS = {"HF Trainer": "TRL", "Unsloth": "TRL", "transformers": "TRL"}
 
 
@@ -376,12 +428,13 @@ def _foreign(card: Card, framework: str | None) -> bool:
         EXPLAINED_AS.get(framework, framework),
         "concept",
         "failure",
+        OWN,
     }
 
 
 def _ordered(cards: list[Card], framework: str | None) -> list[Card]:
     own = EXPLAINED_AS.get(framework or "", framework)
-    order = {own: 0, "verl": 2, "concept": 1 if framework is None else 3}
+    order = {own: 0, OWN: -1, "verl": 2, "concept": 1 if framework is None else 3}
     return sorted(cards, key=lambda card: (order.get(card.framework, 4), card.id))
 
 
