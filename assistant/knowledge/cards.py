@@ -21,6 +21,7 @@ from typing import Any
 import orjson
 
 from assistant import resources
+from assistant.knowledge.passages import Passage
 from assistant.model import KnowledgeError
 
 SECTIONS = {
@@ -136,35 +137,6 @@ class Card:
                 for lang in ("zh", "en")
             },
         }
-
-
-@dataclass(frozen=True, slots=True)
-class Passage:
-    """A passage of a team's own document that is no definition.
-
-    Attributes:
-        id: ``doc:<document>#<n>``, counted from 1.
-        document: the document's name.
-        heading: the headings above it, outermost first.
-        text: its Markdown.
-        line: where it begins.
-    """
-
-    id: str
-    document: str
-    heading: tuple[str, ...]
-    text: str
-    line: int
-
-    @property
-    def title(self) -> str:
-        """The headings above it, else the document's name."""
-        return " › ".join(self.heading) or self.document
-
-    @property
-    def source(self) -> str:
-        """Document and line."""
-        return f"{self.document}:{self.line}"
 
 
 class Library:

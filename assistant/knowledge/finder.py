@@ -7,6 +7,7 @@ is found by the index. What is not alike enough is not found: an unknown metric 
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -31,9 +32,11 @@ _ASKED: Final = re.compile(
 _NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_@./()|-]*")
 _KEY: Final = re.compile(r"[a-z0-9][/_@][a-z0-9]", re.IGNORECASE)
 _JOINT: Final = re.compile(r"[/_@]")
+_LIKE_KEY: Final = re.compile(r"[a-z0-9][/_][a-z0-9]", re.IGNORECASE)
 _LEAST_TYPO: Final = 0.78
 _SHORTEST_TYPO: Final = 4
 _SYNONYM: Final = 0.3
+_HALF: Final = 0.55
 _GENERAL: Final = frozenset({"concept", "failure"})
 _NAMING: Final = ("exact", "name", "typo")
 
@@ -56,12 +59,13 @@ class Found:
 
 
 SIGNS: Final = (
-    "exact", "name", "typo", "words", "strength", "vectors", "framework", "other_framework", "failure", "concept",
-    "symptom", "verl",
+    "exact", "name", "typo", "kind", "words", "strength", "vectors", "framework", "other_framework", "failure",
+    "concept", "symptom", "verl",
 )  # fmt: skip
 """What speaks for a card. ``exact``, ``name``, ``typo``: the question names it, weighed by how much of the question
-that is; ``words``: BM25 against the best card's, ``strength``: against what the question could reach; ``vectors``: the
-cosine; ``framework``: whose it is; ``symptom``: it is a failure mode and the question tells no name."""
+that is; ``kind``: it is a metric, a failure mode or a concept, and the wording asks for one; ``words``: BM25 against
+the best card's, ``strength``: against what the question could reach; ``vectors``: the cosine; ``framework``: whose it
+is; ``symptom``: it is a failure mode and the question tells no name."""
 
 
 def entry_of(card: Card) -> Entry:
@@ -129,15 +133,24 @@ class Finder:
             k: how many at most.
         """
         direct = self.resolver.name(question, framework)
+        if not direct and self._asks_for_unknown(question, framework):
+            return []
         features = self.features(question, framework)
         scored = [
-            Found(self.library.cards[card], _how(signs), min(1.0, self._score(signs)), signs)
-            for card, signs in features.items()
+            Found(self.library.cards[card], _how(signs), self._score(signs), signs) for card, signs in features.items()
         ]
         first = [Found(r.card, r.how, 1.0 if r.how != "alias" else 0.95, {"name": 1.0}) for r in direct]
         known = {found.card.id for found in first}
         rest = sorted((f for f in scored if f.card.id not in known), key=lambda found: -found.score)
-        return [*first, *(found for found in rest if found.score >= self.weights["least"])][:k]
+        least = self.weights["least" if self._known_share(question) > _HALF else "least_unknown"]
+        return [*first, *(found for found in rest if found.score >= least)][:k]
+
+    def _known_share(self, question: str) -> float:
+        """How much of a question's own words any card uses."""
+        weights = question_terms(self._mend(_without_fillers(fold(question)))[0])
+        own = {term: weight for term, weight in weights.items() if weight > _SYNONYM and len(term) > 1}
+        known = self.index.known(own)
+        return sum(own[term] for term in known) / (sum(own.values()) or 1.0)
 
     def features(self, question: str, framework: str | None = None) -> dict[str, dict[str, float]]:
         """The signs for each card that has any."""
@@ -152,14 +165,16 @@ class Finder:
         text, mended = self._mend(_without_fillers(text))
         weights = question_terms(text)
         whole = sum(weight for weight in weights.values() if weight > _SYNONYM) or 1.0
-        for cards, sign, span in self._named(question, mended, asked):
+        for cards, sign, span in self._named(narrow(question), mended, asked):
             share = sum(weights.get(term, 0.0) for term in set(terms(span))) / whole
             value = min(1.0, 0.25 + share) if not _KEY.search(span) else 1.0
             for card in cards:
-                add(card, sign, value / len(cards) ** 0.25)
-                for twin in self._twins(card, asked) if _JOINT.search(span) else ():
+                twins = self._twins(card, asked) if _JOINT.search(span) else []
+                for twin in twins:
                     add(twin, "exact", value)
                     add(twin, "name", value)
+                if not twins:
+                    add(card, sign, value / len(cards) ** 0.25)
         by_words = self.index.by_words(weights)
         top = max(by_words.values(), default=1.0)
         for card_id, score in by_words.items():
@@ -170,8 +185,11 @@ class Finder:
             if card_id in self.library.cards:
                 add(self.library.cards[card_id], "vectors", score)
         named = max((max(mine.get(sign, 0.0) for sign in _NAMING) for mine in signs.values()), default=0.0)
+        kinds = asked_kinds(narrow(question).lower())
         for card_id, mine in signs.items():
             of = self.library.cards[card_id].framework
+            if (of if of in _GENERAL else "metric") in kinds:
+                mine["kind"] = 1.0
             if of in _GENERAL:
                 mine[of] = 1.0
                 if of == "failure":
@@ -183,9 +201,16 @@ class Finder:
         return signs
 
     def _score(self, signs: Mapping[str, float]) -> float:
-        """The weighted sum, brought to 0…1."""
-        total = sum(self.weights[sign] * value for sign, value in signs.items())
-        return max(0.0, total) / (1.0 + max(0.0, total))
+        """The weighted sum, brought to 0…1: a half at 4."""
+        total = max(0.0, sum(self.weights[sign] * value for sign, value in signs.items()))
+        return total / (4.0 + total)
+
+    def _asks_for_unknown(self, question: str, framework: str | None) -> bool:
+        """Whether a question is about a key that nothing here is called, even if it is misspelt."""
+        keys = [m.group().rstrip("./-:") for m in _NAME.finditer(narrow(question)) if _LIKE_KEY.search(m.group())]
+        if not keys or any(next(iter(self._named(key, self._mend(fold(key))[1], framework)), None) for key in keys):
+            return False
+        return not any(True for _ in self._named(question, {}, framework))
 
     # -- names in the question -----------------------------------------------------------------
     def _named(
@@ -198,18 +223,35 @@ class Finder:
             if found is not None:
                 yield [found.card], "exact", token
             elif len(token) > 3:
-                named = self.resolver.name(token, framework)
+                named = [r.card for r in self.resolver.name(token, framework)]
+                if not named and "/" in token:
+                    named = _ordered(self._tails.get(token.lower(), []), framework)
                 if named:
-                    yield [r.card for r in named], "name", token
+                    yield named, "name", token
         for mention in self.resolver.mentions(question, (), framework):
-            named = self.resolver.name(mention.text, framework)
-            cards = [r.card for r in named] or ([mention.card] if mention.card is not None else [])
+            cards = [r.card for r in self.resolver.name(mention.text, framework)]
+            cards = cards or ([mention.card] if mention.card is not None else [])
             if cards:
                 yield cards, "name", mention.text
         for name in mended.values():
             cards = _ordered(self._spellings.get(name, []), framework)
+            if not cards and (found := self.resolver.key(name, framework)) is not None:
+                cards = [found.card]
             if cards:
                 yield cards, "typo", name
+
+    @cached_property
+    def _tails(self) -> dict[str, list[Card]]:
+        """Ends of keys, from a joint on, and their cards."""
+        table: dict[str, list[Card]] = {}
+        for card in self.library:
+            for key in card.keys:
+                parts = key.lower().split("/")
+                for at in range(1, len(parts) - 1):
+                    bucket = table.setdefault("/".join(parts[at:]), [])
+                    if card not in bucket:
+                        bucket.append(card)
+        return table
 
     def _twins(self, card: Card, asked: str | None) -> list[Card]:
         """Cards of the framework asked for that say to be another framework's card."""
@@ -250,13 +292,36 @@ class Finder:
                 continue
             known = self._keys if _KEY.search(name) else self._words
             best = process.extractOne(name, known, scorer=OSA.normalized_similarity, score_cutoff=_LEAST_TYPO)
-            if best is not None:
-                mended[name] = best[0]
+            right = best[0] if best is not None else self._mend_parts(name) if "/" in name else None
+            if right is not None:
+                mended[name] = right
         for name, right in mended.items():
             text = text.replace(name, right)
         return text, mended
 
+    def _mend_parts(self, name: str) -> str | None:
+        """A key of a template, each of its parts as it is spelt; ``None`` if that is no key either."""
+        from rapidfuzz import process
+        from rapidfuzz.distance import OSA
+
+        parts = []
+        for part in re.split("([/@])", name):
+            best = None
+            if len(part) >= _SHORTEST_TYPO and part not in self._parts:
+                best = process.extractOne(part, self._parts, scorer=OSA.normalized_similarity, score_cutoff=0.7)
+            parts.append(best[0] if best is not None else part)
+        right = "".join(parts)
+        return right if self.resolver.key(right) is not None else None
+
+    @cached_property
+    def _parts(self) -> list[str]:
+        """What the keys consist of."""
+        parts = {part for card in self.library for key in card.keys for part in re.split("[/@]", key.lower())}
+        return sorted(part for part in parts if "{" not in part and len(part) > 2)
+
     def _is_known(self, name: str) -> bool:
+        if _KEY.search(name):
+            return name in self._spellings or name in self._tails or self.resolver.key(name) is not None
         return name in self._spellings or all(
             word in self._vocabulary or len(word) < _SHORTEST_TYPO for word in re.findall(r"[a-z]+", name)
         )
@@ -303,6 +368,16 @@ def asked_framework(text: str) -> str | None:
     return named.pop() if len(named) == 1 else None
 
 
+def narrow(text: str) -> str:
+    """A text with half-width letters and signs."""
+    return unicodedata.normalize("NFKC", text)
+
+
+def asked_kinds(text: str) -> set[str]:
+    """Whether a question in lower case asks for a metric, describes what goes wrong, or wants something explained."""
+    return {kind for kind, pattern in _table()["kinds"].items() if pattern.search(text)}
+
+
 def question_terms(text: str) -> dict[str, float]:
     """The terms of a folded question and their weights; what it is written around with is left out."""
     plain = _without_fillers(text)
@@ -337,6 +412,10 @@ def _table() -> dict[str, Any]:
     wordings = sorted(synonyms, key=len, reverse=True)
     return {
         "synonyms": synonyms,
+        "kinds": {
+            kind: re.compile("|".join(rf"\b(?:{word})\b" if word.isascii() else word for word in words))
+            for kind, words in table["kinds"].items()
+        },
         "wordings": re.compile("|".join(rf"(?<![a-z]){re.escape(w)}(?![a-z])" if w.isascii() else w for w in wordings)),
         "weights": table["weights"],
         "fillers": {*english, *chinese},

@@ -17,7 +17,7 @@ import sqlite3
 import tempfile
 import threading
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -128,6 +128,16 @@ class Index:
         for meta, distance in zip(found["metadatas"][0], found["distances"][0], strict=True):
             scores.setdefault(str(meta["entry"]), 1.0 - float(distance))
         return dict(list(scores.items())[:k])
+
+    def known(self, questioned: Iterable[str]) -> set[str]:
+        """Those of some terms that any entry holds."""
+        found = set()
+        with self._lock:
+            for term in questioned:
+                hit = self._words.execute("SELECT 1 FROM entries WHERE entries MATCH ? LIMIT 1", (f'"{term}"',))
+                if hit.fetchone():
+                    found.add(term)
+        return found
 
     def count(self) -> int:
         """How many entries there are."""
@@ -318,7 +328,8 @@ class _Store:
 def _write_words(path: Path, entries: Sequence[Entry]) -> None:
     table = sqlite3.connect(path)
     table.execute(
-        "CREATE VIRTUAL TABLE entries USING fts5(id UNINDEXED, names, words, asks, head, body, tokenize = 'porter unicode61')"
+        "CREATE VIRTUAL TABLE entries USING "
+        "fts5(id UNINDEXED, names, words, asks, head, body, tokenize = 'porter unicode61')"
     )
     fields = [(entry.names, entry.words, entry.asks, entry.head, entry.body) for entry in entries]
     rows = [

@@ -168,12 +168,12 @@ class Resolver:
         for word, patterns in self._plain:
             if word == folded:
                 exact = [self.key(pattern, framework) for pattern in patterns if "*" not in pattern]
-                known = {r.card.id: r for r in exact if r is not None}
-                return [Resolution(r.card, "alias", 0.8, foreign=r.foreign) for r in known.values()]
+                meant = {r.card.id: r for r in exact if r is not None}
+                return [Resolution(r.card, "alias", 0.8, foreign=r.foreign) for r in meant.values()]
         if _STATISTIC.fullmatch(text):
-            _, meant = self._statistic(text.lower(), "", {}, framework)
-            if meant is not None:
-                return [Resolution(meant, "template", 0.9, foreign=_foreign(meant, framework))]
+            _, card = self._statistic(text.lower(), "", {}, framework)
+            if card is not None:
+                return [Resolution(card, "template", 0.9, foreign=_foreign(card, framework))]
         return result
 
     def nearest(self, text: str, k: int = 3, keys: Iterable[str] = (), *, only_keys: bool = False) -> list[str]:

@@ -23,6 +23,7 @@ import yaml
 from assistant.knowledge import Library, library
 from assistant.knowledge.finder import Finder
 from assistant.knowledge.index import open_index
+from assistant.knowledge.templates import template_pattern
 from assistant.knowledge.terms import fold, terms
 
 HERE = Path(__file__).resolve().parent
@@ -46,11 +47,22 @@ def questions(held: bool) -> list[dict[str, Any]]:
 
 
 def right_cards(entry: dict[str, Any], cards: Library) -> set[str]:
-    """Ids of the cards that answer a question; empty for what does not exist."""
+    """Ids of the cards that answer a question; empty for what does not exist.
+
+    A card of one instance of the expected template (``timing/train/{phase}``) is right, too.
+    """
     right: set[str] = set()
     for expected in entry["expect"]:
         if "key" in expected:
-            right |= {c.id for c in cards if c.framework == expected["framework"] and expected["key"] in c.keys}
+            first, _, rest = expected["key"].partition("/")
+            for key in [f"{one}/{rest}" if rest else one for one in first.split("|")]:  # val-core|val-aux/…
+                instance = template_pattern(key)
+                right |= {
+                    card.id
+                    for card in cards
+                    if card.framework == expected["framework"].replace("custom-grpo", "custom")
+                    and (key in card.keys or any(instance.fullmatch(known) for known in card.keys))
+                }
         elif "failure" in expected:
             right |= {c.id for c in cards if c.framework == "failure" and expected["failure"] in c.keys}
         elif "concept" in expected:

@@ -1,0 +1,129 @@
+"""Finding a card from any wording: names, misspelt names, other words; and nothing for what does not exist."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from assistant.knowledge import library
+from assistant.knowledge.finder import Finder, asked_framework, asked_kinds, question_terms
+from assistant.knowledge.index import open_index
+
+
+@pytest.fixture(scope="module")
+def finder(tmp_path_factory: pytest.TempPathFactory) -> Finder:
+    folder: Path = tmp_path_factory.mktemp("index")
+    return Finder(library(), lambda entries: open_index(entries, folder))
+
+
+def first(finder: Finder, question: str, framework: str | None = None) -> str:
+    found = finder.find(question, framework)
+    return found[0].card.id if found else ""
+
+
+@pytest.mark.parametrize(
+    ("question", "framework", "card"),
+    [
+        ("actor/ppo_kl", None, "verl/actor/ppo_kl"),
+        ("ａｃｔｏｒ／ｐｐｏ＿ｋｌ 是什麼", None, "verl/actor/ppo_kl"),
+        ("timing_s/gen", "verl", "verl/timing_s/gen"),
+        ("val-core/omni/acc/maj@16/mean 怎么读", None, "verl/val/maj@n/mean"),
+        ("kl", "TRL", "trl/kl"),
+        ("what is frac_reward_zero_std", "TRL", "trl/frac_reward_zero_std"),
+        ("eps", "TRL", "trl/eps"),
+        ("objective/kl in trl", None, "trl/objective/kl"),
+    ],
+)
+def test_find_key_gives_its_card(finder: Finder, question: str, framework: str | None, card: str) -> None:
+    assert first(finder, question, framework) == card
+
+
+@pytest.mark.parametrize(
+    ("typo", "card"),
+    [
+        ("actro/grad_norm", "verl/actor/grad_norm"),
+        ("critic/advantges/mean 是什么", "verl/critic/advantages"),
+        ("val-core/gsm8k/acc/beest@8/mean", "verl/val/best@n/mean"),
+        ("respones_length/clip_ratio", "verl/response_length/clip_ratio"),
+    ],
+)
+def test_find_misspelt_key_gives_the_card_that_was_meant(finder: Finder, typo: str, card: str) -> None:
+    assert first(finder, typo, "verl") == card
+
+
+@pytest.mark.parametrize(
+    ("question", "cards"),
+    [
+        ("输出写到长度上限被掐断的有多少", {"verl/response_length/clip_ratio", "trl/completions/clipped_ratio"}),
+        ("policy gradient magnitude before clipping", {"verl/actor/grad_norm"}),
+        ("为什么 GRPO 里同一道题的回答要减去组内均值", {"concept/group-relative-methods"}),
+        ("KL 估计量 k1 和 k3 有什么区别", {"concept/kl-estimators"}),
+        ("entropy went to zero and best@n stopped improving", {"failure/entropy-collapse"}),
+        ("每组的奖励都一样，梯度一直是零", {"failure/zero-signal-groups"}),
+    ],
+)
+def test_find_other_words_gives_what_is_meant(finder: Finder, question: str, cards: set[str]) -> None:
+    assert cards & {found.card.id for found in finder.find(question, k=3)}
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "actor/joyfulness",
+        "明天北京下雨吗",
+        "cheap flights to Lisbon",
+        "trainer/sandwich_rate 是什么",
+        "",
+        "？？？",
+        "\x00",
+    ],
+)
+def test_find_what_does_not_exist_gives_nothing(finder: Finder, question: str) -> None:
+    assert finder.find(question) == []
+
+
+def test_find_framework_decides_between_equal_names(finder: Finder) -> None:
+    assert first(finder, "entropy", "TRL").startswith("trl/")
+    assert first(finder, "entropy", "verl") == "verl/actor/entropy"
+    assert first(finder, "grad_norm 是什么", "verl") == "verl/actor/grad_norm"
+
+
+def test_find_results_are_ordered_and_not_doubled(finder: Finder) -> None:
+    found = finder.find("回答长度", k=8)
+    assert len({result.card.id for result in found}) == len(found) > 3
+    assert [r.score for r in found] == sorted((r.score for r in found), reverse=True)
+    assert all(0 <= result.score <= 1 for result in found)
+
+
+def test_find_equivalent_in_the_framework_asked_for_comes_first(finder: Finder) -> None:
+    assert first(finder, "what does verl call TRL's completions/clipped_ratio", "verl") == (
+        "verl/response_length/clip_ratio"
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "framework"),
+    [
+        ("verl 里的 entropy", "verl"),
+        ("nemo-rl loss", "NeMo-RL"),
+        ("trl and verl", None),
+        ("trlx", None),
+        ("swift 的 kl", "ms-swift"),
+    ],
+)
+def test_asked_framework_is_the_only_one_named(text: str, framework: str | None) -> None:
+    assert asked_framework(text) == framework
+
+
+def test_question_terms_leaves_fillers_out_and_adds_synonyms_lightly() -> None:
+    weights = question_terms("what is the vram")
+    assert weights["vram"] == 1.0
+    assert weights["显存"] < 1.0
+    assert "what" not in weights
+
+
+def test_asked_kinds_reads_the_wording() -> None:
+    assert "metric" in asked_kinds("which metric shows it")
+    assert "failure" in asked_kinds("reward 突然掉了")
+    assert "concept" in asked_kinds("difference between k1 and k3")
