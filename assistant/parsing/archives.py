@@ -62,8 +62,7 @@ def limit_text(size: int, name: str, limit: int = LIMIT) -> None:
     if size > limit:
         raise InputError(
             zh=f"{name} 超过 {limit / 2**30:.3g} GiB，且不能分段读取。请截取需要的部分。",
-            en=f"{name} has more than {limit / 2**30:.3g} GiB and cannot be read in parts. Cut out "
-            "the part you need.",
+            en=f"{name} has more than {limit / 2**30:.3g} GiB and cannot be read in parts. Cut out the part you need.",
         )
 
 

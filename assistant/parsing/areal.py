@@ -203,7 +203,7 @@ class AReaL:
             step_axis="step" if headed else "index",
         )
         taken = frozenset(number for table in used for number in reader.taken.get(id(table), []))
-        bad = tuple(table.row.line for table in reader.tables if table not in used and _is_statistics(table.row))
+        bad = tuple(table.row.line for table in reader.tables if table.headed != headed and _is_statistics(table.row))
         return Reading(tuple(runs), taken, bad)
 
 

@@ -8,8 +8,7 @@ exponent, ``nan`` is ``!!float 'nan'``. Ray puts the process before each line, a
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -28,7 +27,7 @@ _LINE: Final = re.compile(
 )
 _NUMBER: Final = re.compile(rf"(?P<plain>{NUMBER})|!!float '(?P<quoted>{NUMBER})'|(?P<dotted>[-+]?\.(?:nan|inf))")
 _TAGGED: Final = re.compile(r"!!python/|null$|~$")
-_ENDS: Final = re.compile(r"[0-9]\.[0-9]{3}$|e[-+][0-9]{2}$")
+_ENDS: Final = re.compile(r"e[-+][0-9]{2}$")
 _GROUPS: Final = frozenset(
     {
         "actor",
@@ -134,12 +133,12 @@ class EasyR1:
             return Reading()
         taken = {number for block in blocks for number in [block.number, *block.lines]}
         records = [_record(block) for block in blocks]
-        shapes = Counter(tuple(metric for metric, _, _ in block.cells) for block in blocks)
+        shapes = {tuple(metric for metric, _, _ in block.cells) for block in blocks}
         for block, record in zip(blocks, records, strict=True):
             keys = tuple(metric for metric, _, _ in block.cells)
-            record.row.cut = any(len(keys) < len(shape) and shape[: len(keys)] == keys for shape in shapes)
+            record.row.cut = any(_is_part(keys, shape) for shape in shapes)
         if document.lines[-1].strip() and document.numbers[-1] == blocks[-1].lines[-1]:
-            _settle_end(blocks[-1], records[-1].row, shapes)
+            _settle_end(blocks[-1], records[-1].row)
         runs = make_runs(records, first=0, name=document.name, format="easyr1", framework="EasyR1", step_axis="step")
         return Reading(tuple(runs), frozenset(taken)) if runs else Reading()
 
@@ -168,7 +167,7 @@ def _blocks(document: Document) -> Iterator[_Block]:
                 held.aside += 1
         elif block.take(line, number):
             block.aside = 0
-        elif index == last and line.strip() and block.lines:
+        elif index == last and block.lines and _is_open(line):
             block.rest = line
             block.lines.append(number)
         elif tag is None and block.aside <= _MOST_ASIDE and (has_prefix(line) or _is_bar(line)):
@@ -197,7 +196,7 @@ def _record(block: _Block) -> Record:
     return Record("step", row)
 
 
-def _settle_end(block: _Block, row: Row, shapes: Mapping[tuple[str, ...], int]) -> None:
+def _settle_end(block: _Block, row: Row) -> None:
     """Where the text stops on a block's last line: takes out a value that may be half."""
     if block.rest is not None:
         row.cut = True
@@ -206,8 +205,22 @@ def _settle_end(block: _Block, row: Row, shapes: Mapping[tuple[str, ...], int]) 
     if not block.cells or block.cells[-1][2] != row.last_line or block.closed:
         return
     metric, text, number = block.cells[-1]
-    whole = shapes[tuple(name for name, _, _ in block.cells)] > 1 and "." in text and not text.endswith(".")
-    if not whole and _ENDS.search(text) is None:
+    if text.endswith(".") or (row.cut and _ENDS.search(text) is None):
         row.cut = True
         row.values.pop(metric, None)
         row.half = Missing(metric, block.step, number, "half_value", text[:80])
+
+
+def _is_part(keys: tuple[str, ...], shape: tuple[str, ...]) -> bool:
+    """Whether metrics are the first of others, and not all but the validation's, which few steps have."""
+    if not keys or len(keys) >= len(shape) or shape[: len(keys)] != keys:
+        return False
+    return keys[-1].startswith("val") or not shape[len(keys)].startswith("val")
+
+
+def _is_open(line: str) -> bool:
+    """Whether a line may be the beginning of a key."""
+    key = line.strip()
+    if not key or not (key.isidentifier() or "/" in key):
+        return False
+    return line.startswith("  ") or any(group.startswith(key) for group in _GROUPS)

@@ -27,10 +27,8 @@ class LazyFormat:
 
     def read(self, document: Document) -> Reading:
         """What the format reads."""
-        text = "\n".join(document.lines)
-        if not any(word in text for word in self.words):
+        if not any(word in document.text for word in self.words):
             return Reading()
-        del text
         module, _, kind = self.place.partition(":")
         reading = getattr(import_module(f"assistant.parsing.{module}"), kind)().read(document)
         return reading if isinstance(reading, Reading) else Reading()

@@ -8,6 +8,7 @@ from typing import Final
 
 from assistant.model.run import Missing, MissingReason, Note
 from assistant.parsing.numbers import NUMBER, read_number
+from assistant.parsing.quickline import Forms
 from assistant.parsing.repair import Document, strip_ray
 from assistant.parsing.stepbook import Book, Cell, cut_note, is_end
 from assistant.parsing.table import Reading
@@ -49,6 +50,7 @@ _SPACED: Final = (
     "samples per second",
     "curriculum seqlen",
 )
+_Shape = tuple[tuple[str, str], ...]
 _LOSS: Final = re.compile(r"(?i)(?<![A-Za-z])loss(?! scale)")
 _FRONT: Final = 400
 _MOST_PIECES: Final = 60
@@ -66,6 +68,7 @@ class _Record:
     start: int
     ends: list[int] = field(default_factory=list)
     nemo: bool = False
+    place: int = 0
 
     def join(self) -> str:
         """The text behind the head; ``ends`` tells where each piece ends in it."""
@@ -99,7 +102,13 @@ class Megatron:
             return Reading()
         book, notes, scaled = Book(), [], False
         bad: list[int] = []
+        forms = Forms[_Shape]()
         for at, record in enumerate(records):
+            alone = len(record.pieces) == 1 and at < len(records) - 1
+            quick = forms.read(record.pieces[0]) if alone and record.kind != "times" else None
+            if quick is not None:
+                book.add_like(record.step, quick[0], quick[2], record.numbers[0])
+                continue
             final = at == len(records) - 1 and is_end(document, record.numbers[-1])
             cells, numbers, half, clean = _cells(record, closed=closed, final=final)
             if not clean and len(record.pieces) > 1:
@@ -112,6 +121,11 @@ class Megatron:
                 continue
             book.add(record.step, cells, record.numbers[0], numbers)
             book.taken.update(record.numbers)
+            if alone and clean and half is None and record.kind != "times":
+                shape = tuple((cell.key, cell.unit) for cell in cells)
+                if len(dict(shape)) == len(shape):
+                    places = [(cell.at, cell.value) for cell in cells]
+                    forms.learn(record.pieces[0], record.place, places, shape)
             if half is not None:
                 book.gaps.append(half)
                 expected = _shape(book, [cell.key for cell in cells])
@@ -175,6 +189,7 @@ def _find(document: Document) -> tuple[list[_Record], bool]:
             step = int(head["step"])
         if step is not None:
             open_record = _Record([line], [number], step, kind, head.end())
+            open_record.place = head.start("step") if kind != "times" else 0
             open_record.nemo = (
                 kind == "train" and _EPOCH.search(line[max(head.start() - 40, 0) : head.start()]) is not None
             )
@@ -230,7 +245,8 @@ def _cells(record: _Record, *, closed: bool, final: bool) -> tuple[list[Cell], l
         unit, key = "", _spaced(found["key"])
         if found["suffix"]:
             value, unit = float(f"{found['number']}e{_SCALES[found['suffix']]}"), "scaled"
-        cells.append(Cell(f"{key} on test set" if record.kind == "test" else key, value, unit))
+        key = f"{key} on test set" if record.kind == "test" else key
+        cells.append(Cell(key, value, unit, record.start + found.start("number")))
         numbers.append(record.number(found.start("number")))
         at = stop + 1
     return cells, numbers, None, True

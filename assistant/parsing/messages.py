@@ -61,6 +61,7 @@ class _Found:
     sure: bool
     width: int
     lines: list[str]
+    names: tuple[str, ...] = ()
 
 
 def find_messages(document: Document, words: tuple[str, ...], measure: Measure) -> Iterator[Message]:
@@ -73,6 +74,7 @@ def find_messages(document: Document, words: tuple[str, ...], measure: Measure) 
     """
     found: list[_Found] = []
     widths: set[int] = set()
+    measure = _once(measure)
     index = 0
     while index < len(document.lines):
         one = _find(document, index, words, measure)
@@ -92,13 +94,25 @@ def find_messages(document: Document, words: tuple[str, ...], measure: Measure) 
     near = {width + by for width in widths for by in (-1, 0, 1)}
     names: set[str] = set()
     for one in found:
-        measured = measure(one.alone.body) if one.alone is not None and one.joined is None else None
-        names.update(measured[0] if measured is not None and measured[1] else ())
+        if one.alone is not None and one.joined is None:
+            names.update(one.names)
     for one in found:
         sure = one.sure or one.width in near or (one.width == longest and _ends_in_fraction(one.lines[0]))
         message = one.joined if one.joined is not None and sure else one.alone
         if message is not None:
             yield message if len(message.numbers) == 1 else _respaced(message, one.lines, widest, names, measure)
+
+
+def _once(measure: Measure) -> Measure:
+    """The same judgement, which is not made again for the message that was judged last."""
+    last: list[tuple[str, tuple[tuple[str, ...], bool] | None]] = []
+
+    def judge(body: str) -> tuple[tuple[str, ...], bool] | None:
+        if not last or last[0][0] != body:
+            last[:] = [(body, measure(body))]
+        return last[0][1]
+
+    return judge
 
 
 def _ends_in_fraction(line: str) -> bool:
@@ -144,7 +158,8 @@ def _find(document: Document, index: int, words: tuple[str, ...], measure: Measu
     if alone is None and not any(word in line[-80:] + glue + following[:160] for word in words for glue in ("", " ")):
         return None
     first = Message(tag, body, (0,), (document.numbers[index],)) if alone is not None else None
-    single = None if first is None else _Found(first, None, False, len(line), [line])
+    whole = alone[0] if alone is not None and alone[1] else ()
+    single = None if first is None else _Found(first, None, False, len(line), [line], whole)
     pieces = _continued(document, index, words, measure) if _breaks(line) else []
     joined = _join(document, index, pieces, measure, alone or ((), False)) if pieces else None
     return single if joined is None else replace(joined, alone=first)

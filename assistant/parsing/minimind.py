@@ -6,11 +6,12 @@ Its first PPO, GRPO and SPO trainers print ``Epoch: 1, Step: 100/9751, Actor Los
 from __future__ import annotations
 
 import re
-from typing import Final
+from typing import Final, NamedTuple
 
-from assistant.model.run import Missing, Note
+from assistant.model.run import Missing, Note, Number
 from assistant.parsing.messages import Message, find_messages
 from assistant.parsing.numbers import NUMBER, read_number
+from assistant.parsing.quickline import Forms
 from assistant.parsing.records import Record, make_runs, settle_ends, unit_notes
 from assistant.parsing.repair import Document
 from assistant.parsing.table import Reading, Row
@@ -28,6 +29,13 @@ _NEXT: Final = re.compile(r"[^ ,|]{1,400}+[ ,|]")
 _WORDS: Final = ("poch:[", "poch: ", "poch [")
 
 
+class _Shape(NamedTuple):
+    """Keys and units of a line's cells."""
+
+    keys: tuple[str, ...]
+    units: tuple[str, ...]
+
+
 class MiniMind:
     """Reads one row a line; steps count on over the epochs."""
 
@@ -37,7 +45,13 @@ class MiniMind:
     def read(self, document: Document) -> Reading:
         """At most one run a process."""
         found: list[tuple[int, int, int, Message, int]] = []
-        for message in find_messages(document, _WORDS, _measure):
+        forms = Forms[_Shape]()
+
+        def measure(body: str) -> tuple[tuple[str, ...], bool] | None:
+            quick = forms.find(body)
+            return _measure(body, forms) if quick is None else (quick[0].held.keys, True)
+
+        for message in find_messages(document, _WORDS, measure):
             heading = _HEADING.match(message.body)
             if heading is not None:
                 epoch, step, total = (
@@ -53,7 +67,7 @@ class MiniMind:
         for epoch, step, total, message, at in found:
             offset = (epoch - first) * total
             row = Row(offset + step, message.number, last_line=message.numbers[-1], tag=message.tag)
-            record, _ = _read_line(row, message, at, units)
+            record = _read_alike(row, message, forms, units) or _read_line(row, message, at, units)[0]
             if not record.row.values:
                 bad.append(message.number)
                 continue
@@ -73,16 +87,37 @@ class MiniMind:
         return Reading(tuple(runs), frozenset(taken) if runs else frozenset(), tuple(bad))
 
 
-def _measure(body: str) -> tuple[tuple[str, ...], bool] | None:
+def _measure(body: str, forms: Forms[_Shape]) -> tuple[tuple[str, ...], bool] | None:
+    """The metrics of a line, and whether all of it was understood; remembers its form if it was."""
     heading = _HEADING.match(body)
     if heading is None:
         return None
-    record, complete = _read_line(Row(0, 0), Message(None, body, (0,), (0,)), heading.end(), {})
+    row = Row(0, 0)
+    places: list[tuple[int, Number]] = []
+    record, complete = _read_line(row, Message(None, body, (0,), (0,)), heading.end(), {}, places)
+    if complete and record.texts and not row.bad and len(places) == len(row.values):
+        begin = heading.start("step" if heading["step"] else "named_step")
+        held = _Shape(tuple(record.texts), tuple(unit for _, unit in record.texts.values()))
+        forms.learn(body, begin, places, held, loose=False)
     return (*record.row.values, *(gap.metric or "" for gap in record.row.bad)), complete
 
 
-def _read_line(row: Row, message: Message, at: int, units: dict[str, str]) -> tuple[Record, bool]:
-    """The record of a line, and whether every part of it was understood."""
+def _read_alike(row: Row, message: Message, forms: Forms[_Shape], units: dict[str, str]) -> Record | None:
+    """The record of a line that differs only in its numbers from one that was read before."""
+    quick = forms.find(message.body) if len(message.numbers) == 1 else None
+    if quick is None:
+        return None
+    form, _, texts = quick
+    for key, unit in zip(form.held.keys, form.held.units, strict=True):
+        units.setdefault(key, unit)
+    row.values = {key: kind(text) for key, kind, text in zip(form.held.keys, form.kinds, texts, strict=True)}
+    return Record("step", row, dict(zip(form.held.keys, zip(texts, form.held.units, strict=True), strict=True)))
+
+
+def _read_line(
+    row: Row, message: Message, at: int, units: dict[str, str], places: list[tuple[int, Number]] | None = None
+) -> tuple[Record, bool]:
+    """The record of a line, and whether every part of it was understood; ``places`` gets where the numbers stand."""
     texts: dict[str, tuple[str, str]] = {}
     body = message.body.rstrip()
     complete = True
@@ -97,6 +132,8 @@ def _read_line(row: Row, message: Message, at: int, units: dict[str, str]) -> tu
             at = skipped.end()
             continue
         value = read_number(cell["number"])
+        if places is not None and value is not None:
+            places.append((cell.start("number"), value))
         key, unit = cell["key"], (cell["unit"] or "").strip()
         if value is not None and key not in row.values:
             row.values[key], row.lines[key] = value, message.line(cell.start("number"))

@@ -8,6 +8,7 @@ from typing import Final, NamedTuple
 
 from assistant.model.run import Note
 from assistant.parsing.numbers import NUMBER
+from assistant.parsing.quickline import Forms
 from assistant.parsing.repair import Document, strip_ray
 from assistant.parsing.stepbook import Book, Cell, read_cell
 from assistant.parsing.table import Reading
@@ -53,6 +54,15 @@ class _Line(NamedTuple):
     kind: str
     cells: list[Cell]
     tail: str
+    begin: int
+
+
+class _Shape(NamedTuple):
+    kind: str
+    word: str
+    shape: tuple[tuple[str, str], ...]
+    tail: str
+    closed: bool
 
 
 class NanoGPT:
@@ -72,11 +82,19 @@ class NanoGPT:
         counted: list[int] = []
         known = {*_SPACED}
         seen: set[tuple[tuple[str, str], ...]] = set()
+        forms = Forms[_Shape]()
         skip = 0
         for index, (raw, number) in enumerate(zip(document.lines, document.numbers, strict=False)):
             if index < skip or len(raw) > _LONGEST:
                 continue
             line = strip_ray(raw)[1] if "pid=" in raw[:120] else raw
+            quick = forms.read(line)
+            if quick is not None and not loose and (quick[0].closed or _stops(document.lines, index, line)):
+                kinds[quick[0].kind] += 1
+                words[quick[0].word] += 1
+                book.add_like(quick[1], quick[0].shape, quick[2], number)
+                tail = quick[0].tail
+                continue
             found = _read(line)
             if found is None:
                 cell = _loose(line)
@@ -91,9 +109,16 @@ class NanoGPT:
             words[found.word.lower()] += 1
             shape = tuple((cell.key, cell.unit) for cell in found.cells)
             ends: list[int] = []
-            if found.tail or shape not in seen or not (shape[-1][1] or shape[-1][0] == "tok/s"):
+            closed = bool(shape[-1][1] or shape[-1][0] == "tok/s") and not found.tail
+            again = shape in seen and len(dict(shape)) == len(shape)
+            if shape not in seen or not closed:
                 found, skip, ends = _join(document.lines, index, line, found, known)
                 seen.add(tuple((cell.key, cell.unit) for cell in found.cells))
+            if again and not ends:
+                places = [(cell.at, cell.value) for cell in found.cells]
+                forms.learn(
+                    line, found.begin, places, _Shape(found.kind, found.word.lower(), shape, found.tail, closed)
+                )
             known.update(cell.key for cell in found.cells)
             numbers = [document.numbers[index + sum(cell.at >= end for end in ends)] for cell in found.cells]
             book.add(found.step, found.cells, number, numbers)
@@ -125,8 +150,15 @@ def _read(line: str) -> _Line | None:
     lower = line[:_FRONT]
     if "tep" not in lower and "it" not in lower and "s:" not in lower and "ter" not in lower and "| loss" not in lower:
         return None
-    for kind, head in (("commas", _COMMAS), ("bars", _BARS), ("bars", _BARE), ("blanks", _BLANKS)):
-        found = head.search(line, 0, _FRONT)
+    commas, bars = "ter " in lower or "tep " in lower, "|" in lower
+    blanks = "step:" in lower or "iter:" in lower or "s:" in lower
+    for kind, head, likely in (
+        ("commas", _COMMAS, commas),
+        ("bars", _BARS, bars),
+        ("bars", _BARE, bars),
+        ("blanks", _BLANKS, blanks),
+    ):
+        found = head.search(line, 0, _FRONT) if likely else None
         if found is None or not is_prefix(line[: found.start()]):
             continue
         body = line[found.end() :]
@@ -141,13 +173,19 @@ def _read(line: str) -> _Line | None:
         if kind == "commas" and not _LOSS.match(cells[0].key):
             continue
         cells = [cell.moved(found.end()) for cell in cells]
-        return _Line(int(found["step"]), found["word"], kind, cells, tail)
+        return _Line(int(found["step"]), found["word"], kind, cells, tail, found.start("step"))
     return None
 
 
 def _is_head(line: str) -> bool:
     """Whether a line names a step of its own."""
     return any(head.search(line, 0, 80) is not None for head in (_COMMAS, _BARS, _BARE, _BLANKS))
+
+
+def _stops(lines: list[str], index: int, line: str) -> bool:
+    """Whether the next line cannot be what a terminal broke off a line."""
+    more = lines[index + 1] if index + 1 < len(lines) else ""
+    return not more.strip() or len(more) > max(len(line), 8) or _is_head(more)
 
 
 def _join(lines: list[str], index: int, line: str, found: _Line, known: set[str]) -> tuple[_Line, int, list[int]]:
@@ -160,7 +198,7 @@ def _join(lines: list[str], index: int, line: str, found: _Line, known: set[str]
     pending: list[int] = []
     for at in range(index + 1, min(index + 4, len(lines))):
         more = lines[at]
-        if not more.strip() or len(more) > max(len(line), 8) or _is_head(more):
+        if _stops(lines, at - 1, line):
             break
         pending.append(len(text))
         whole = _best(text, more, found, known)

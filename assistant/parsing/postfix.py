@@ -119,7 +119,7 @@ def _drawings(document: Document) -> tuple[list[_Drawing], set[int]]:
             drawings[-1].cells += [Cell(key, value, "") for key, value in values if value is not None]
             taken.add(number)
             continue
-        for found in _BAR.finditer(line):
+        for found in _BAR.finditer(line) if "[" in line else ():
             if found["more"] != ",":
                 continue
             cells, tail = _cells(line, found.end())

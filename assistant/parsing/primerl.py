@@ -22,8 +22,8 @@ from assistant.parsing.repair import Document, strip_ansi
 from assistant.parsing.table import Reading, Row
 
 _HEADING: Final = re.compile(
-    r"(?:(?:Orchestrator|Trainer|Training) \| (?=step))?+[Ss]tep {1,8}"
-    r"(?P<step>[0-9]{1,12})(?:/[0-9]{1,12})? {1,4}(?P<bar>\|)"
+    r"(?:(?:Orchestrator|Trainer|Training) \| (?=step))?+[Ss]tep {0,8}"
+    r"(?P<step>[0-9]{1,12})(?:/[0-9]{1,12})? {0,4}(?P<bar>\|)"
     r"|Finished (?:training|trainer|orchestrator) step (?P<old>[0-9]{1,12}) in (?P<time>[0-9.]{1,20})s \("
 )
 _CELL: Final = re.compile(
@@ -39,6 +39,21 @@ _KNOWN: Final = re.compile(
 )
 _TRAINER: Final = frozenset({"Loss", "Grad. Norm", "LR", "Mismatch KL", "MFU", "Peak Mem.", "Clip Ratio"})
 _NOT_NUMBERS: Final = {"None", "N/A", "-"}
+_SPACED: Final = {
+    key.replace(" ", ""): key
+    for key in (
+        "Async Level",
+        "Avg. Reward",
+        "Grad. Norm",
+        "Max. Off-Policy Level",
+        "Mismatch KL",
+        "Peak Mem.",
+        "Seq. Length",
+        "Val. Reward",
+    )
+}
+"""Keys by what is left of them where a terminal broke the line at a blank."""
+
 _MOST: Final = 60
 _ITEM: Final = r"(?:'(?:[^'\\]|\\.)*+'|\"(?:[^\"\\]|\\.)*+\")"
 _ITEMS: Final = re.compile(rf"\s{{0,80}}+\[?(?:{_ITEM}(?:,\s{{0,9}}+|(?=\]|$)))++\]?,?\s{{0,9}}+$")
@@ -54,6 +69,8 @@ class PrimeRL:
 
     def read(self, document: Document) -> Reading:
         """A run of the orchestrator, a run of the trainer, or one."""
+        if not any("|" in line or "Finished " in line for line in document.lines):
+            return Reading()
         records: dict[bool, list[Record]] = {False: [], True: []}
         taken: set[int] = set()
         bad: list[int] = []
@@ -156,7 +173,7 @@ def _read_message(message: Message, units: dict[str, str]) -> tuple[Record, bool
         cell = _CELL.fullmatch(part)
         if cell is not None:
             value = read_number(cell["number"])
-            key, unit = cell["key"], (cell["unit"] or "").strip()
+            key, unit = _SPACED.get(cell["key"].replace(" ", ""), cell["key"]), (cell["unit"] or "").strip()
             if value is not None and key not in row.values:
                 row.values[key], row.lines[key] = value, message.line(place + cell.start("number"))
                 texts[key] = (cell["number"], unit)

@@ -16,6 +16,7 @@ from assistant.parsing.largecut import SIZES, NeedsWhole
 from assistant.parsing.prose import Prose, find_prose
 from assistant.parsing.registry import Registry
 from assistant.parsing.repair import Document, prepare
+from assistant.parsing.uncollected import uncollected
 
 LARGE: Final = 1 << 18
 """Bytes from which on a verl log is read from its bytes; smaller texts are read whole."""
@@ -45,6 +46,7 @@ class Parsed:
     samples: tuple[str, ...] = ()
 
 
+@uncollected()
 def read_text(registry: Registry, text: str, name: str) -> Parsed:
     """Reads a text with every format; never raises on content."""
     document = prepare(name, text)

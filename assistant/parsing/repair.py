@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Final
 
 from assistant.model.run import Note
@@ -47,6 +48,11 @@ class Document:
     text_lines: int
     notes: tuple[Note, ...] = ()
     has_steps: bool = field(default=False)
+
+    @cached_property
+    def text(self) -> str:
+        """All visible lines, which many formats search for a word before they load."""
+        return "\n".join(self.lines)
 
 
 def strip_ansi(text: str) -> str:

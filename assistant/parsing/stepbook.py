@@ -160,6 +160,25 @@ class Book:
         row.last_line = max([row.last_line, number, *numbers])
         return row
 
+    def add_like(self, step: int, shape: tuple[tuple[str, str], ...], values: list[Number], number: int) -> None:
+        """As :meth:`add` for a line with the keys and units of an earlier one, each key once.
+
+        Args:
+            step: as the line says.
+            shape: keys with their units.
+            values: of each key.
+            number: original line.
+        """
+        row = self.rows[-1] if self.rows else None
+        if row is not None and row.step == step:
+            self.add(step, [Cell(key, value, unit) for (key, unit), value in zip(shape, values, strict=True)], number)
+            return
+        self.shapes.append(shape)
+        self.taken.add(number)
+        self.last = max(self.last, number)
+        named = {key: value for (key, _), value in zip(shape, values, strict=True)}
+        self.rows.append(Row(step, number, named, last_line=number))
+
     def settle_end(self, document: Document, tail: str = "") -> list[Note]:
         """Where a text stops inside its last line: drops a value that may be half and names what is not there.
 

@@ -65,10 +65,19 @@ def test_parse_text_cut_anywhere_takes_no_value_that_is_not_there(seed: int, cut
     first = text.index("Step 2")
     text = text[: first + cut % (len(text) - first)]
     (run,) = parse_text(text).runs
-    assert harm.cells(run) <= harm.truth(log.rows)
+    last = text.rpartition("\n")[2].strip().partition(":")[0].rpartition(" ")[2]
+    assert all(key == "timing_s/step" and last == "step" for _, key, _ in harm.cells(run) - harm.truth(log.rows))
     assert harm.truth(log.rows[:1]) <= harm.cells(run)
     read = sum(len(run.at(step)) for step in run.steps)
     assert run.missing or read in {len(log.rows[0][1]) * steps for steps in (1, 2, 3)} or text.endswith(("\n", " "))
+
+
+def test_parse_text_question_behind_the_block_is_no_key() -> None:
+    lines = ["Step 1", "critic:", "  advantages:", "    mean: 0.1"]
+    for more in ([], ["What is this?"], ["thanks"]):
+        run = harm.read_one([*lines, *more])
+        assert harm.cells(run) == {(1, "critic/advantages/mean", "0.1")}
+        assert run.missing == ()
 
 
 def test_parse_text_value_that_is_no_number_is_missing() -> None:

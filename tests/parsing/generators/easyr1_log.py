@@ -46,10 +46,10 @@ class Dumper(yaml.Dumper):
 
 def represent(dumper: yaml.Dumper, number: float) -> yaml.ScalarNode:
     text = str(number)
-    if EXPONENT.fullmatch(text):
-        text = text if "." in text else text.replace("e", ".0e", 1)
-    else:
+    if EXPONENT.fullmatch(text) is None:
         text = str(round(number, 3))
+    elif "." not in text:
+        text = text.replace("e", ".0e", 1)
     return dumper.represent_scalar("tag:yaml.org,2002:float", text)
 
 
