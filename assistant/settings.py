@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Literal
 
 Language = Literal["zh", "en"]
@@ -17,10 +18,13 @@ class Settings:
         lang: ``ASSISTANT_LANG``, language of answers and errors where the question has none; else the
             locale's (``LC_ALL``, ``LC_MESSAGES``, ``LANG``); else English.
         max_body_bytes: ``ASSISTANT_MAX_BODY_MB``, largest request body, 64 MB by default.
+        data_dir: ``ASSISTANT_DATA_DIR``, where a team's own documents are kept; else ``metric-assistant`` in
+            ``XDG_DATA_HOME``, else in ``~/.local/share``.
     """
 
     lang: Language = "en"
     max_body_bytes: int = 64 * 1024 * 1024
+    data_dir: Path = field(default_factory=Path)
 
 
 def settings() -> Settings:
@@ -30,4 +34,12 @@ def settings() -> Settings:
     language: Language = "zh" if wish.lower().startswith("zh") else "en"
     size = env.get("ASSISTANT_MAX_BODY_MB", "")
     limit = int(size) * 1024 * 1024 if size.isdigit() and int(size) > 0 else 64 * 1024 * 1024
-    return Settings(language, limit)
+    return Settings(language, limit, _data_dir())
+
+
+def _data_dir() -> Path:
+    own = os.environ.get("ASSISTANT_DATA_DIR")
+    base = os.environ.get("XDG_DATA_HOME")
+    if not own:
+        own = f"{base}/metric-assistant" if base and Path(base).is_absolute() else "~/.local/share/metric-assistant"
+    return Path(os.path.expanduser(own))  # noqa: PTH111 - Path.expanduser raises where there is no such home

@@ -102,7 +102,7 @@ def create_app() -> FastAPI:
     @app.get("/metrics-docs/{name:path}", tags=["definitions"], summary="One definition, both languages")
     def metric_doc(name: str) -> dict[str, Any]:
         engine = service()
-        return engine.metric_json(engine.metric(name)[0])
+        return engine.passage(name) if name.startswith("doc:") else engine.metric_json(engine.metric(name)[0])
 
     @app.get("/healthz", tags=["operations"], summary="Is the process alive")
     def healthz() -> dict[str, str]:

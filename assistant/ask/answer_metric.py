@@ -10,7 +10,7 @@ from assistant.analysis import derive
 from assistant.analysis.checks import JUDGED, check_all, covered
 from assistant.analysis.trend import MIN_POINTS
 from assistant.ask.context import Context, key
-from assistant.knowledge import Card
+from assistant.knowledge import Card, difference
 from assistant.model import Fact, Verdict
 from assistant.model.answer import Op
 from assistant.write.document import unmark
@@ -90,10 +90,10 @@ def define_card(context: Context, card: Card, named: str = "") -> str:
     summary = say("define.summary", key=shown, short=short)
     doc.paragraph(f"**{summary}**")
     framework = context.run.framework if context.runs else None
-    if framework is not None and card.framework not in {framework, "concept"}:
+    if framework is not None and not card.own and card.framework not in {framework, "concept"}:
         doc.paragraph(say("define.foreign", framework=card.framework, own=framework))
-    doc.paragraph(context.quote(card, "is"))
-    if context.query.depth != "brief":
+    _says(context, card)
+    if context.query.depth != "brief" and card.section(language, "read"):
         doc.heading("section.means")
         doc.paragraph(context.quote(card, "read"))
     _here(context, central(held), card)
@@ -104,10 +104,12 @@ def define_card(context: Context, card: Card, named: str = "") -> str:
         doc.heading("section.next")
         doc.paragraph(context.quote(card, "next"))
     lines = []
-    if card.category != "concept":
-        quoted = doc.quote(card.id, title, source, card.meta["formula"])
+    if card.own:
+        lines += _stated(context, card)
+    elif card.category != "concept":
+        quoted = doc.quote(card.id, title, source, card.formula)
         lines.append(say("define.formula", formula=quoted, unit=doc.quote(card.id, title, source, card.unit)))
-        present = doc.quote(card.id, title, source, card.meta["present_when"][language].rstrip("。."))
+        present = doc.quote(card.id, title, source, card.present_when(language).rstrip("。."))
         lines.append(say("define.present", text=present))
     others = _also(context, card)
     if others:
@@ -116,6 +118,38 @@ def define_card(context: Context, card: Card, named: str = "") -> str:
     doc.bullets(lines)
     context.metrics.extend(central(held) or [card.keys[0]])
     return summary
+
+
+def _says(context: Context, card: Card) -> None:
+    """What it is, in the card's words; a team's own document is shown as the quotation it is."""
+    if not card.own:
+        context.doc.paragraph(context.quote(card, "is"))
+        return
+    title, source = card.title(context.language), card.source
+    lines = [line.strip() for line in card.section(context.language, "is").split("\n") if line.strip()]
+    quoted = [f"> {context.doc.quote(card.id, title, source, line)}" for line in lines]
+    context.doc.blocks.append("\n".join([*quoted[:-1], f"{quoted[-1]} {context.cite(card)}"]))
+
+
+def _stated(context: Context, card: Card) -> list[str]:
+    """Formula and unit, where a team's document states them, and what the shipped card of the key says."""
+    doc, say, language = context.doc, context.say, context.language
+    title, source, lines = card.title(language), card.source, []
+    if card.formula:
+        lines.append(say("define.own_formula", formula=doc.quote(card.id, title, source, card.formula)))
+    if card.unit:
+        lines.append(say("define.own_unit", unit=doc.quote(card.id, title, source, card.unit)))
+    found = context.resolver.shipped_key(card.keys[0], context.run.framework if context.runs else None)
+    if found is not None:
+        other = found.card
+        short = context.short(other).rstrip("。.")
+        lines.append(say("define.shipped", framework=other.framework, short=short, ref=context.cite(other)))
+        theirs = other.meta.get("healthy")
+        if theirs and difference(card, other) is not None:
+            mine = doc.quote(card.id, title, source, card.meta["healthy"][language])
+            words = doc.quote(other.id, other.title(language), other.source, theirs[language])
+            lines.append(say("define.differs", own=mine, other=words))
+    return lines
 
 
 def _also(context: Context, card: Card) -> str:

@@ -90,19 +90,19 @@ class Context:
         framework = self.run.framework if self.runs else None
         resolution = self.resolver.key(metric, framework)
         if resolution is None and framework is not None:
-            named = self.resolver.name(metric, framework)
+            named = [r for r in self.resolver.name(metric, framework) if not r.card.own]
             resolution = named[0] if named else None
         if resolution is None or resolution.foreign:
             return None
         card = resolution.card
-        if self.runs and framework is None and "/" not in metric and card.framework not in self._likely_frameworks:
-            return None
+        if self.runs and framework is None and "/" not in metric and not card.own:
+            return card if card.framework in self._likely_frameworks else None
         return card
 
     @cached_property
     def _likely_frameworks(self) -> set[str]:
         """Frameworks of cards that at least four of the log's keys answer to exactly."""
-        found = [r.card.framework for m in self.run.metrics if (r := self.resolver.key(m, None)) is not None]
+        found = [r.card.framework for m in self.run.metrics if (r := self.resolver.shipped_key(m, None)) is not None]
         return {name for name in found if found.count(name) >= MANY_KEYS}
 
     def kind_of(self, metric: str) -> str:

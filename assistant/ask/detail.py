@@ -109,7 +109,7 @@ class _Remarks:
 
     def _outside(self, metric: str, value: float) -> bool:
         card = self.context.card(metric)
-        bounds = card.meta.get("range") if card else None
+        bounds = card.bounds if card else None
         if not bounds or is_validation(metric):
             return False
         low, high = bounds

@@ -268,11 +268,13 @@ def card_text(card, language: str) -> str:  # type: ignore[no-untyped-def]
     parts = [
         card.short(language),
         card.unit,
-        card.meta["formula"],
+        card.formula,
         card.source,
-        card.meta["present_when"][language],
+        card.present_when(language),
     ]
     parts += list(card.body[language].values())
+    if card.meta.get("healthy"):
+        parts.append(card.meta["healthy"][language])
     for other in card.meta.get("also", ()):
         names = ", ".join(f"`{name}`" for name in other["keys"])
         text = f"{other['framework']} {names}"

@@ -1,4 +1,4 @@
-"""``metric-assistant``: explain, parse, metric, serve.
+"""``metric-assistant``: explain, parse, metric, index, serve.
 
 Exit status: 0 done, 2 input or usage the user can mend (one line on standard error), 3 a needed service is
 unreachable.
@@ -75,6 +75,10 @@ def build_parser() -> argparse.ArgumentParser:
     metric.add_argument("--lang", choices=["auto", "zh", "en"], default="auto")
     metric.add_argument("--format", choices=["md", "json"], default="md")
     metric.set_defaults(run=metric_command)
+
+    from assistant.cli.index import add_index_parser
+
+    add_index_parser(commands)
 
     serve = commands.add_parser("serve", help="the chat page and the REST API / 网页与 REST API")
     serve.add_argument("--host", default="127.0.0.1")
@@ -242,6 +246,8 @@ def metric_command(arguments: argparse.Namespace) -> int:
     chinese = any("\u3400" <= char <= "\u9fff" for char in name)
     language = _language(name if chinese else "", arguments)
     cards = engine.metric(name)
+    for trouble in engine.problems:
+        print(trouble.message(language), file=sys.stderr)
     if arguments.format == "json":
         document = engine.metric_json(cards[0])
         document["others"] = [card.id for card in cards[1:]]
@@ -249,7 +255,7 @@ def metric_command(arguments: argparse.Namespace) -> int:
         return OK
     from assistant.cli.terminal import card_markdown, print_markdown
 
-    text = card_markdown(cards, language)
+    text = card_markdown(cards, language, engine.others(cards[0]))
     if sys.stdout.isatty():
         print_markdown(text)
     else:

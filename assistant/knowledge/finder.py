@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -34,7 +35,9 @@ _KEY: Final = re.compile(r"[a-z0-9][/_@][a-z0-9]", re.IGNORECASE)
 _JOINT: Final = re.compile(r"[/_@]")
 _LIKE_KEY: Final = re.compile(r"[a-z0-9][/_][a-z0-9]", re.IGNORECASE)
 _LEAST_TYPO: Final = 0.78
+_SURE_TYPO: Final = 0.9
 _SHORTEST_TYPO: Final = 4
+_LONG_TYPO: Final = 12
 _SYNONYM: Final = 0.3
 _HALF: Final = 0.55
 _GENERAL: Final = frozenset({"concept", "failure"})
@@ -222,6 +225,9 @@ class Finder:
             found = self.resolver.key(token, framework)
             if found is not None:
                 yield [found.card], "exact", token
+                alike = [card for card in self._spellings.get(token.lower(), []) if card is not found.card]
+                if alike:
+                    yield _ordered(alike, framework), "name", token
             elif len(token) > 3:
                 named = [r.card for r in self.resolver.name(token, framework)]
                 if not named and "/" in token:
@@ -233,12 +239,14 @@ class Finder:
             cards = cards or ([mention.card] if mention.card is not None else [])
             if cards:
                 yield cards, "name", mention.text
-        for name in mended.values():
+        for typed, name in mended.items():
             cards = _ordered(self._spellings.get(name, []), framework)
             if not cards and (found := self.resolver.key(name, framework)) is not None:
                 cards = [found.card]
             if cards:
                 yield cards, "typo", name
+                if len(typed) >= _LONG_TYPO:
+                    yield cards[:1], "exact", name
 
     @cached_property
     def _tails(self) -> dict[str, list[Card]]:
@@ -291,8 +299,10 @@ class Finder:
             if len(name) < _SHORTEST_TYPO or self._is_known(name):
                 continue
             known = self._keys if _KEY.search(name) else self._words
-            best = process.extractOne(name, known, scorer=OSA.normalized_similarity, score_cutoff=_LEAST_TYPO)
-            right = best[0] if best is not None else self._mend_parts(name) if "/" in name else None
+            free = self.resolver.key(name) is not None  # any text fits into some templates
+            cutoff = _SURE_TYPO if free else _LEAST_TYPO
+            best = process.extractOne(name, known, scorer=OSA.normalized_similarity, score_cutoff=cutoff)
+            right = best[0] if best is not None else self._mend_parts(name) if "/" in name and not free else None
             if right is not None:
                 mended[name] = right
         for name, right in mended.items():
@@ -315,13 +325,15 @@ class Finder:
 
     @cached_property
     def _parts(self) -> list[str]:
-        """What the keys consist of."""
-        parts = {part for card in self.library for key in card.keys for part in re.split("[/@]", key.lower())}
-        return sorted(part for part in parts if "{" not in part and len(part) > 2)
+        """What the keys consist of, the most frequent first."""
+        used = Counter(part for card in self.library for key in card.keys for part in re.split("[/@]", key.lower()))
+        return [part for part, _ in used.most_common() if "{" not in part and len(part) > 2]
 
     def _is_known(self, name: str) -> bool:
         if _KEY.search(name):
-            return name in self._spellings or name in self._tails or self.resolver.key(name) is not None
+            found = self.resolver.key(name)
+            fixed = found is not None and all(value.isdigit() or value in self._parts for _, value in found.bindings)
+            return name in self._spellings or name in self._tails or fixed
         return name in self._spellings or all(
             word in self._vocabulary or len(word) < _SHORTEST_TYPO for word in re.findall(r"[a-z]+", name)
         )

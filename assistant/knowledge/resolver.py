@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cached_property, lru_cache
-from typing import Literal, TypeVar
+from typing import Final, Literal, TypeVar
 
 from assistant import resources
 from assistant.knowledge.cards import OWN, Card, Library
@@ -89,9 +89,8 @@ class Resolver:
         table: dict[str, list[Card]] = {}
         for card in self.library:
             names = {*card.names, *(key.rsplit("/", 1)[-1] for key in card.keys if "{" not in key)}
-            generic = {"mean", "max", "min", "std", "total", "execute", "onload", "offload", "rss", "vms"}
             for name in names | {card.id.split("/", 1)[1]}:
-                if name.lower() not in generic:
+                if name.lower() not in _NO_NAMES:
                     table.setdefault(_fold(name), []).append(card)
         return table
 
@@ -153,9 +152,11 @@ class Resolver:
         """All cards that a user's spelling names, best first; empty when none does."""
         text = text.translate(_FULL_WIDTH).strip().strip("`'\"")
         direct = self.key(text, framework)
-        if direct is not None and not direct.foreign and direct.card.framework != GENERAL:
-            return [direct]
         folded = _fold(text)
+        if direct is not None and not direct.foreign and direct.card.framework != GENERAL:
+            bare = framework is None and "/" not in text and "@" not in text
+            if not bare or not any(card.framework == "verl" for card in self._names.get(folded, ())):
+                return [direct]
         named = _ordered(self._names.get(folded, []), framework)
         if framework is not None or not named:
             named += [card for card in _ordered(self._words.get(folded, []), framework) if card not in named]
@@ -253,7 +254,8 @@ class Resolver:
                 end = start + len(phrase)
                 if _whole_word(lower, start, end):
                     card = _prefer(self._held(cards, own), framework)
-                    if card is not None and not card.own and _foreign(card, framework) and not _JOINT.search(phrase):
+                    everyday = card is not None and not card.own and not _JOINT.search(phrase)
+                    if card is not None and everyday and (_foreign(card, framework) or _is_absent(card, own)):
                         break  # another framework's everyday words say nothing about this log
                     key = None
                     if card is not None:
@@ -345,6 +347,16 @@ _TOO_PLAIN = {
     "values", "gen", "actor", "critic", "value", "ratio", "episode",
 }  # fmt: skip
 
+#: Keys of a log, but as a word of a question they say nothing about a metric.
+_NO_NAMES: Final = frozenset({
+    "mean", "max", "min", "std", "total", "execute", "onload", "offload", "rss", "vms", "alpha", "backward",
+    "baseline", "batch", "bw", "collection", "computation", "data", "dt", "eta", "ev", "eval", "forward",
+    "frames", "gpu", "it", "iter", "iteration", "iterations", "latency", "learner", "learning", "len", "length",
+    "losses", "masked", "mem", "memory", "model", "ms", "norm", "optimizer", "others", "percentage", "progress",
+    "recall", "rollouts", "s", "scale", "score", "sec", "seq", "steps", "surrogate", "tel", "timers",
+    "timesteps", "tokens", "took", "train", "trainable", "trl", "ups", "update", "updates", "val", "wall",
+})  # fmt: skip
+
 
 _Places = tuple[dict[str, list[int]], list[int]]
 """Where each phrase stands in a list, and the lengths that phrases have."""
@@ -416,11 +428,21 @@ def _ascii_word(char: str) -> bool:
     return char.isascii() and (char.isalnum() or char == "_")
 
 
-#: What a parser calls the framework, where its metrics are explained under another name.
 GENERAL = "general"
 """The framework of cards whose keys mean the same everywhere."""
 
-EXPLAINED_AS = {"HF Trainer": "TRL", "Unsloth": "TRL", "transformers": "TRL"}
+#: What a parser calls the framework, where its metrics are explained under another name.
+EXPLAINED_AS = {
+    "HF Trainer": "TRL",
+    "Unsloth": "TRL",
+    "transformers": "TRL",
+    "Stable-Baselines": "Stable-Baselines3",
+}
+
+
+def _is_absent(card: Card, own: dict[str, str]) -> bool:
+    """Whether a card of no framework in particular is about none of a log's keys."""
+    return card.framework == GENERAL and bool(own) and not any(key.lower() in own for key in card.keys)
 
 
 def _foreign(card: Card, framework: str | None) -> bool:
@@ -428,13 +450,15 @@ def _foreign(card: Card, framework: str | None) -> bool:
         EXPLAINED_AS.get(framework, framework),
         "concept",
         "failure",
+        GENERAL,
         OWN,
     }
 
 
 def _ordered(cards: list[Card], framework: str | None) -> list[Card]:
     own = EXPLAINED_AS.get(framework or "", framework)
-    order = {own: 0, OWN: -1, "verl": 2, "concept": 1 if framework is None else 3}
+    known = framework is not None
+    order = {own: 0, OWN: -1, "verl": 2, "concept": 3 if known else 1, GENERAL: 1 if known else 3}
     return sorted(cards, key=lambda card: (order.get(card.framework, 4), card.id))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -11,8 +12,8 @@ from typing import Any
 
 from assistant.ask import Answerer, State, language_of
 from assistant.ask.understand import looks_like_question
-from assistant.knowledge import Card, Resolution, Resolver, library
-from assistant.model import Answer, Note, Run, UnknownMetric
+from assistant.knowledge import Card, Knowledge, Passage, Resolution, Resolver, difference, find_passages, knowledge
+from assistant.model import Answer, InputError, Note, Run, UnknownMetric
 from assistant.parsing import Parsed, Prose, parse_bytes, parse_file, parse_text, registry
 from assistant.settings import settings
 
@@ -61,11 +62,35 @@ class Explained:
 
 
 class Service:
-    """Stateless operations over shared, read-only knowledge."""
+    """Stateless operations over shared, read-only knowledge: the shipped cards and a team's own documents."""
 
     def __init__(self) -> None:
-        self.resolver = Resolver(library())
-        self.answerer = Answerer(self.resolver)
+        self._lock = threading.Lock()
+        self._known: tuple[Knowledge, Resolver, Answerer] | None = None
+
+    def _current(self) -> tuple[Knowledge, Resolver, Answerer]:
+        """What is known now: documents that another process added or removed count from the next call on."""
+        known = knowledge()
+        with self._lock:
+            if self._known is None or self._known[0].library is not known.library:
+                resolver = Resolver(known.library)
+                self._known = (known, resolver, Answerer(resolver))
+            return self._known
+
+    @property
+    def resolver(self) -> Resolver:
+        """From names to cards."""
+        return self._current()[1]
+
+    @property
+    def answerer(self) -> Answerer:
+        """From questions to answers."""
+        return self._current()[2]
+
+    @property
+    def problems(self) -> tuple[InputError, ...]:
+        """Stored documents that cannot be read."""
+        return self._current()[0].problems
 
     def read(
         self, sources: Sequence[Source], *, thorough: bool = False, progress: Callable[[int], None] | None = None
@@ -131,6 +156,7 @@ class Service:
             asked, material.runs, language=language, default_language=default, state=state
         )
         warnings = [note.text(answer.language) for note in material.notes]
+        warnings += [problem.zh if answer.language == "zh" else problem.en for problem in self.problems]
         if engine == "llm":
             warnings.append(
                 "没有配置模型，已用离线引擎回答。" if answer.language == "zh"
@@ -165,11 +191,12 @@ class Service:
     ) -> list[dict[str, Any]]:
         """Definitions by any wording, best first: card, title, framework, keys, score, and how it was found."""
         language = self.language(text, lang)
-        found = self.resolver.name(text, framework)
+        resolver = self.resolver
+        found = resolver.name(text, framework)
         if not found:
-            cards = [m.card for m in self.resolver.mentions(text, (), framework) if m.card is not None]
+            cards = [m.card for m in resolver.mentions(text, (), framework) if m.card is not None]
             found = [Resolution(card, "alias", 0.8) for card in dict.fromkeys(cards)]
-        return [
+        results: list[dict[str, Any]] = [
             {
                 "card": r.card.id, "title": r.card.title(language), "framework": r.card.framework,
                 "keys": list(r.card.keys), "score": r.score, "how": r.how,
@@ -177,10 +204,57 @@ class Service:
             }
             for r in found[:k]
         ]  # fmt: skip
+        for passage in find_passages(resolver.library.passages, text, k - len(results)):
+            shown = passage_json(passage.passage)
+            extra = {"score": passage.score, "excerpt": passage.excerpt}
+            results.append({**shown, "keys": [], "how": "search", "also": [], **extra})
+        return results
 
     def metric_json(self, card: Card) -> dict[str, Any]:
-        """One definition, both languages."""
-        return card.to_json()
+        """One definition, both languages, and who else defines the same keys."""
+        others = []
+        for other, differs in self.others(card):
+            entry: dict[str, Any] = {
+                "card": other.id, "framework": other.framework, "own": other.own, "keys": list(other.keys),
+                "title": dict(other.meta["title"]), "short": dict(other.meta["short"]), "source": other.source,
+            }  # fmt: skip
+            if differs is not None:
+                entry["differs"] = {"zh": differs[0], "en": differs[1]}
+            others.append(entry)
+        return {**card.to_json(), "own": card.own, "also_defined_by": others}
+
+    def others(self, card: Card) -> list[tuple[Card, tuple[str, str] | None]]:
+        """Other definitions of a card's keys where a team's own is among them, and how the normal values differ."""
+        resolver = self.resolver
+        if not resolver.library.own:
+            return []
+        keys = [*card.keys, *filter(None, [card.meta.get("template")])]
+        found = dict.fromkeys(other for key in keys for other in resolver.definitions(key))
+        return [
+            (other, difference(card, other) if card.own else difference(other, card))
+            for other in found
+            if other.meta.get("document") != card.meta.get("document")
+        ]
+
+    def passage(self, passage_id: str) -> dict[str, Any]:
+        """A passage of a team's own document by its id, such as ``doc:metrics.md#3``.
+
+        Raises:
+            UnknownMetric: there is none.
+        """
+        passage = self.resolver.library.passage(passage_id)
+        if passage is None:
+            raise UnknownMetric(zh=f"没有文档段落“{passage_id}”。", en=f"There is no passage “{passage_id}”.")
+        return {**passage_json(passage), "text": passage.text}
+
+
+def passage_json(passage: Passage) -> dict[str, Any]:
+    """A passage of a team's own document, without its text."""
+    return {
+        "card": passage.id, "id": passage.id, "kind": "document", "title": passage.title, "framework": "own",
+        "own": True, "document": passage.document, "heading": list(passage.heading), "line": passage.line,
+        "source": passage.source,
+    }  # fmt: skip
 
 
 @lru_cache(maxsize=1)

@@ -28,6 +28,7 @@ from assistant.knowledge.terms import fold, terms
 
 HERE = Path(__file__).resolve().parent
 LANGUAGES = ("zh", "en", "mixed")
+OUR_NAMES = {"custom-grpo": "custom"}
 KINDS = ("key", "alias", "paraphrase", "symptom", "typo", "concept", "unknown")
 Search = Callable[[str, str | None], list[str]]
 
@@ -43,6 +44,8 @@ def questions(held: bool) -> list[dict[str, Any]]:
     """The questions of one half."""
     name = "questions_held.yaml" if held else "questions_open.yaml"
     entries: list[dict[str, Any]] = yaml.safe_load((HERE / name).read_text(encoding="utf-8"))
+    for entry in entries:
+        entry["framework"] = OUR_NAMES.get(entry["framework"], entry["framework"])
     return entries
 
 

@@ -34,3 +34,21 @@ def test_settings_body_limit_follows_the_environment(
 ) -> None:
     monkeypatch.setenv("ASSISTANT_MAX_BODY_MB", size)
     assert settings().max_body_bytes == megabytes * 1024 * 1024
+
+
+@pytest.mark.parametrize(
+    ("environment", "folder"),
+    [
+        ({"ASSISTANT_DATA_DIR": "/a/b", "XDG_DATA_HOME": "/x"}, "/a/b"),
+        ({"XDG_DATA_HOME": "/x"}, "/x/metric-assistant"),
+        ({"XDG_DATA_HOME": "relative", "HOME": "/home/me"}, "/home/me/.local/share/metric-assistant"),
+        ({"XDG_DATA_HOME": "", "HOME": "/home/me"}, "/home/me/.local/share/metric-assistant"),
+        ({"ASSISTANT_DATA_DIR": "~/mine", "HOME": "/home/me"}, "/home/me/mine"),
+    ],
+)
+def test_settings_data_folder_follows_the_environment(
+    monkeypatch: pytest.MonkeyPatch, environment: dict[str, str], folder: str
+) -> None:
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    assert str(settings().data_dir) == folder
