@@ -248,6 +248,8 @@ def metric_command(arguments: argparse.Namespace) -> int:
     cards = engine.metric(name)
     for trouble in engine.problems:
         print(trouble.message(language), file=sys.stderr)
+    for notice in engine.notices:
+        print(notice.text(language), file=sys.stderr)
     if arguments.format == "json":
         document = engine.metric_json(cards[0])
         document["others"] = [card.id for card in cards[1:]]

@@ -17,6 +17,7 @@ from typing import Any, Final, Literal
 from assistant import resources
 from assistant.knowledge.cards import Card, Library
 from assistant.knowledge.index import Entry, Index
+from assistant.knowledge.passages import FoundPassage, Passage, find_passages
 from assistant.knowledge.resolver import EXPLAINED_AS, Resolver, _ordered
 from assistant.knowledge.terms import fold, terms
 
@@ -40,6 +41,7 @@ _SHORTEST_TYPO: Final = 4
 _LONG_TYPO: Final = 12
 _SYNONYM: Final = 0.3
 _HALF: Final = 0.55
+_LEAST_LIKENESS: Final = 0.3
 _GENERAL: Final = frozenset({"concept", "failure"})
 _NAMING: Final = ("exact", "name", "typo")
 
@@ -100,22 +102,39 @@ def entry_of(card: Card) -> Entry:
     )
 
 
+def entry_of_passage(passage: Passage) -> Entry:
+    """What the index holds of a passage of a team's own document."""
+    head = " ".join([*passage.heading, passage.document])
+    return Entry(passage.id, "", "", "", head, passage.text, (f"{head} {passage.text}",))
+
+
 class Finder:
     """Answers questions about cards.
 
     Args:
         library: the cards.
         index: makes the index on first use.
-        weights: of the signs.
+        resolver: from names to cards; made if none is given.
+        weights: of the signs; those of ``knowledge/search.yaml`` if none are given.
     """
 
     def __init__(
-        self, library: Library, index: Callable[[Sequence[Entry]], Index], weights: Mapping[str, float] | None = None
+        self,
+        library: Library,
+        index: Callable[[Sequence[Entry]], Index],
+        *,
+        resolver: Resolver | None = None,
+        weights: Mapping[str, float] | None = None,
     ):
         self.library = library
-        self.resolver = Resolver(library)
-        self.weights = weights or _table()["weights"]
+        self.resolver = resolver or Resolver(library)
+        self._weights = weights
         self._make_index = index
+
+    @cached_property
+    def weights(self) -> Mapping[str, float]:
+        """How much each sign counts."""
+        return self._weights or _table()["weights"]
 
     @cached_property
     def index(self) -> Index:
@@ -125,7 +144,7 @@ class Finder:
     @cached_property
     def entries(self) -> list[Entry]:
         """What the index holds."""
-        return [entry_of(card) for card in self.library]
+        return [*map(entry_of, self.library), *map(entry_of_passage, self.library.passages)]
 
     def find(self, question: str, framework: str | None = None, k: int = 5) -> list[Found]:
         """Cards that answer a question, best first; empty if none does.
@@ -147,6 +166,20 @@ class Finder:
         rest = sorted((f for f in scored if f.card.id not in known), key=lambda found: -found.score)
         least = self.weights["least" if self._known_share(question) > _HALF else "least_unknown"]
         return [*first, *(found for found in rest if found.score >= least)][:k]
+
+    def find_passages(self, question: str, k: int = 5) -> list[FoundPassage]:
+        """Passages of a team's own documents that answer a question, best first."""
+        passages = self.library.passages
+        found = find_passages(passages, question, k)
+        if not passages or len(found) >= k:
+            return found
+        known = {result.passage.id for result in found}
+        near = self.index.by_vectors(_without_fillers(fold(question)))
+        for passage_id, likeness in near.items():
+            passage = self.library.passage(passage_id)
+            if passage is not None and passage_id not in known and likeness >= _LEAST_LIKENESS and len(found) < k:
+                found.append(FoundPassage(passage, likeness, passage.text[:240]))
+        return found
 
     def _known_share(self, question: str) -> float:
         """How much of a question's own words any card uses."""
@@ -191,6 +224,9 @@ class Finder:
         kinds = asked_kinds(narrow(question).lower())
         for card_id, mine in signs.items():
             of = self.library.cards[card_id].framework
+            if self.library.cards[card_id].own:
+                mine["framework"] = 1.0  # a team's own words come first
+                continue
             if (of if of in _GENERAL else "metric") in kinds:
                 mine["kind"] = 1.0
             if of in _GENERAL:

@@ -31,6 +31,11 @@ from assistant.knowledge.terms import terms
 Tell = Callable[[str, str], None]
 """Receives a remark in Chinese and in English."""
 
+
+def quiet(zh: str, en: str) -> None:
+    """Tells nobody."""
+
+
 _VERSION: Final = "2"
 _COLLECTION: Final = "entries"
 _BATCH: Final = 256
@@ -80,10 +85,12 @@ class Index:
         folder: where it lies.
         embedding: turns questions into vectors.
         collection: Chroma's, ``None`` if Chroma cannot be used; words are still found then.
+        tell: hears of a server that went away.
     """
 
-    def __init__(self, folder: Path, embedding: Embedding, collection: Any | None) -> None:
+    def __init__(self, folder: Path, embedding: Embedding, collection: Any | None, tell: Tell = quiet) -> None:
         self.folder = folder
+        self._tell = tell
         self.has_vectors = collection is not None
         self._embedding = embedding
         self._collection = collection
@@ -118,12 +125,16 @@ class Index:
         """Cosine of the entries nearest to a question, best first; empty without Chroma."""
         if self._collection is None:
             return {}
-        vector = self._embedding.embed_query(text)
-        if not any(vector):
+        try:
+            vector = self._embedding.embed_query(text)
+            if not any(vector):
+                return {}
+            found = self._collection.query(
+                query_embeddings=[vector], n_results=min(3 * k, self._size), include=["metadatas", "distances"]
+            )
+        except Exception as error:  # a server went away: words are still found
+            _tell_unusable(self._tell, error)
             return {}
-        found = self._collection.query(
-            query_embeddings=[vector], n_results=min(3 * k, self._size), include=["metadatas", "distances"]
-        )
         scores: dict[str, float] = {}
         for meta, distance in zip(found["metadatas"][0], found["distances"][0], strict=True):
             scores.setdefault(str(meta["entry"]), 1.0 - float(distance))
@@ -155,7 +166,7 @@ def open_index(
     embedding: Embedding | None = None,
     embedding_name: str = NgramEmbedding.name,
     chroma_url: str = "",
-    tell: Tell = lambda zh, en: None,
+    tell: Tell = quiet,
 ) -> Index:
     """The index of some entries, built if it is not there.
 
@@ -238,7 +249,7 @@ class _Store:
             client = _client(folder, self.chroma_url, self.tell)
             if client is not None:
                 collection = self.collection(client, meta["parts"])
-        index = Index(folder, self.embedding or NgramEmbedding(meta["rarity"]), collection)
+        index = Index(folder, self.embedding or NgramEmbedding(meta["rarity"]), collection, self.tell)
         if index.count() != len(self.digests):
             index.close()
             raise _BrokenIndex("words")
@@ -276,9 +287,15 @@ class _Store:
         client = _client(folder, self.chroma_url, self.tell)
         parts = 0
         if client is not None:
-            parts = self.write_vectors(client, known, self.embedding or NgramEmbedding(rarity))
-            if not self.chroma_url:
-                client.close()
+            try:
+                parts = self.write_vectors(client, known, self.embedding or NgramEmbedding(rarity))
+            except Exception as error:  # a server of embeddings or of Chroma
+                if self.embedding is None and not self.chroma_url:
+                    raise
+                _tell_unusable(self.tell, error)
+            finally:
+                if not self.chroma_url:
+                    client.close()
         meta = {"embedding": self.embedding_name, "rarity": rarity, "entries": self.digests, "parts": parts}
         (folder / "meta.json").write_bytes(orjson.dumps(meta))
         return parts
@@ -360,9 +377,11 @@ def _client(folder: Path, chroma_url: str, tell: Tell) -> Any:
         return chromadb.HttpClient(
             host=url.hostname or "localhost", port=url.port or (443 if secure else 8000), ssl=secure, settings=quiet
         )
-    except Exception as error:  # not installed, not reachable, or broken: words are still found
-        tell(
-            f"向量检索不可用（{type(error).__name__}：{error}），只按词检索。",
-            f"Vector search cannot be used ({type(error).__name__}: {error}); only words are searched.",
-        )
+    except Exception as error:  # not installed, not reachable, or broken
+        _tell_unusable(tell, error)
         return None
+
+
+def _tell_unusable(tell: Tell, error: Exception) -> None:
+    why = f"{type(error).__name__}: {error}"[:200]
+    tell(f"向量检索不可用（{why}），只按词检索。", f"Vector search cannot be used ({why}); only words are searched.")

@@ -155,7 +155,8 @@ class Resolver:
         folded = _fold(text)
         if direct is not None and not direct.foreign and direct.card.framework != GENERAL:
             bare = framework is None and "/" not in text and "@" not in text
-            if not bare or not any(card.framework == "verl" for card in self._names.get(folded, ())):
+            plain = any(word == folded for word, _ in self._plain)
+            if not bare or not (plain or any(card.framework == "verl" for card in self._names.get(folded, ()))):
                 return [direct]
         named = _ordered(self._names.get(folded, []), framework)
         if framework is not None or not named:
@@ -164,13 +165,15 @@ class Resolver:
         own = [found for found in known if not found.foreign and found.card.framework != GENERAL]
         first = [*own, *([direct] if direct is not None else [])]
         result = first + [found for found in known if all(found.card is not other.card for other in first)]
-        if result:
+        home = "verl" if framework is None else EXPLAINED_AS.get(framework, framework)
+        plain = any(word == folded for word, _ in self._plain)
+        if result and not (plain and all(found.card.framework not in {home, OWN, "concept"} for found in result)):
             return result
         for word, patterns in self._plain:
             if word == folded:
                 exact = [self.key(pattern, framework) for pattern in patterns if "*" not in pattern]
                 meant = {r.card.id: r for r in exact if r is not None}
-                return [Resolution(r.card, "alias", 0.8, foreign=r.foreign) for r in meant.values()]
+                return [Resolution(r.card, "alias", 0.8, foreign=r.foreign) for r in meant.values()] or result
         if _STATISTIC.fullmatch(text):
             _, card = self._statistic(text.lower(), "", {}, framework)
             if card is not None:

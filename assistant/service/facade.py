@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tempfile
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -12,7 +13,9 @@ from typing import Any
 
 from assistant.ask import Answerer, State, language_of
 from assistant.ask.understand import looks_like_question
-from assistant.knowledge import Card, Knowledge, Passage, Resolution, Resolver, difference, find_passages, knowledge
+from assistant.knowledge import Card, Finder, Knowledge, Passage, Resolver, difference, knowledge
+from assistant.knowledge.cards import cache_folder
+from assistant.knowledge.index import Entry, Index, open_index
 from assistant.model import Answer, InputError, Note, Run, UnknownMetric
 from assistant.parsing import Parsed, Prose, parse_bytes, parse_file, parse_text, registry
 from assistant.settings import settings
@@ -23,6 +26,7 @@ EDGE = 3
 SHORT_PASTE = 60
 #: Chinese characters in the prose around a log from which an answer to no question is in Chinese.
 MANY_CHARACTERS = 20
+KEY_LIKE = re.compile(r"[\w./@{}()|-]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,15 +70,17 @@ class Service:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._known: tuple[Knowledge, Resolver, Answerer] | None = None
+        self._known: tuple[Knowledge, Resolver, Answerer, Finder] | None = None
+        self._told: dict[str, Note] = {}
 
-    def _current(self) -> tuple[Knowledge, Resolver, Answerer]:
+    def _current(self) -> tuple[Knowledge, Resolver, Answerer, Finder]:
         """What is known now: documents that another process added or removed count from the next call on."""
         known = knowledge()
         with self._lock:
             if self._known is None or self._known[0].library is not known.library:
                 resolver = Resolver(known.library)
-                self._known = (known, resolver, Answerer(resolver))
+                finder = Finder(known.library, self._index, resolver=resolver)
+                self._known = (known, resolver, Answerer(resolver), finder)
             return self._known
 
     @property
@@ -86,6 +92,39 @@ class Service:
     def answerer(self) -> Answerer:
         """From questions to answers."""
         return self._current()[2]
+
+    @property
+    def finder(self) -> Finder:
+        """From questions in any words to cards."""
+        return self._current()[3]
+
+    @property
+    def notices(self) -> tuple[Note, ...]:
+        """What the search had to repair, or cannot use; each once."""
+        return tuple(self._told.values())
+
+    def _index(self, entries: Sequence[Entry]) -> Index:
+        chosen = settings()
+        embedding = None
+        if chosen.embeddings != "local":
+            from assistant.knowledge.index_remote import remote_embedding
+
+            embedding = remote_embedding(chosen.embeddings, chosen.embeddings_url, chosen.embeddings_key)
+        options: dict[str, Any] = {"embedding": embedding, "chroma_url": chosen.chroma_url, "tell": self._tell}
+        if embedding is not None:
+            options["embedding_name"] = f"{chosen.embeddings} {chosen.embeddings_url}"
+        try:
+            return open_index(entries, cache_folder() / "search", **options)
+        except OSError as error:  # a home that cannot be written
+            self._tell(
+                f"检索索引无法写入缓存目录（{error}），本次在临时目录建立。",
+                f"The search index cannot be written to the cache folder ({error}); it is built in a temporary one.",
+            )
+            self._temporary = tempfile.TemporaryDirectory()
+            return open_index(entries, Path(self._temporary.name), **options)
+
+    def _tell(self, zh: str, en: str) -> None:
+        self._told.setdefault(en, Note("search_index", zh, en))
 
     @property
     def problems(self) -> tuple[InputError, ...]:
@@ -177,9 +216,10 @@ class Service:
         found = self.resolver.name(name)
         if found:
             return [resolution.card for resolution in found]
-        mentions = [m for m in self.resolver.mentions(name) if m.card is not None]
-        if mentions:
-            return [m.card for m in mentions if m.card is not None]
+        if not (name.isascii() and KEY_LIKE.fullmatch(name.strip())):  # a misspelt key is not guessed at
+            cards = [found.card for found in self.finder.find(name)]
+            if cards:
+                return cards
         near = self.resolver.nearest(name)
         raise UnknownMetric(
             zh=f"没有“{name}”的定义。最接近的名字：{'、'.join(near)}。",
@@ -191,20 +231,16 @@ class Service:
     ) -> list[dict[str, Any]]:
         """Definitions by any wording, best first: card, title, framework, keys, score, and how it was found."""
         language = self.language(text, lang)
-        resolver = self.resolver
-        found = resolver.name(text, framework)
-        if not found:
-            cards = [m.card for m in resolver.mentions(text, (), framework) if m.card is not None]
-            found = [Resolution(card, "alias", 0.8) for card in dict.fromkeys(cards)]
+        found = self.finder.find(text, framework, k)
         results: list[dict[str, Any]] = [
             {
                 "card": r.card.id, "title": r.card.title(language), "framework": r.card.framework,
-                "keys": list(r.card.keys), "score": r.score, "how": r.how,
+                "keys": list(r.card.keys), "score": round(r.score, 3), "how": r.how,
                 "also": [{"framework": o["framework"], "keys": o["keys"]} for o in r.card.meta.get("also", ())],
             }
-            for r in found[:k]
+            for r in found
         ]  # fmt: skip
-        for passage in find_passages(resolver.library.passages, text, k - len(results)):
+        for passage in self.finder.find_passages(text, k - len(results)):
             shown = passage_json(passage.passage)
             extra = {"score": passage.score, "excerpt": passage.excerpt}
             results.append({**shown, "keys": [], "how": "search", "also": [], **extra})
