@@ -66,12 +66,16 @@ def read_validation_dict(lines: Sequence[str], numbers: Sequence[int], index: in
     cells: list[tuple[str, Number, int]] = []
     for pair in _PAIR.finditer(text):
         value = read_number(pair["inner"] or pair["plain"])
-        if value is not None and "..." not in pair["key"]:
+        if value is not None and "..." not in pair["key"] and _is_key(pair["key"]):
             begin = pair.end("key") + 1
             begin += len(text[begin : pair.end()]) - len(text[begin : pair.end()].lstrip("'\": "))
             cells.append((pair["key"], value, numbers[entries[bisect_right(starts, begin) - 1]]))
     final = found["which"] == "Final"
     return ValidationDict(final, tuple(cells), numbers[index], numbers[end - 1], end, tag, "}" in text)
+
+
+def _is_key(text: str) -> bool:
+    return text == text.strip() and any(char.isalnum() for char in text)
 
 
 def _collect(

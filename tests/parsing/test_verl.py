@@ -315,3 +315,10 @@ def test_parse_text_metric_like_line_that_no_format_reads_is_counted() -> None:
 def test_parse_text_prose_pairs_beside_a_log_are_not_cells() -> None:
     run = only_run("step:1 - actor/kl:0.5\n\npg_loss: 0.000212     Policy Gradient 损失\n- **actor/lr: 1e-6** - 学习率")
     assert run.metrics == ("actor/kl",)
+
+
+def test_parse_validation_dict_blank_key_is_no_metric() -> None:
+    text = (
+        "(\"Initial validation metrics: {'val-core/x/acc/mean@4': np.float64(0.5), ' ': np.float64(0.25), '-': 1}\")\n"
+    )
+    assert parse_text(text).runs[0].metrics == ("val-core/x/acc/mean@4",)
