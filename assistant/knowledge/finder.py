@@ -37,10 +37,11 @@ _JOINT: Final = re.compile(r"[/_@]")
 _LIKE_KEY: Final = re.compile(r"[a-z0-9][/_][a-z0-9]", re.IGNORECASE)
 _LEAST_TYPO: Final = 0.78
 _SURE_TYPO: Final = 0.9
+_SHORT_REST: Final = 12
 _SHORTEST_TYPO: Final = 4
 _LONG_TYPO: Final = 12
-_SYNONYM: Final = 0.3
-_HALF: Final = 0.55
+_SYNONYM: Final = 0.2
+_LEAST: Final = 0.5
 _LEAST_LIKENESS: Final = 0.3
 _GENERAL: Final = frozenset({"concept", "failure"})
 _NAMING: Final = ("exact", "name", "typo")
@@ -137,6 +138,12 @@ class Finder:
         return self._weights or _table()["weights"]
 
     @cached_property
+    def sureness(self) -> Mapping[str, float]:
+        """How much each sign tells that a question is about metrics at all."""
+        table: Mapping[str, float] = _table()["sureness"]
+        return table
+
+    @cached_property
     def index(self) -> Index:
         """The index, opened or built on first use."""
         return self._make_index(self.entries)
@@ -161,11 +168,27 @@ class Finder:
         scored = [
             Found(self.library.cards[card], _how(signs), self._score(signs), signs) for card, signs in features.items()
         ]
+        if _JOINT.search(question.strip()):  # spelt as a key: a metric comes before the concept of the same name
+            direct.sort(key=lambda resolution: resolution.card.framework in _GENERAL)
         first = [Found(r.card, r.how, 1.0 if r.how != "alias" else 0.95, {"name": 1.0}) for r in direct]
         known = {found.card.id for found in first}
         rest = sorted((f for f in scored if f.card.id not in known), key=lambda found: -found.score)
-        least = self.weights["least" if self._known_share(question) > _HALF else "least_unknown"]
-        return [*first, *(found for found in rest if found.score >= least)][:k]
+        best = rest[0] if rest else None
+        if not first and (best is None or not self._is_sure(question, best)):
+            return []
+        return [*first, *(found for found in rest if found.score >= _LEAST)][:k]
+
+    def _is_sure(self, question: str, best: Found) -> bool:
+        """Whether what was found best is about the question at all: by its words, its likeness, a name in it."""
+        sure = self.sureness
+        named = max(best.features.get(sign, 0.0) for sign in _NAMING)
+        total = (
+            sure["vectors"] * best.features.get("vectors", 0.0)
+            + sure["share"] * self._known_share(question)
+            + sure["named"] * named
+            + sure["framework"] * best.features.get("framework", 0.0)
+        )
+        return total >= sure["least"]
 
     def find_passages(self, question: str, k: int = 5) -> list[FoundPassage]:
         """Passages of a team's own documents that answer a question, best first."""
@@ -246,7 +269,12 @@ class Finder:
 
     def _asks_for_unknown(self, question: str, framework: str | None) -> bool:
         """Whether a question is about a key that nothing here is called, even if it is misspelt."""
-        keys = [m.group().rstrip("./-:") for m in _NAME.finditer(narrow(question)) if _LIKE_KEY.search(m.group())]
+        text = narrow(question)
+        keys = [match.group().rstrip("./-:") for match in _NAME.finditer(text) if _LIKE_KEY.search(match.group())]
+        rest = len(_without_fillers(fold(text))) - sum(map(len, keys))
+        keys = [
+            key for key in keys if "_" in key or key.count("/") > 1 or rest <= _SHORT_REST
+        ]  # "train/infer" is prose
         if not keys or any(next(iter(self._named(key, self._mend(fold(key))[1], framework)), None) for key in keys):
             return False
         return not any(True for _ in self._named(question, {}, framework))
@@ -466,6 +494,7 @@ def _table() -> dict[str, Any]:
         },
         "wordings": re.compile("|".join(rf"(?<![a-z]){re.escape(w)}(?![a-z])" if w.isascii() else w for w in wordings)),
         "weights": table["weights"],
+        "sureness": table["sureness"],
         "fillers": {*english, *chinese},
         "pattern": re.compile("|".join([*map(re.escape, long), rf"(?<![\w/@.-])(?:{'|'.join(english)})(?![\w/@-])"])),
     }

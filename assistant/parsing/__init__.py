@@ -55,13 +55,13 @@ registry.register(LazyFormat("easyr1", 88, "easyr1:EasyR1", ("Step ",)))
 registry.register(LazyFormat("roll", 85, "roll:ROLL", ("pipeline step ", "@sum", "system/tps")))
 registry.register(LazyFormat("prime-rl", 80, "primerl:PrimeRL", ("tep ", "| Time")))
 registry.register(LazyFormat("logger-pairs", 9, "levelpairs:LevelPairs", ("=", ":")))
-registry.register(LazyFormat("hf-dict", 60, "hfdict:HFDict", ("{'",)))
+registry.register(LazyFormat("hf-dict", 60, "hfdict:HFDict", ("{'", "'loss': ")))
 registry.register(
     LazyFormat(
         "trainer-jsonl", 66, "trainerjson:TrainerJsonLines", ("current_steps", "total_steps", "max_steps", "_time")
     )
 )
-registry.register(LazyFormat("trainer-state", 64, "trainerstate:TrainerStateJson", ('"log_history"',)))
+registry.register(LazyFormat("trainer-state", 64, "trainerstate:TrainerStateJson", ('"log_history"', '}, {"')))
 registry.register(LazyFormat("notebook-table", 62, "notebook:NotebookTable", ("Training Loss", "Validation Loss")))
 for lazy in FORMATS:
     registry.register(lazy)

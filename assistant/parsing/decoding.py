@@ -23,6 +23,9 @@ _MAGIC: Final = (
     (b"\xfd7zXZ\x00", "xz", "unxz"),
 )
 MAGIC: Final = tuple(magic for magic, _, _ in _MAGIC)
+_HOLE: Final = b"\x00" * 4
+"""What a log begins with that was emptied (``logrotate``'s ``copytruncate``) while a program kept writing to it."""
+
 _SAMPLE: Final = 1 << 16
 _CJK: Final = re.compile(
     "[\u4e00-\u9fff\u3000-\u303f\uff00-\uffef\u2010-\u2027\u2190-\u21ff\u2500-\u25ff\u00b1\u00b7\u00d7]"
@@ -50,6 +53,8 @@ def decode(data: bytes, name: str = "input") -> tuple[str, tuple[Note, ...]]:
             zh=f"{name} 是空的：请粘贴训练日志，或换一个有内容的文件。",
             en=f"{name} is empty: paste a training log, or give a file that holds one.",
         )
+    if data.startswith(_HOLE):
+        return decode(data.lstrip(b"\x00"), name)
     for mark, encoding in _BOMS:
         if data.startswith(mark) and (encoding == "utf-8-sig" or b"\x00" in data[len(mark) : _SAMPLE]):
             text = data.decode(encoding, errors="replace").removeprefix("\ufeff")

@@ -35,6 +35,7 @@ _HISTORIES: Final = (
     "train",
     "eval",
 )
+_COMMA: Final = re.compile(r', ?(?=")')
 _TORN_CELL: Final = re.compile(r'"(?P<key>[^"\\]{1,200})": ?')
 _INTERNAL: Final = re.compile(r"_(?:timestamp|runtime|wandb)(?:/|$)")
 _LONGEST: Final = 200_000
@@ -114,15 +115,18 @@ def _read_torn(document: Document) -> _Torn | None:
     start = line.find('{"', 0, 240)
     if start < 0 or len(line) > _LONGEST or line.endswith(("}", "},")) or _PREFIX.match(line[:start].strip()) is None:
         return None
-    cut = line.rfind(', "', start)
-    held = _loads(line[start:cut] + "}") if cut > start else None
-    if held is None:
+    comma = None
+    for comma in _COMMA.finditer(line, start):
+        pass
+    held = _loads(line[start : comma.start()] + "}") if comma is not None else None
+    if comma is None or held is None:
         return None
+    cut = comma.end()
     number = document.numbers[at]
     event = Event(number, bare=not line[:start].strip(), last=number)
     _flatten(held, "", number, event, 0)
-    found = _TORN_CELL.match(line, cut + 2)
-    return _Torn(event, found["key"] if found else None, line[cut + 2 :]) if event.cells else None
+    found = _TORN_CELL.match(line, cut)
+    return _Torn(event, found["key"] if found else None, line[cut:]) if event.cells else None
 
 
 def _loads(text: str) -> dict[str, Any] | None:

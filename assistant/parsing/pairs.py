@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Final
 
-from assistant.model.run import Number
+from assistant.model.run import Note, Number
 from assistant.parsing.columns import is_result
 from assistant.parsing.frameworks import detect_framework
 from assistant.parsing.markdown import Fences, Section, read_bullet
@@ -37,7 +37,8 @@ _STEP_FRONT: Final = re.compile(
 )
 _STEP_LINE: Final = re.compile(
     r"(?i)[\s=#*\[-]*(?:global[_ ]?)?(?:step|iter(?:ation)?)\s{0,2}[:=# ]?\s{0,2}(?P<step>[0-9]{1,12})"
-    r"(?:\s?/\s?[0-9]{1,12})?[\s\]=*:-]*"
+    r"(?:\s?/\s?[0-9]{1,12})?[\s\]=*:：-]*"
+    r"|[\s=#*\[-]*(?:训练)?[到在]?第?\s{0,2}(?P<count>[0-9]{1,12})\s{0,2}步(?:的?时候?)?[\s\]=*:：-]*"
 )
 _STEP_KEYS: Final = {
     "training/global_step",
@@ -117,8 +118,19 @@ def read_pairs(document: Document, name: str) -> Reading:
         format="markdown-list" if 2 * listed > len(cells) else name,
         framework=detect_framework({cell.key for cell in cells}),
         step_axis=axis,
+        warnings=[_counted(rows[0].line)] if axis == "index" and len(rows) > 1 else [],
     )
     return Reading((run,), frozenset(taken), (), tuple(asking))
+
+
+def _counted(line: int) -> Note:
+    return Note(
+        "no_step",
+        "没有为每组数值认出步数；各行按出现顺序从 0 编号，编号不是训练步。",
+        "No step was recognised for every group of values; the rows are counted from 0 in order of appearance, "
+        "and the count is no training step.",
+        line,
+    )
 
 
 def _find(document: Document) -> tuple[list[list[Found] | int], set[int], list[int]]:
@@ -143,10 +155,10 @@ def _find(document: Document) -> tuple[list[list[Found] | int], set[int], list[i
             taken.add(number)
             if "?" in line or "？" in line:
                 asking.append(number)
-        elif "step" in line[:60].lower() or "iter" in line[:60].lower():
+        elif "步" in line[:60] or "step" in line[:60].lower() or "iter" in line[:60].lower():
             step = _STEP_LINE.fullmatch(line)
             if step is not None:
-                groups.append(int(step["step"]))
+                groups.append(int(step["step"] or step["count"]))
     return groups, taken, asking
 
 

@@ -22,6 +22,9 @@ from assistant.parsing.trainerruns import build_runs
 from assistant.parsing.uncollected import uncollected
 
 _MARK: Final = '"log_history"'
+_FEWEST: Final = 2
+"""Events that a part of the list has to hold to be taken for one."""
+
 _OPEN: Final = re.compile(r'"log_history"\s{0,80}+:\s{0,80}+\[')
 _NEXT: Final = re.compile(r"[\s,]{0,2000}+(?:(\{)|(\]))")
 
@@ -40,22 +43,26 @@ class TrainerStateJson:
 
 def _read(document: Document) -> Reading:
     lines = document.lines
-    first = next((entry for entry, line in enumerate(lines) if _MARK in line), None)
+    first = next((entry for entry, line in enumerate(lines) if _MARK in line or _is_part(line)), None)
     if first is None:
         return Reading()
     own = lines[first:]
     starts = list(accumulate(map(len, own), initial=0))[:-1]
     text = "".join(own)
     opened = _OPEN.search(text)
-    if opened is None:
-        return Reading()
-    events, bad = _events(document, first, text, starts, opened.end())
-    if not any("step" in event.values for event in events):
-        return Reading(not_understood=tuple(bad))
+    begin = opened.end() if opened is not None else text.find("{")
+    events, bad = _events(document, first, text, starts, begin)
+    if sum("step" in event.values for event in events) < (1 if opened is not None else _FEWEST):
+        return Reading(not_understood=tuple(bad) if opened is not None else ())
     name_steps(events, "step")
     keys = {key for event in events for key in event.values}
     built = build_runs(events, name=document.name, axis="step", style=("trainer-state", flavour(keys)[1]))
     return Reading(tuple(built.runs), frozenset(built.taken), tuple(sorted({*bad, *built.undated} - built.taken)))
+
+
+def _is_part(line: str) -> bool:
+    """Whether a line holds some of the list's objects, pasted without what stands around them."""
+    return '}, {"' in line and '"step": ' in line and '"epoch": ' in line
 
 
 def _events(document: Document, first: int, text: str, starts: list[int], at: int) -> tuple[list[Event], list[int]]:

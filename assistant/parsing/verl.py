@@ -63,7 +63,7 @@ def _settle_ends(scan: Scan) -> None:
         if tail.state == "not_a_number" or isinstance(row, KeptRow):
             continue
         if tail.state == "complete":
-            if reached is None and not tail.dangling and not (at == last and _stops_early(scan)):
+            if reached is None and not tail.dangling and not (at == last and _is_last_cut(scan, tail)):
                 continue
             row.cut, row.limit = True, reached
             if not tail.plain or tail.key is None or _is_proved(row, tail, body):
@@ -99,13 +99,15 @@ def _is_proved(row: Row, tail: Tail, body: str) -> bool:
     )
 
 
-def _stops_early(scan: Scan) -> bool:
-    """Whether a paste ends inside its last record: its keys begin another row's and stop short of it.
+def _is_last_cut(scan: Scan, tail: Tail) -> bool:
+    """Whether a text ends inside its last record: its number stops at the point, or its keys begin another row's.
 
     Only blank lines, prose and code fences may follow; a program's output shows that the line was printed.
     """
     if len(scan.rest) > MOST_ASIDES or any(not _is_aside(line) for line in scan.rest):
         return False
+    if tail.plain and tail.text.endswith("."):
+        return True
     keys = scan.rows[-1].keys()
     shapes = {row.keys() for row in scan.rows[:-1]}
     return keys not in shapes and any(len(s) > len(keys) and s[: len(keys)] == keys for s in shapes)

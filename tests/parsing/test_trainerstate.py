@@ -59,3 +59,18 @@ def test_parse_text_cut_file_gives_no_wrong_cell(seed: int, share: float) -> Non
 )
 def test_parse_text_empty_history_gives_no_run(text: str) -> None:
     assert parse_text(text).runs == ()
+
+
+def test_parse_text_part_of_the_list_pasted_alone_is_read() -> None:
+    text = (
+        '"grad_norm": 0.5, "epoch": 0.1, "step": 5}, {"loss": 0.75, "grad_norm": 0.25, "epoch": 0.2, "step": 10}, '
+        '{"eval_loss": 0.5, "epoch": 0.2, "step": 10}, {"loss": 0.625, "epoch": 0.3, "step": 15}, {"lo'
+    )
+    run = parse_text(text).runs[0]
+    assert [(c.step, c.value) for c in run.cells("loss")] == [(10, 0.75), (15, 0.625)]
+    assert [(c.step, c.value) for c in run.cells("eval_loss")] == [(10, 0.5)]
+
+
+def test_parse_text_objects_without_training_keys_are_no_part_of_the_list() -> None:
+    text = 'items = [{"step": 1, "title": "a"}, {"step": 2, "title": "b"}, {"step": 3, "epoch": "x"}]'
+    assert not any(run.format == "trainer-state" for run in parse_text(text).runs)
