@@ -186,6 +186,8 @@ def parse_command(arguments: argparse.Namespace) -> int:
     if arguments.strict and material.doubtful:
         raise _not_understood(material.doubtful[0])
     if not material.runs:
+        if material.doubtful:
+            raise _not_understood(material.doubtful[0])
         raise InputError(
             zh=f"{arguments.source} 里没有任何指标。请确认这是训练日志。",
             en=f"{arguments.source} holds no metric. Check that it is a training log.",
@@ -207,7 +209,8 @@ def parse_command(arguments: argparse.Namespace) -> int:
         if len(material.runs) > 1:
             frame.insert(0, "run", run.id)
         frames.append(frame)
-    table = pd.concat(frames).reset_index(names=material.runs[0].step_axis)
+    table = pd.concat(frames)
+    table = table.reset_index(names=_step_column([run.step_axis for run in material.runs], set(table.columns)))
     if arguments.to == "csv":
         table.to_csv(arguments.output or sys.stdout, index=False)
         return OK
@@ -226,8 +229,18 @@ def parse_command(arguments: argparse.Namespace) -> int:
     return OK
 
 
+def _step_column(axes: list[str], taken: set[str]) -> str:
+    """The heading of the column of steps: what counts them in all runs, unless a metric has that name too."""
+    name = axes[0] if len(set(axes)) == 1 else "step"
+    if name in taken:
+        name = "step"
+    while name in taken:
+        name = f"_{name}"
+    return name
+
+
 def _not_understood(doubtful: Any) -> InputError:
-    """The error of ``--strict``: how many lines, which, and what stands on the first three."""
+    """The error of ``--strict``, and where nothing was read: how many lines, which, and the text of three."""
     lines = doubtful.lines
     shown = ", ".join(map(str, lines[:10])) + (" …" if len(lines) > 10 else "")
     samples = "".join(f"\n  {line}: {text}" for line, text in zip(lines, doubtful.samples, strict=False))

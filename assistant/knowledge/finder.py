@@ -7,30 +7,29 @@ is found by the index. What is not alike enough is not found: an unknown metric 
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
-from typing import Any, Final, Literal
+from functools import cached_property
+from typing import Final, Literal
 
-from assistant import resources
 from assistant.knowledge.cards import Card, Library
 from assistant.knowledge.index import Entry, Index
 from assistant.knowledge.passages import FoundPassage, Passage, find_passages
+from assistant.knowledge.questions import (
+    SYNONYM,
+    asked_framework,
+    asked_kinds,
+    narrow,
+    question_terms,
+    search_table,
+    without_fillers,
+)
 from assistant.knowledge.resolver import EXPLAINED_AS, Resolver, _ordered
 from assistant.knowledge.terms import fold, terms
 
 How = Literal["exact", "template", "alias", "search"]
 
-FRAMEWORKS: Final = {
-    "verl": "verl", "trl": "TRL", "roll": "ROLL", "openrlhf": "OpenRLHF", "slime": "slime", "nemo": "NeMo-RL",
-    "areal": "AReaL", "swift": "ms-swift",
-}  # fmt: skip
-
-_ASKED: Final = re.compile(
-    r"(?<![a-z0-9/_])(verl|trl|roll|openrlhf|slime|nemo(?:[- ]?rl)?|areal|(?:ms-?)?swift)(?![a-z0-9/_])"
-)
 _NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_@./()|-]*")
 _KEY: Final = re.compile(r"[a-z0-9][/_@][a-z0-9]", re.IGNORECASE)
 _JOINT: Final = re.compile(r"[/_@]")
@@ -40,7 +39,7 @@ _SURE_TYPO: Final = 0.9
 _SHORT_REST: Final = 12
 _SHORTEST_TYPO: Final = 4
 _LONG_TYPO: Final = 12
-_SYNONYM: Final = 0.2
+_COMMON: Final = 0.05
 _LEAST: Final = 0.5
 _LEAST_LIKENESS: Final = 0.3
 _GENERAL: Final = frozenset({"concept", "failure"})
@@ -130,17 +129,18 @@ class Finder:
         self.library = library
         self.resolver = resolver or Resolver(library)
         self._weights = weights
+        self._mended: tuple[str, tuple[str, dict[str, str]]] = ("", ("", {}))
         self._make_index = index
 
     @cached_property
     def weights(self) -> Mapping[str, float]:
         """How much each sign counts."""
-        return self._weights or _table()["weights"]
+        return self._weights or search_table()["weights"]
 
     @cached_property
     def sureness(self) -> Mapping[str, float]:
         """How much each sign tells that a question is about metrics at all."""
-        table: Mapping[str, float] = _table()["sureness"]
+        table: Mapping[str, float] = search_table()["sureness"]
         return table
 
     @cached_property
@@ -197,7 +197,7 @@ class Finder:
         if not passages or len(found) >= k:
             return found
         known = {result.passage.id for result in found}
-        near = self.index.by_vectors(_without_fillers(fold(question)))
+        near = self.index.by_vectors(without_fillers(fold(question)))
         for passage_id, likeness in near.items():
             passage = self.library.passage(passage_id)
             if passage is not None and passage_id not in known and likeness >= _LEAST_LIKENESS and len(found) < k:
@@ -206,8 +206,8 @@ class Finder:
 
     def _known_share(self, question: str) -> float:
         """How much of a question's own words any card uses."""
-        weights = question_terms(self._mend(_without_fillers(fold(question)))[0])
-        own = {term: weight for term, weight in weights.items() if weight > _SYNONYM and len(term) > 1}
+        weights = question_terms(self._mend(without_fillers(fold(question)))[0])
+        own = {term: weight for term, weight in weights.items() if weight > SYNONYM and len(term) > 1}
         known = self.index.known(own)
         return sum(own[term] for term in known) / (sum(own.values()) or 1.0)
 
@@ -221,9 +221,9 @@ class Finder:
             mine = signs.setdefault(card.id, {})
             mine[sign] = max(mine.get(sign, 0.0), value)
 
-        text, mended = self._mend(_without_fillers(text))
+        text, mended = self._mend(without_fillers(text))
         weights = question_terms(text)
-        whole = sum(weight for weight in weights.values() if weight > _SYNONYM) or 1.0
+        whole = sum(weight for weight in weights.values() if weight > SYNONYM) or 1.0
         for cards, sign, span in self._named(narrow(question), mended, asked):
             share = sum(weights.get(term, 0.0) for term in set(terms(span))) / whole
             value = min(1.0, 0.25 + share) if not _KEY.search(span) else 1.0
@@ -234,7 +234,12 @@ class Finder:
                     add(twin, "name", value)
                 if not twins:
                     add(card, sign, value / len(cards) ** 0.25)
-        by_words = self.index.by_words(weights)
+        asked_words = {
+            term: weight
+            for term, weight in weights.items()
+            if weight > SYNONYM or self.index.share(term) <= _COMMON  # a common synonym tells nothing, and costs time
+        }
+        by_words = self.index.by_words(asked_words)
         top = max(by_words.values(), default=1.0)
         for card_id, score in by_words.items():
             if card_id in self.library.cards:
@@ -271,7 +276,7 @@ class Finder:
         """Whether a question is about a key that nothing here is called, even if it is misspelt."""
         text = narrow(question)
         keys = [match.group().rstrip("./-:") for match in _NAME.finditer(text) if _LIKE_KEY.search(match.group())]
-        rest = len(_without_fillers(fold(text))) - sum(map(len, keys))
+        rest = len(without_fillers(fold(text))) - sum(map(len, keys))
         keys = [
             key for key in keys if "_" in key or key.count("/") > 1 or rest <= _SHORT_REST
         ]  # "train/infer" is prose
@@ -354,6 +359,12 @@ class Finder:
 
     def _mend(self, text: str) -> tuple[str, dict[str, str]]:
         """A folded text with misspelt names and words as they are spelt, and what was mended."""
+        known = self._mended
+        if known[0] != text:
+            known = self._mended = (text, self._mended_text(text))
+        return known[1]
+
+    def _mended_text(self, text: str) -> tuple[str, dict[str, str]]:
         from rapidfuzz import process
         from rapidfuzz.distance import OSA
 
@@ -436,68 +447,6 @@ class Finder:
             for text in (card.title("en"), card.short("en"), *card.words("en"), *(t for _, t in card.sections("en")))
             for word in re.findall(r"[a-z]+", text.lower())
         }
-
-
-def asked_framework(text: str) -> str | None:
-    """The framework that a folded question names, if it names one."""
-    named = {next(FRAMEWORKS[f] for f in FRAMEWORKS if f in match) for match in _ASKED.findall(text)}
-    return named.pop() if len(named) == 1 else None
-
-
-def narrow(text: str) -> str:
-    """A text with half-width letters and signs."""
-    return unicodedata.normalize("NFKC", text)
-
-
-def asked_kinds(text: str) -> set[str]:
-    """Whether a question in lower case asks for a metric, describes what goes wrong, or wants something explained."""
-    return {kind for kind, pattern in _table()["kinds"].items() if pattern.search(text)}
-
-
-def question_terms(text: str) -> dict[str, float]:
-    """The terms of a folded question and their weights; what it is written around with is left out."""
-    plain = _without_fillers(text)
-    own = [term for term in terms(plain) if term not in _table()["fillers"]]
-    result = {term: (0.35 if len(term) == 1 else 1.0) for term in own}
-    for match in _table()["wordings"].finditer(plain):
-        for group in _table()["synonyms"][match.group()]:
-            for term in group:
-                result.setdefault(term, _SYNONYM)
-    return result
-
-
-def _without_fillers(text: str) -> str:
-    pattern = _table()["pattern"]
-    return re.sub(r"\s+", " ", str(pattern.sub(" ", text))).strip() or text
-
-
-@lru_cache(maxsize=1)
-def _table() -> dict[str, Any]:
-    import yaml
-
-    text = (resources.data_folder("knowledge") / "search.yaml").read_text(encoding="utf-8")
-    table: dict[str, Any] = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
-    chinese = sorted(table["fillers"]["zh"], key=len, reverse=True)
-    long = [word for word in chinese if len(word) > 1]
-    english = table["fillers"]["en"]
-    synonyms: dict[str, list[list[str]]] = {}
-    for group in table["synonyms"]:
-        own = sorted({term for wording in group for term in terms(wording) if len(term) > 1})
-        for wording in group:
-            synonyms.setdefault(wording, []).append(own)
-    wordings = sorted(synonyms, key=len, reverse=True)
-    return {
-        "synonyms": synonyms,
-        "kinds": {
-            kind: re.compile("|".join(rf"\b(?:{word})\b" if word.isascii() else word for word in words))
-            for kind, words in table["kinds"].items()
-        },
-        "wordings": re.compile("|".join(rf"(?<![a-z]){re.escape(w)}(?![a-z])" if w.isascii() else w for w in wordings)),
-        "weights": table["weights"],
-        "sureness": table["sureness"],
-        "fillers": {*english, *chinese},
-        "pattern": re.compile("|".join([*map(re.escape, long), rf"(?<![\w/@.-])(?:{'|'.join(english)})(?![\w/@-])"])),
-    }
 
 
 def _how(signs: Mapping[str, float]) -> How:

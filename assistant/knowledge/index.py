@@ -96,7 +96,9 @@ class Index:
         self._collection = collection
         self._size = collection.count() if collection is not None else 0
         self._lock = threading.Lock()
+        self._shares: dict[str, float] = {}
         self._words = sqlite3.connect(f"file:{folder / 'words.sqlite'}?mode=ro", uri=True, check_same_thread=False)
+        self._entries = self.count()
 
     def by_words(self, weights: Mapping[str, float], k: int = 40) -> dict[str, float]:
         """BM25 of the entries that share words with a question, best first.
@@ -149,6 +151,14 @@ class Index:
                 if hit.fetchone():
                     found.add(term)
         return found
+
+    def share(self, term: str) -> float:
+        """How many of the entries hold a term, 0 to 1; remembered."""
+        if term not in self._shares:
+            with self._lock:
+                hits = self._words.execute("SELECT count(*) FROM entries WHERE entries MATCH ?", (f'"{term}"',))
+                self._shares[term] = int(hits.fetchone()[0]) / max(1, self._entries)
+        return self._shares[term]
 
     def count(self) -> int:
         """How many entries there are."""

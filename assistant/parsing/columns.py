@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -16,6 +16,7 @@ from assistant.parsing.stepbook import axis_first, is_step, keeps_axis
 from assistant.parsing.table import Row, build_run, restart_notes
 
 NO_VALUES: Final = frozenset({"none", "null", "n/a", "na", "#n/a", "<na>", "-", "--", "—", "undefined", "no log"})
+_DIGIT: Final = re.compile("[0-9]")
 _WORDS: Final = re.compile(
     r"(?i)(?<![a-z])(?:loss|reward|rewards|rew|return|ret|accuracy|acc|kl|entropy|lr|learning rate|ppl|perplexity|"
     r"score|grad(?:ient)? ?norm|value|fps|throughput|success|win ?rate|error|f1|bleu|rouge|mfu|auc)(?![a-z])"
@@ -32,6 +33,8 @@ class Table:
         lines: original line of each row.
         cells: original line of each cell, where they differ from the row's.
         cut: whether the text stops inside the last row.
+        taken: original lines that were used.
+        odd: original lines between the rows that have another number of cells.
     """
 
     names: list[str]
@@ -39,6 +42,7 @@ class Table:
     lines: list[int] = field(default_factory=list)
     cut: bool = False
     taken: set[int] = field(default_factory=set)
+    odd: list[int] = field(default_factory=list)
 
 
 def is_metric(name: str) -> bool:
@@ -55,7 +59,7 @@ def read_columns(table: Table) -> dict[str, list[tuple[int, Number | None, str]]
     """The columns that hold numbers: ``(row, value, text)`` of each cell that is not blank.
 
     A column with any other text than the words for "no value" holds no numbers, but for the odd cell in a
-    long column.
+    long column or in that of a well-known metric.
     """
     columns: dict[str, list[tuple[int, Number | None, str]]] = {}
     for at, name in enumerate(table.names):
@@ -68,10 +72,12 @@ def read_columns(table: Table) -> dict[str, list[tuple[int, Number | None, str]]
             if not text:
                 continue
             value = read_number(text)
+            if value is None and table.cut and index == len(table.rows) - 1 and at == len(row) - 1:
+                continue
             good += value is not None
             odd += value is None and text.lower() not in NO_VALUES
             cells.append((index, value, text))
-        if good and odd * 20 <= good:
+        if good and (odd * 20 <= good or (odd <= good and is_result(name))):
             columns[name] = cells
     return columns
 
@@ -101,9 +107,9 @@ def table_run(
             row = rows[index]
             if value is not None:
                 row.values[name] = value
-            elif 2 * good >= len(table.rows):
+            elif 2 * good >= len(table.rows) or text.lower() not in NO_VALUES:
                 missing.append(Missing(name, row.step, row.line, "not_a_number", text[:80]))
-    notes = [*warnings, *restart_notes(rows)]
+    notes = [*warnings, *_left_out(table, columns), *restart_notes(rows)]
     if table.cut:
         missing += _cut(table, rows[-1], list(columns))
         line = rows[-1].line
@@ -125,6 +131,39 @@ def table_run(
         missing=missing,
         warnings=notes,
     )
+
+
+def _left_out(table: Table, columns: Mapping[str, object]) -> list[Note]:
+    """Tells which columns of well-known metrics and which lines were not read, and what stands there."""
+    notes: list[Note] = []
+    for at, name in enumerate(table.names):
+        if name in columns or not is_result(name) or is_step(name):
+            continue
+        cells = zip(table.rows, table.lines, strict=True)
+        shown = next(
+            ((row[at].strip()[:40], line) for row, line in cells if at < len(row) and _DIGIT.search(row[at])), None
+        )
+        if shown is not None:
+            text, line = shown
+            notes.append(
+                Note(
+                    "column_left_out",
+                    f"列 {name} 不是单纯的数（例如第 {line} 行的 {text}），未采用。",
+                    f"The column {name} does not hold plain numbers (such as {text} on line {line}) and was left out.",
+                    line,
+                )
+            )
+    if table.odd:
+        places = ", ".join(map(str, table.odd[:10])) + (" …" if len(table.odd) > 10 else "")
+        notes.append(
+            Note(
+                "rows_left_out",
+                f"第 {places} 行的单元格数与表头的 {len(table.names)} 列不符，未采用。",
+                f"Lines {places} have another number of cells than the header's {len(table.names)} and were left out.",
+                table.odd[0],
+            )
+        )
+    return notes
 
 
 def _cut(table: Table, row: Row, names: list[str]) -> list[Missing]:

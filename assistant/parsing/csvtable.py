@@ -19,6 +19,10 @@ _LONGEST: Final = 60_000
 _MOST_COLUMNS: Final = 3000
 _MOST_LINES_A_ROW: Final = 20
 _MOST_TABLES: Final = 20
+_MOST_ODD: Final = 3
+"""Rows of another width that may follow each other inside a table."""
+
+_OPEN_NUMBER: Final = re.compile(r"[-+]?[0-9]*(?:\.|\.?[0-9]*[eE][-+]?)")
 
 
 class CsvTables:
@@ -31,6 +35,7 @@ class CsvTables:
         """One run a table."""
         runs: list[Run] = []
         taken: set[int] = set()
+        odd: list[int] = []
         lines = document.lines
         at = 0
         while at < len(lines) - 1 and len(runs) < _MOST_TABLES:
@@ -44,8 +49,9 @@ class CsvTables:
             if run is not None:
                 runs.append(run)
                 taken |= table.taken
+                odd += table.odd
             at = end
-        return Reading(tuple(runs), frozenset(taken))
+        return Reading(tuple(runs), frozenset(taken), tuple(odd))
 
 
 def _table_at(document: Document, at: int) -> tuple[Table, str, int] | None:
@@ -110,10 +116,16 @@ def _rows(document: Document, at: int, names: list[str], separator: str) -> tupl
         if row is None or not row:
             break
         cut = len(row) < len(names)
-        if cut and not (table.rows and start == state[0] - 1 and _is_cut(document, start, row)):
+        whole = start == state[0] - 1
+        if len(row) > len(names) or (cut and not (table.rows and whole and _is_cut(document, start, row))):
+            if not whole or not _goes_on(lines, start, table, separator):
+                break
+            if len(row) >= 2 and _has_numbers(row):
+                table.odd.append(numbers[start])
+            continue
+        if not _has_numbers(row):
             break
-        if len(row) > len(names) or not _has_numbers(row):
-            break
+        cut = cut or _is_half(document, table, start, row[-1])
         table.rows.append(row)
         table.lines.append(numbers[start])
         table.taken.update(numbers[start : state[0]])
@@ -127,6 +139,33 @@ def _rows(document: Document, at: int, names: list[str], separator: str) -> tupl
 def _is_cut(document: Document, index: int, row: list[str]) -> bool:
     """Whether a short row is one in which the text stops."""
     return len(row) >= 2 and is_end(document, document.numbers[index])
+
+
+def _is_half(document: Document, table: Table, index: int, text: str) -> bool:
+    """Whether the text stops inside a row's last number: at its point or its exponent."""
+    return (
+        _OPEN_NUMBER.fullmatch(text.strip()) is not None
+        and bool(table.rows)
+        and not any(row[-1].strip().endswith(".") for row in table.rows[-_MOST_LINES_A_ROW:])
+        and is_end(document, document.numbers[index])
+    )
+
+
+def _goes_on(lines: list[str], index: int, table: Table, separator: str) -> bool:
+    """Whether a line of another width stands inside a table: one of the next lines is a row like those before."""
+    if not table.rows:
+        return False
+    for line in lines[index + 1 : index + 1 + _MOST_ODD]:
+        if not line.strip() or len(line) > _LONGEST:
+            return False
+        row = next(csv.reader([line], delimiter=separator), [])
+        if len(row) == len(table.names) and _numbers(row) >= max(1, _numbers(table.rows[0]) // 2):
+            return True
+    return False
+
+
+def _numbers(row: list[str]) -> int:
+    return sum(read_number(cell.strip()) is not None for cell in row)
 
 
 def _has_numbers(row: list[str]) -> bool:

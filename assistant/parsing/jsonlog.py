@@ -115,13 +115,11 @@ def _read_torn(document: Document) -> _Torn | None:
     start = line.find('{"', 0, 240)
     if start < 0 or len(line) > _LONGEST or line.endswith(("}", "},")) or _PREFIX.match(line[:start].strip()) is None:
         return None
-    comma = None
-    for comma in _COMMA.finditer(line, start):
-        pass
-    held = _loads(line[start : comma.start()] + "}") if comma is not None else None
-    if comma is None or held is None:
+    commas = list(_COMMA.finditer(line, start))
+    held = _loads(line[start : commas[-1].start()] + "}") if commas else None
+    if held is None:
         return None
-    cut = comma.end()
+    cut = commas[-1].end()
     number = document.numbers[at]
     event = Event(number, bare=not line[:start].strip(), last=number)
     _flatten(held, "", number, event, 0)

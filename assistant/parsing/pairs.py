@@ -125,7 +125,7 @@ def read_pairs(document: Document, name: str) -> Reading:
 
 def _counted(line: int) -> Note:
     return Note(
-        "no_step",
+        "rows_counted",
         "没有为每组数值认出步数；各行按出现顺序从 0 编号，编号不是训练步。",
         "No step was recognised for every group of values; the rows are counted from 0 in order of appearance, "
         "and the count is no training step.",

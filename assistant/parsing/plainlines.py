@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from typing import Final
+from itertools import pairwise
+from typing import Final, NamedTuple
 
 from assistant.model.run import Note
 from assistant.parsing.columns import is_metric, is_result
@@ -24,12 +25,14 @@ _TABBED: Final = re.compile(
 )
 _COUNTED: Final = re.compile(
     r"(?P<word>(?i:episode|epoch|ep|iteration|iter|step|update|generation|timestep|round))s?\s?[:=#]?\s{0,4}"
-    r"(?P<step>[0-9]{1,12})(?:\s?/\s?[0-9]{1,12})?(?:\s{0,3}[,;|:\]\t-]\s{0,4}|\s{2,12})(?=[A-Za-z])"
+    r"\[?(?P<step>[0-9]{1,12})(?:\s?/\s?[0-9]{1,12})?(?:\](?=[,;|:\s]))?(?:\s{0,3}[,;|:\]\t-]\s{0,4}|\s{2,12})(?=[A-Za-z])"
     r"|[0-9]{1,12}/[0-9]{1,12}: (?P<other>episode): (?P<number>[0-9]{1,12}), (?=[A-Za-z])"
 )
 _SEPARATOR: Final = re.compile(r"\s{0,4}(?:,(?![^\[\]]{0,60}\])|[|;\t]|\s-\s)\s{0,4}|\s{2,12}(?=[A-Za-z])")
 _RANGE: Final = re.compile(r"(?<=[0-9]) \[[-0-9., naif]{1,60}\]$")
 _BORDER: Final = re.compile(r"(?:INFO[\w:.\- ]{0,60}[:\]\s]\s?)?[-=*]{5,200}\s*$")
+_INNER: Final = frozenset({"step", "iteration", "iter", "update", "timestep"})
+_MOST_COUNTERS: Final = 4
 _COUNTERS: Final = frozenset({"iteration", "iter", "itr", "step", "epoch", "update"})
 _LONGEST: Final = 2000
 
@@ -67,6 +70,14 @@ class BracketLines:
         return Reading((run,), frozenset(book.taken))
 
 
+class _Counted(NamedTuple):
+    """A line: its counters, the outermost first, its cells and its number."""
+
+    counters: list[Cell]
+    cells: list[Cell]
+    number: int
+
+
 class CountedLines:
     """Reads ``Episode: 59, reward: -18, Avg. reward: -19.9``: lines of nothing but a counter and its values."""
 
@@ -75,8 +86,8 @@ class CountedLines:
 
     def read(self, document: Document) -> Reading:
         """At most one run: at least two such lines, or one with several values."""
-        book, fences = Book(), Fences()
-        words: Counter[str] = Counter()
+        fences = Fences()
+        events: list[_Counted] = []
         for raw, number in zip(document.lines, document.numbers, strict=False):
             if len(raw) > _LONGEST or fences.skip(raw):
                 continue
@@ -84,12 +95,25 @@ class CountedLines:
             head = _COUNTED.match(line)
             if head is None:
                 continue
-            pieces = [piece for piece in _SEPARATOR.split(line[head.end() :]) if piece.strip()]
+            outer = head["word"] or head["other"]
+            counters = [Cell(outer, int(head["step"] or head["number"]), "")]
+            at = head.end()
+            while len(counters) < _MOST_COUNTERS and (head := _COUNTED.match(line, at)) is not None and head["word"]:
+                key = line[at : head.start("step")].rstrip(" \t:=#[")
+                counters.append(Cell(key, int(head["step"]), ""))
+                at = head.end()
+            pieces = [piece for piece in _SEPARATOR.split(line[at:]) if piece.strip()]
             cells = [read_cell(_RANGE.sub("", piece)) for piece in pieces]
             good = [cell for cell in cells if cell is not None and len(cell.key.split()) <= 4]
             if len(good) == len(pieces) and any(is_result(cell.key) for cell in good):
-                words[(head["word"] or head["other"]).lower()] += 1
-                book.add(int(head["step"] or head["number"]), good, number)
+                events.append(_Counted(counters, good, number))
+        book, place = Book(), _axis_place(events)
+        words: Counter[str] = Counter()
+        for event in events:
+            counter = event.counters[place]
+            words[counter.key.lower()] += 1
+            others = [cell for cell in event.counters if cell is not counter]
+            book.add(int(counter.value), [*others, *event.cells], event.number)
         if not book.rows or (len(book.rows) < 2 and len(book.rows[0].values) < 2):
             return Reading()
         notes = book.settle_end(document)
@@ -98,6 +122,17 @@ class CountedLines:
         axis = {"ep": "episode", "iter": "iteration"}.get(word := words.most_common(1)[0][0], word)
         run = book.run(document, format=self.name, framework=None, axis=axis, warnings=notes)
         return Reading((run,), frozenset(book.taken))
+
+
+def _axis_place(events: list[_Counted]) -> int:
+    """Which of the lines' counters dates them: the second if it alone rises from line to line, else the first."""
+    if len(events) < 2 or any(len(event.counters) < 2 for event in events):
+        return 0
+    names = {event.counters[1].key.lower() for event in events}
+    if len(names) > 1 or not names <= _INNER:
+        return 0
+    rises = [all(one.counters[at].value < two.counters[at].value for one, two in pairwise(events)) for at in (0, 1)]
+    return int(rises == [False, True])
 
 
 class TabbedBlocks:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import combinations
+from math import isfinite
 from typing import Final
 
 from assistant.model.run import Missing, Note, Number, Run
@@ -24,6 +25,9 @@ SHORTEST_LIMIT: Final = 1000
 
 MOST_ASIDES: Final = 200
 """How many lines may follow a paste that ends inside a record."""
+
+_FEW_KNOWN: Final = 2
+_MOST_KNOWN: Final = 50
 
 
 class VerlConsole:
@@ -100,17 +104,25 @@ def _is_proved(row: Row, tail: Tail, body: str) -> bool:
 
 
 def _is_last_cut(scan: Scan, tail: Tail) -> bool:
-    """Whether a text ends inside its last record: its number stops at the point, or its keys begin another row's.
+    """Whether a text ends inside its last record: its number lost its decimals, or its keys begin another row's.
 
     Only blank lines, prose and code fences may follow; a program's output shows that the line was printed.
     """
     if len(scan.rest) > MOST_ASIDES or any(not _is_aside(line) for line in scan.rest):
         return False
-    if tail.plain and tail.text.endswith("."):
+    if tail.plain and tail.key is not None and _lost_decimals(scan.rows, tail.key, tail.text):
         return True
     keys = scan.rows[-1].keys()
     shapes = {row.keys() for row in scan.rows[:-1]}
     return keys not in shapes and any(len(s) > len(keys) and s[: len(keys)] == keys for s in shapes)
+
+
+def _lost_decimals(rows: Sequence[AnyRow], key: str, text: str) -> bool:
+    """Whether a number stops at the point, or before it where all of the same metric have one."""
+    if not text.lstrip("+-").isdigit():
+        return text.endswith(".")
+    known = [row.values[key] for row in rows[-_MOST_KNOWN - 1 : -1] if key in row.values]
+    return len(known) >= _FEW_KNOWN and all(isinstance(value, float) and isfinite(value) for value in known)
 
 
 def _is_aside(line: str) -> bool:

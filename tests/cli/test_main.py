@@ -235,3 +235,20 @@ def test_markdown_shows_warnings_as_quotations() -> None:
 def test_markdown_without_numbers_says_nothing_of_tracing() -> None:
     answer, _ = service().answerer.ask("what is the weather like?", [run_of({1: {"loss": 0.5}})])
     assert "traced" not in markdown(answer)
+
+
+def test_parse_csv_counter_that_is_a_metric_too_stands_in_both_columns(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log = tmp_path / "progress.csv"
+    log.write_text("time/total_timesteps,train/loss\n2048,0.5\n4096,0.4\n", encoding="utf-8")
+    assert main(["parse", str(log), "--to", "csv"]) == 0
+    head, first, _ = capsys.readouterr().out.splitlines()
+    assert (head, first) == ("step,line,time/total_timesteps,train/loss", "2048,2,2048,0.5")
+
+
+def test_parse_of_nothing_understood_shows_the_lines(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    log = tmp_path / "odd.log"
+    log.write_text("我的日志：loss=0.5，reward=0.25 请问正常吗？\n", encoding="utf-8")
+    assert main(["parse", str(log)]) == 2
+    assert "loss=0.5，reward=0.25" in capsys.readouterr().err

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from assistant.knowledge import library
-from assistant.knowledge.finder import Finder, asked_framework, asked_kinds, question_terms
+from assistant.knowledge.finder import Finder
 from assistant.knowledge.index import open_index
+from assistant.knowledge.questions import asked_framework, asked_kinds, question_terms
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,92 @@
+"""What a question about metrics consists of: its own words, the framework it names, the kind of card it wants.
+
+The tables are ``knowledge/search.yaml``.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any, Final
+
+from assistant import resources
+from assistant.knowledge.terms import terms
+
+FRAMEWORKS: Final = {
+    "verl": "verl", "trl": "TRL", "roll": "ROLL", "openrlhf": "OpenRLHF", "slime": "slime", "nemo": "NeMo-RL",
+    "areal": "AReaL", "swift": "ms-swift",
+}  # fmt: skip
+
+_ASKED: Final = re.compile(
+    r"(?<![a-z0-9/_])(verl|trl|roll|openrlhf|slime|nemo(?:[- ]?rl)?|areal|(?:ms-?)?swift)(?![a-z0-9/_])"
+)
+
+SYNONYM: Final = 0.2
+"""What a synonym counts beside a word of the question."""
+
+
+def asked_framework(text: str) -> str | None:
+    """The framework that a folded question names, if it names one."""
+    named = {next(FRAMEWORKS[f] for f in FRAMEWORKS if f in match) for match in _ASKED.findall(text)}
+    return named.pop() if len(named) == 1 else None
+
+
+def narrow(text: str) -> str:
+    """A text with half-width letters and signs."""
+    return unicodedata.normalize("NFKC", text)
+
+
+def asked_kinds(text: str) -> set[str]:
+    """Whether a question in lower case asks for a metric, describes what goes wrong, or wants something explained."""
+    return {kind for kind, pattern in search_table()["kinds"].items() if pattern.search(text)}
+
+
+@lru_cache(maxsize=64)
+def question_terms(text: str) -> Mapping[str, float]:
+    """The terms of a folded question and their weights; what it is written around with is left out."""
+    plain = without_fillers(text)
+    own = [term for term in terms(plain) if term not in search_table()["fillers"]]
+    result = {term: (0.35 if len(term) == 1 else 1.0) for term in own}
+    for match in search_table()["wordings"].finditer(plain):
+        for group in search_table()["synonyms"][match.group()]:
+            for term in group:
+                result.setdefault(term, SYNONYM)
+    return result
+
+
+def without_fillers(text: str) -> str:
+    """A folded question without what it is only written around with; the question itself if nothing is left."""
+    pattern = search_table()["pattern"]
+    return re.sub(r"\s+", " ", str(pattern.sub(" ", text))).strip() or text
+
+
+@lru_cache(maxsize=1)
+def search_table() -> dict[str, Any]:
+    """``knowledge/search.yaml``, its patterns compiled."""
+    import yaml
+
+    text = (resources.data_folder("knowledge") / "search.yaml").read_text(encoding="utf-8")
+    table: dict[str, Any] = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    chinese = sorted(table["fillers"]["zh"], key=len, reverse=True)
+    long = [word for word in chinese if len(word) > 1]
+    english = table["fillers"]["en"]
+    synonyms: dict[str, list[list[str]]] = {}
+    for group in table["synonyms"]:
+        own = sorted({term for wording in group for term in terms(wording) if len(term) > 1})
+        for wording in group:
+            synonyms.setdefault(wording, []).append(own)
+    wordings = sorted(synonyms, key=len, reverse=True)
+    return {
+        "synonyms": synonyms,
+        "kinds": {
+            kind: re.compile("|".join(rf"\b(?:{word})\b" if word.isascii() else word for word in words))
+            for kind, words in table["kinds"].items()
+        },
+        "wordings": re.compile("|".join(rf"(?<![a-z]){re.escape(w)}(?![a-z])" if w.isascii() else w for w in wordings)),
+        "weights": table["weights"],
+        "sureness": table["sureness"],
+        "fillers": {*english, *chinese},
+        "pattern": re.compile("|".join([*map(re.escape, long), rf"(?<![\w/@.-])(?:{'|'.join(english)})(?![\w/@-])"])),
+    }
