@@ -23,7 +23,7 @@ from assistant.parsing.kept import KeptRow, Shape
 from assistant.parsing.mojibake import is_garbled
 from assistant.parsing.prose import Prose, prose_around
 from assistant.parsing.repair import Document, strip_ansi
-from assistant.parsing.segments import Header, find_header
+from assistant.parsing.segments import Header, find_header, find_split_front
 from assistant.parsing.surroundings import Surroundings, characters, entries_at, lines_of
 from assistant.parsing.verl import MOST_ASIDES, finish_scan
 from assistant.parsing.verlblocks import Group, read_records
@@ -371,6 +371,8 @@ class _Scanner:
             complete = end > len(data)
             if complete and not self.feed.ended:
                 raise _NeedsMore
+            if size == _WINDOWS[0]:
+                self._look_before(data, start, entries[0])
             taken = self._take_window(entries, numbers, complete=complete)
             if taken is not None:
                 break
@@ -388,6 +390,20 @@ class _Scanner:
             self.around.head_room -= taken
         self.line += lines
         self.position = at
+
+    def _look_before(self, data: bytes, start: int, entry: str) -> None:
+        """Whether a terminal may have broken the prefix of a line that is no record as it stands.
+
+        Raises:
+            NeedsCare: it may have.
+        """
+        if self.line == 1 or "step:" not in entry or find_header(entry) is not None:
+            return
+        if start == 0:
+            raise NeedsCare
+        before = data[data.rfind(b"\n", 0, start - 1) + 1 : start - 1].decode()
+        if find_split_front(strip_ansi(before).rstrip("\r"), entry) is not None:
+            raise NeedsCare
 
     def _take_window(self, entries: list[str], numbers: list[int], *, complete: bool) -> int | None:
         """Takes the first line of a window with all that belongs to it.

@@ -126,7 +126,8 @@ def _critic(
     }
     fit = 0.0 if policy.dead else 1.0
     speed = knobs.critic_rate * fit / (1 + 4 * clipped)
-    policy.value_level = level + speed * (float(rewards.mean()) - level - policy.critic_bias * 0)
+    move = speed * (float(rewards.mean()) - level)
+    policy.value_level = level + float(np.clip(move, -0.3 * knobs.value_clip, 0.3 * knobs.value_clip))
     policy.critic_fit += speed * 0.5 * (0.8 - policy.critic_fit) - knobs.critic_drift * 0.5 * policy.critic_fit
     policy.critic_bias += knobs.critic_drift * float(max(rewards.std(), 0.1)) * 0.6
     return critic, values

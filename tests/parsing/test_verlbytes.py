@@ -248,3 +248,11 @@ def test_read_bytes_record_inside_a_sample_is_left_to_the_careful_way(inside: bo
     sample = ["[prompt] What is the loss?", "[response] It was", "[ground_truth] 3", "[score] 0.0"]
     sample.insert(2 if inside else 4, "step:99 - actor/x:1.0 - actor/y:3")
     assert assert_same("\n".join([*rows[:3], *sample, *rows[3:]]) + "\n") is not inside
+
+
+@pytest.mark.parametrize("at", [3, 12, 20, 23])
+def test_read_bytes_prefix_broken_by_a_terminal_is_left_to_the_careful_way(at: int) -> None:
+    lines = [f"(TaskRunner pid=4242) step:{step} - actor/x:{step}.5 - actor/y:{'7' * 60}" for step in range(1, 8)]
+    lines[3:4] = ["x" * 40 + " " + lines[3][:at], lines[3][at:]]
+    assert_same("noise\n" + "\n".join(lines) + "\n")
+    assert_same("noise\n" + "\n".join(lines) + "\n", chunk=64)
