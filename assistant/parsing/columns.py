@@ -154,13 +154,14 @@ def _left_out(table: Table, columns: Mapping[str, object]) -> list[Note]:
                 )
             )
     if table.odd:
-        places = ", ".join(map(str, table.odd[:10])) + (" …" if len(table.odd) > 10 else "")
+        count, first, width = len(table.odd), table.odd[0], len(table.names)
         notes.append(
             Note(
                 "rows_left_out",
-                f"第 {places} 行的单元格数与表头的 {len(table.names)} 列不符，未采用。",
-                f"Lines {places} have another number of cells than the header's {len(table.names)} and were left out.",
-                table.odd[0],
+                f"有 {count} 行（最先是第 {first} 行）的单元格数与表头的 {width} 列不符，未采用。",
+                f"{count} lines (first line {first}) do not have the header's {width} cells and were left out.",
+                first,
+                tuple(table.odd),
             )
         )
     return notes

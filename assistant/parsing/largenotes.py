@@ -14,7 +14,7 @@ from assistant.parsing.cuts import cut_notes
 from assistant.parsing.largecut import Segment
 from assistant.parsing.table import Row, restart_notes
 
-_COUNTS: Final = frozenset({"duplicate_lines", "step_before"})
+_COUNTS: Final = frozenset({"duplicate_lines", "rows_left_out", "step_before"})
 _REMADE: Final = frozenset({"restart", "line_cut"})
 _ONCE: Final = frozenset({"steps_from_progress_bar", "no_step", "rows_counted"})
 """Notes that are about all of a run, though they name the line of its first row."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import isfinite
 from typing import Final, NamedTuple
 
 from assistant.model.run import Missing, Note, Number, Run
@@ -60,6 +61,9 @@ _KEY_FIRST: Final = re.compile(
 )
 _VALUE_FIRST: Final = re.compile(rf"(?P<number>{GROUPED}|{NUMBER})(?P<percent>%?)\s(?P<key>{_MEASURE})$")
 _REST: Final = re.compile(rf"\s?(?P<unit>{_UNIT})?(?![A-Za-z0-9_.])(?P<after>.*)$", re.DOTALL)
+_STUMP: Final = re.compile(r"(?<![\w.+-])[-+]?[0-9]{1,30}\.?$")
+_FEW_KNOWN: Final = 2
+_MOST_KNOWN: Final = 50
 _LONGEST_CELL: Final = 240
 
 
@@ -196,7 +200,7 @@ class Book:
         longer = [other for other in self.shapes[:-1] if [key for key, _ in other][: len(keys)] == keys]
         whole = any(len(other) == len(keys) and other[-1][1] == shape[-1][1] for other in longer)
         if whole or not longer:
-            return []
+            return self._drop_stump(document)
         row, key, unit = self.rows[-1], *shape[-1]
         other = max(longer, key=len)
         fits = unit == units.get(key, "")
@@ -206,6 +210,23 @@ class Book:
             row.lines.pop(key, None)
             self.gaps.append(Missing(key, row.step, self.last, "half_value", text[:80]))
         self.gaps.extend(Missing(gone, row.step, self.last, "line_cut", tail[:80]) for gone, _ in other[len(keys) :])
+        if not row.values:
+            self.rows.pop()
+        return [cut_note(self.last)]
+
+    def _drop_stump(self, document: Document) -> list[Note]:
+        """Drops the text's last value if it stops before or at the point where others of its metric go on."""
+        row, (key, unit) = self.rows[-1], self.shapes[-1][-1]
+        text = document.lines[-1].rstrip()
+        if unit or document.numbers[-1] != self.last or row.lines.get(key, row.line) != self.last:
+            return []
+        stump = _STUMP.search(text)
+        known = [other.values[key] for other in self.rows[-_MOST_KNOWN - 1 : -1] if key in other.values]
+        if stump is None or not lost_decimals(stump[0], known) or row.values.get(key) != read_number(stump[0]):
+            return []
+        del row.values[key]
+        row.lines.pop(key, None)
+        self.gaps.append(Missing(key, row.step, self.last, "half_value", stump[0]))
         if not row.values:
             self.rows.pop()
         return [cut_note(self.last)]
@@ -228,6 +249,14 @@ class Book:
             missing=self.gaps,
             warnings=[*warnings, *self.notes()],
         )
+
+
+def lost_decimals(text: str, known: Sequence[Number]) -> bool:
+    """Whether a number stops at its point, or before it where the others of its metric, two at least, have one."""
+    if len(known) < _FEW_KNOWN or not all(isinstance(value, float) and isfinite(value) for value in known):
+        return False
+    digits = text.lstrip("+-")
+    return digits.endswith(".") or digits.isdigit()
 
 
 def is_end(document: Document, number: int) -> bool:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from itertools import combinations
-from math import isfinite
 from typing import Final
 
 from assistant.model.run import Missing, Note, Number, Run
@@ -16,6 +15,7 @@ from assistant.parsing.numbers import decimals, same_number
 from assistant.parsing.prose import is_prose
 from assistant.parsing.repair import Document
 from assistant.parsing.segments import Tail
+from assistant.parsing.stepbook import lost_decimals
 from assistant.parsing.table import Reading, Row, build_run, restart_notes
 from assistant.parsing.verldict import MARK, ValidationDict
 from assistant.parsing.verlscan import Scan, scan_document
@@ -26,7 +26,6 @@ SHORTEST_LIMIT: Final = 1000
 MOST_ASIDES: Final = 200
 """How many lines may follow a paste that ends inside a record."""
 
-_FEW_KNOWN: Final = 2
 _MOST_KNOWN: Final = 50
 
 
@@ -110,19 +109,13 @@ def _is_last_cut(scan: Scan, tail: Tail) -> bool:
     """
     if len(scan.rest) > MOST_ASIDES or any(not _is_aside(line) for line in scan.rest):
         return False
-    if tail.plain and tail.key is not None and _lost_decimals(scan.rows, tail.key, tail.text):
-        return True
+    if tail.plain and tail.key is not None:
+        known = [row.values[tail.key] for row in scan.rows[-_MOST_KNOWN - 1 : -1] if tail.key in row.values]
+        if lost_decimals(tail.text, known):
+            return True
     keys = scan.rows[-1].keys()
     shapes = {row.keys() for row in scan.rows[:-1]}
     return keys not in shapes and any(len(s) > len(keys) and s[: len(keys)] == keys for s in shapes)
-
-
-def _lost_decimals(rows: Sequence[AnyRow], key: str, text: str) -> bool:
-    """Whether a number stops at the point, or before it where all of the same metric have one."""
-    if not text.lstrip("+-").isdigit():
-        return text.endswith(".")
-    known = [row.values[key] for row in rows[-_MOST_KNOWN - 1 : -1] if key in row.values]
-    return len(known) >= _FEW_KNOWN and all(isinstance(value, float) and isfinite(value) for value in known)
 
 
 def _is_aside(line: str) -> bool:

@@ -85,6 +85,7 @@ def advantages(world: World, batch: Batch, rng: np.random.Generator) -> Advantag
         "sim/form_sd": single(float(batch.form.std(ddof=1))),
         "sim/score01": float((score.mean() / knobs.reward_scale - setup.low) / (setup.high - setup.low)),
         "sim/raw_score": batch.raw_score,
+        "sim/kl_charge": float((score - rewards).mean()),
         "sim/adv_diff": float(np.ptp(values, axis=1).mean()),
         "sim/adv_mean": float(values.mean()),
     }

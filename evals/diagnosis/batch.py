@@ -152,6 +152,7 @@ def _score(
         paid = setup.low + span * (0.5 + knobs.tiny * (0.2 * correct + noise))
         score = paid + setup.format_weight * 1.0
     if knobs.constant is not None:
-        paid = np.full(correct.shape, setup.low + span * knobs.constant)
-        score = paid
+        broken = rng.random((len(correct), 1)) < knobs.constant_share
+        paid = np.where(broken, setup.low + span * knobs.constant, paid)
+        score = np.where(broken, setup.low + span * knobs.constant, score)
     return paid, score * knobs.reward_scale

@@ -139,6 +139,7 @@ class Knobs:
     # reward
     reward_scale: float = 1.0
     constant: float | None = None
+    constant_share: float = 1.0
     tiny: float = 0.0
     hack_pay: float = 0.0
     short_pay: float = 0.0

@@ -68,6 +68,19 @@ def test_verl_last_number_is_whole_where_the_metric_is_a_count_or_output_follows
     assert only("\n".join([*lines, "(TaskRunner pid=7) Training Progress: 3/9"])).missing == ()
 
 
+@pytest.mark.parametrize(
+    ("end", "whole"), [("9", False), ("9.", False), ("9.7", True), ("9\nsaving", True), ("9.0e+00", True)]
+)
+def test_last_number_of_a_step_line_without_its_decimals_is_missing(end: str, whole: bool) -> None:
+    lines = [f"step {at}: train loss 9.5000, val loss 9.7{at:03}" for at in (0, 250, 500)]
+    run = only("\n".join([*lines, f"step 750: train loss 9.5000, val loss {end}"]))
+    assert run.steps == (0, 250, 500, 750)
+    assert ("val loss" in rows(run)[-1][2]) == whole
+    assert [(gap.metric, gap.step, gap.reason) for gap in run.missing] == (
+        [] if whole else [("val loss", 750, "half_value")]
+    )
+
+
 def test_json_cut_line_without_blanks_is_a_row_with_gaps() -> None:
     run = only('{"step":1,"loss":0.5}\n{"step":2,"loss":0.4}\n{"step":3,"lo')
     assert [(gap.metric, gap.step, gap.reason) for gap in run.missing] == [
