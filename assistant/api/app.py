@@ -97,12 +97,14 @@ def create_app() -> FastAPI:
         framework: str | None = None,
         k: Annotated[int, Query(ge=1, le=50)] = 5,
     ) -> dict[str, Any]:
-        return {"results": service().search(q, lang=lang, framework=framework, k=k)}
+        return {"results": service().search(q, lang=lang, framework=known_framework(framework), k=k)}
 
     @app.get("/metrics-docs/{name:path}", tags=["definitions"], summary="One definition, both languages")
-    def metric_doc(name: str) -> dict[str, Any]:
+    def metric_doc(name: str, framework: str | None = None) -> dict[str, Any]:
         engine = service()
-        return engine.passage(name) if name.startswith("doc:") else engine.metric_json(engine.metric(name)[0])
+        if name.startswith("doc:"):
+            return engine.passage(name)
+        return engine.metric_json(engine.metric(name, known_framework(framework))[0])
 
     @app.get("/healthz", tags=["operations"], summary="Is the process alive")
     def healthz() -> dict[str, str]:
@@ -114,6 +116,24 @@ def create_app() -> FastAPI:
 
     _page(app)
     return app
+
+
+def known_framework(name: str | None) -> str | None:
+    """A framework as the cards spell it.
+
+    Raises:
+        InputError: no card is about it.
+    """
+    if not name:
+        return None
+    known: dict[str, str] = {card.framework.lower(): card.framework for card in service().resolver.library}
+    if name.lower() in known:
+        return known[name.lower()]
+    names = ", ".join(sorted(known.values(), key=str.lower))
+    raise InputError(
+        zh=f"没有名为“{name[:80]}”的框架。已知的有：{names}。",
+        en=f"No framework is called “{name[:80]}”. Known: {names}.",
+    )
 
 
 def _explain(body: ExplainRequest) -> Response:

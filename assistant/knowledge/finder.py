@@ -24,6 +24,7 @@ from assistant.knowledge.questions import (
     question_terms,
     search_table,
     without_fillers,
+    without_framework,
 )
 from assistant.knowledge.resolver import EXPLAINED_AS, Resolver, _ordered
 from assistant.knowledge.terms import fold, terms
@@ -40,7 +41,12 @@ _SHORT_REST: Final = 12
 _SHORTEST_TYPO: Final = 4
 _LONG_TYPO: Final = 12
 _COMMON: Final = 0.05
+_MOST_ALIKE: Final = 8
 _LEAST: Final = 0.5
+_FEWEST_TERMS: Final = 3
+_ALIKE: Final = 0.35
+"""A question of one or two words has to be this much like a card."""
+
 _LEAST_LIKENESS: Final = 0.3
 _GENERAL: Final = frozenset({"concept", "failure"})
 _NAMING: Final = ("exact", "name", "typo")
@@ -162,6 +168,10 @@ class Finder:
             k: how many at most.
         """
         direct = self.resolver.name(question, framework)
+        asked = asked_framework(fold(question)) if framework is None and not direct else None
+        if asked is not None:
+            named = self.resolver.name(without_framework(narrow(question)), asked)
+            direct = [resolution for resolution in named if not resolution.foreign]
         if not direct and self._asks_for_unknown(question, framework):
             return []
         features = self.features(question, framework)
@@ -174,13 +184,16 @@ class Finder:
         known = {found.card.id for found in first}
         rest = sorted((f for f in scored if f.card.id not in known), key=lambda found: -found.score)
         best = rest[0] if rest else None
-        if not first and (best is None or not self._is_sure(question, best)):
+        if not first and (best is None or not self._is_sure(question, best, scored)):
             return []
         return [*first, *(found for found in rest if found.score >= _LEAST)][:k]
 
-    def _is_sure(self, question: str, best: Found) -> bool:
+    def _is_sure(self, question: str, best: Found, found: Sequence[Found]) -> bool:
         """Whether what was found best is about the question at all: by its words, its likeness, a name in it."""
         sure = self.sureness
+        own = [term for term, weight in question_terms(without_fillers(fold(question))).items() if weight > SYNONYM]
+        if sum(len(term) > 1 for term in own) < _FEWEST_TERMS and best.features.get("vectors", 0.0) < _ALIKE:
+            return any(other.features.get("exact") or other.features.get("name") for other in found)
         named = max(best.features.get(sign, 0.0) for sign in _NAMING)
         total = (
             sure["vectors"] * best.features.get("vectors", 0.0)
@@ -303,6 +316,10 @@ class Finder:
                     named = _ordered(self._tails.get(token.lower(), []), framework)
                 if named:
                     yield named, "name", token
+            if framework is not None and (found is None or found.foreign):
+                alike = self._by_part.get((EXPLAINED_AS.get(framework, framework), token.lower()), [])
+                if 0 < len(alike) <= _MOST_ALIKE:
+                    yield alike, "name", token
         for mention in self.resolver.mentions(question, (), framework):
             cards = [r.card for r in self.resolver.name(mention.text, framework)]
             cards = cards or ([mention.card] if mention.card is not None else [])
@@ -316,6 +333,15 @@ class Finder:
                 yield cards, "typo", name
                 if len(typed) >= _LONG_TYPO:
                     yield cards[:1], "exact", name
+
+    @cached_property
+    def _by_part(self) -> dict[tuple[str, str], list[Card]]:
+        """Framework and part of a key → cards: ``kl`` in ``train/kl_loss``."""
+        table: dict[tuple[str, str], list[Card]] = {}
+        for card in self.library:
+            for part in {part for key in card.keys for part in re.split("[/_@]", key.lower())}:
+                table.setdefault((card.framework, part), []).append(card)
+        return table
 
     @cached_property
     def _tails(self) -> dict[str, list[Card]]:

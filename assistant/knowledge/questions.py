@@ -33,6 +33,12 @@ def asked_framework(text: str) -> str | None:
     return named.pop() if len(named) == 1 else None
 
 
+def without_framework(text: str) -> str:
+    """A question without the framework that it names, and without what ties the two: ``kl (slime)`` is ``kl``."""
+    rest = re.sub(_ASKED.pattern, " ", text, flags=re.IGNORECASE)
+    return re.sub(r"^(?:\s|[的里中:()\[\],])+|(?:\s|[的里中:()\[\],]|\b(?:in|of|from)\b)+$", "", rest)
+
+
 def narrow(text: str) -> str:
     """A text with half-width letters and signs."""
     return unicodedata.normalize("NFKC", text)

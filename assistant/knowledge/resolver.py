@@ -153,11 +153,12 @@ class Resolver:
         text = text.translate(_FULL_WIDTH).strip().strip("`'\"")
         direct = self.key(text, framework)
         folded = _fold(text)
-        if direct is not None and not direct.foreign and direct.card.framework != GENERAL:
-            bare = framework is None and "/" not in text and "@" not in text
-            plain = any(word == folded for word, _ in self._plain)
-            if not bare or not (plain or any(card.framework == "verl" for card in self._names.get(folded, ()))):
+        if direct is not None and not direct.foreign:
+            spelt = "/" in text or "@" in text or framework is not None
+            if direct.card.own or (spelt and direct.card.framework != GENERAL):
                 return [direct]
+        if framework is None and (meanings := self._meanings(folded)):
+            return meanings
         named = _ordered(self._names.get(folded, []), framework)
         if framework is not None or not named:
             named += [card for card in _ordered(self._words.get(folded, []), framework) if card not in named]
@@ -180,10 +181,21 @@ class Resolver:
                 return [Resolution(card, "template", 0.9, foreign=_foreign(card, framework))]
         return result
 
+    def _meanings(self, folded: str) -> list[Resolution]:
+        """What a bare word may mean where no framework is known: the usual meaning, then every key and name like it."""
+        usual = [self.key(key) for word, keys in self._plain if word == folded for key in keys if "*" not in key]
+        exact = self._exact.get(folded, [])
+        alike = list(dict.fromkeys([*exact, *self._names.get(folded, [])]))
+        alike.sort(key=lambda card: (not card.own, _RANK.get(card.framework, len(_RANK)), card not in exact, card.id))
+        own = [card for card in (*alike, *self._words.get(folded, [])) if card.own]
+        cards = dict.fromkeys([*own, *(meaning.card for meaning in usual if meaning is not None), *alike])
+        return [Resolution(card, "exact", 1.0) if card in exact else Resolution(card, "alias", 0.9) for card in cards]
+
     def nearest(self, text: str, k: int = 3, keys: Iterable[str] = (), *, only_keys: bool = False) -> list[str]:
         """The ``k`` known spellings most like a text, for an error message; ``only_keys``: among the log's own."""
         own = {_fold(k): k for k in keys}
-        pool = own if only_keys else {**{_fold(key): key for c in self.library for key in c.keys}, **own}
+        metrics = [card for card in self.library if card.framework not in {"concept", "failure"}]
+        pool = own if only_keys else {**{_fold(key): key for card in metrics for key in card.keys}, **own}
         folded = _fold(text)
         tail = folded.rsplit("/", 1)[-1]
         likeness = {
@@ -431,6 +443,14 @@ def _ascii_word(char: str) -> bool:
     return char.isascii() and (char.isalnum() or char == "_")
 
 
+_RANK = {
+    name: at
+    for at, name in enumerate(
+        ("verl", "TRL", "OpenRLHF", "ROLL", "slime", "NeMo-RL", "AReaL", "ms-swift", "custom", "concept", "general")
+    )
+}
+"""Whose meaning of a bare word comes first where no framework is known."""
+
 GENERAL = "general"
 """The framework of cards whose keys mean the same everywhere."""
 
@@ -462,7 +482,9 @@ def _ordered(cards: list[Card], framework: str | None) -> list[Card]:
     own = EXPLAINED_AS.get(framework or "", framework)
     known = framework is not None
     order = {own: 0, OWN: -1, "verl": 2, "concept": 3 if known else 1, GENERAL: 1 if known else 3}
-    return sorted(cards, key=lambda card: (order.get(card.framework, 4), card.id))
+    return sorted(
+        cards, key=lambda card: (order.get(card.framework, 4), _RANK.get(card.framework, len(_RANK)), card.id)
+    )
 
 
 def _prefer(cards: list[Card], framework: str | None) -> Card | None:

@@ -26,6 +26,7 @@ EDGE = 3
 SHORT_PASTE = 60
 #: Chinese characters in the prose around a log from which an answer to no question is in Chinese.
 MANY_CHARACTERS = 20
+LONGEST_NAME = 1000
 KEY_LIKE = re.compile(r"[\w./@{}()|-]+")
 
 
@@ -207,17 +208,18 @@ class Service:
         """Language of messages to a user who asked ``question`` with ``--lang wish``."""
         return wish if wish in {"zh", "en"} else language_of(question, settings().lang)
 
-    def metric(self, name: str) -> list[Card]:
+    def metric(self, name: str, framework: str | None = None) -> list[Card]:
         """Cards of a metric by any spelling, best first.
 
         Raises:
             UnknownMetric: none; the message lists the nearest names.
         """
-        found = self.resolver.name(name)
+        _check_length(name)
+        found = self.resolver.name(name, framework)
         if found:
             return [resolution.card for resolution in found]
         if not (name.isascii() and KEY_LIKE.fullmatch(name.strip())):  # a misspelt key is not guessed at
-            cards = [found.card for found in self.finder.find(name)]
+            cards = [found.card for found in self.finder.find(name, framework)]
             if cards:
                 return cards
         near = self.resolver.nearest(name)
@@ -231,6 +233,7 @@ class Service:
     ) -> list[dict[str, Any]]:
         """Definitions by any wording, best first: card, title, framework, keys, score, and how it was found."""
         language = self.language(text, lang)
+        _check_length(text)
         found = self.finder.find(text, framework, k)
         results: list[dict[str, Any]] = [
             {
@@ -282,6 +285,14 @@ class Service:
         if passage is None:
             raise UnknownMetric(zh=f"没有文档段落“{passage_id}”。", en=f"There is no passage “{passage_id}”.")
         return {**passage_json(passage), "text": passage.text}
+
+
+def _check_length(text: str) -> None:
+    if len(text) > LONGEST_NAME:
+        raise InputError(
+            zh=f"这里是名称或问题，不是日志：最多 {LONGEST_NAME} 个字符，收到 {len(text)} 个。",
+            en=f"This takes a name or a question, not a log: at most {LONGEST_NAME} characters, got {len(text)}.",
+        )
 
 
 def passage_json(passage: Passage) -> dict[str, Any]:

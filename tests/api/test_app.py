@@ -254,3 +254,16 @@ def test_body_over_the_limit_is_refused(small: Client) -> None:
 
 def test_body_under_the_limit_is_taken(small: Client) -> None:
     assert small.post("/parse", json={"text": LOG + "\n" * 100_000}).status_code == 200
+
+
+def test_metrics_docs_framework_in_any_case_is_known(client: Client) -> None:
+    found = client.get("/metrics-docs", params={"q": "kl", "framework": "trl"}).json()["results"]
+    assert found[0]["card"] == "trl/kl"
+    assert client.get("/metrics-docs/entropy", params={"framework": "ROLL"}).json()["framework"] == "ROLL"
+
+
+def test_metrics_docs_unknown_framework_or_endless_question_is_refused(client: Client) -> None:
+    refused = client.get("/metrics-docs", params={"q": "kl", "framework": "nobody"})
+    assert refused.status_code in {400, 422}
+    assert "verl" in refused.text
+    assert client.get("/metrics-docs", params={"q": "x" * 5000}).status_code in {400, 422}
