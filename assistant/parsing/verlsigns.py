@@ -23,6 +23,9 @@ _SPLIT_HEAD_INSIDE: Final = re.compile(rb"\n(?:tep|ep|p)?:[0-9]{1,15} - ")
 """A record whose ``step`` a terminal broke."""
 
 _SAMPLE_BEGINS: Final = tuple(mark.encode() for mark in SAMPLE_MARKS[:2])
+_LONGEST_SAMPLE: Final = 1 << 16
+"""Bytes of a sample before a record that may stand in it; only so much is searched."""
+
 _SAMPLE_END: Final = SAMPLE_MARKS[2].encode()
 
 
@@ -52,6 +55,7 @@ class Signs:
             if records > self._sample_open:
                 raise NeedsCare
             self._sample_open = None
-        opened = max(data.rfind(mark, begin, end) for mark in _SAMPLE_BEGINS)
+        near = max(begin, end - _LONGEST_SAMPLE)
+        opened = max(data.rfind(mark, near, end) for mark in _SAMPLE_BEGINS)
         if opened >= 0 and data.find(_SAMPLE_END, opened, end) < 0:
             self._sample_open = records
