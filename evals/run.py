@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 
 from evals import answers, parsing
+from evals.retrieval.__main__ import main as retrieval
 
 
 def main() -> int:
@@ -13,7 +14,9 @@ def main() -> int:
     print("parsing: cells against an independent reading")
     status = parsing.main(folders)
     print("\nanswers: traced numbers, schema, time")
-    return max(status, answers.main(folders))
+    status = max(status, answers.main(folders))
+    print("\nretrieval: questions held out")
+    return max(status, retrieval(["--held"]))
 
 
 if __name__ == "__main__":
