@@ -60,7 +60,7 @@ def advantages(world: World, batch: Batch, rng: np.random.Generator) -> Advantag
     weights = batch.length / batch.length.sum()
     critic: Floats | None = None
     if setup.algorithm == "ppo":
-        critic, values = _critic(world, batch, rewards, weights, record, rng)
+        critic, values = _critic(world, batch, rewards, record, rng)
     else:
         values = rewards - rewards.mean(axis=1, keepdims=True)
         if setup.algorithm == "grpo":
@@ -85,6 +85,7 @@ def advantages(world: World, batch: Batch, rng: np.random.Generator) -> Advantag
         "sim/form_sd": single(float(batch.form.std(ddof=1))),
         "sim/score01": float((score.mean() / knobs.reward_scale - setup.low) / (setup.high - setup.low)),
         "sim/raw_score": batch.raw_score,
+        "sim/raw_mixed": batch.raw_mixed,
         "sim/kl_charge": float((score - rewards).mean()),
         "sim/adv_diff": float(np.ptp(values, axis=1).mean()),
         "sim/adv_mean": float(values.mean()),
@@ -96,10 +97,11 @@ def advantages(world: World, batch: Batch, rng: np.random.Generator) -> Advantag
 
 
 def _critic(
-    world: World, batch: Batch, rewards: Floats, weights: Floats, record: Record, rng: np.random.Generator
+    world: World, batch: Batch, rewards: Floats, record: Record, rng: np.random.Generator
 ) -> tuple[Floats, Floats]:
     """Values, whitened advantages and the critic's records (explained variance with 1e-5 under the line, as verl)."""
     policy, knobs = world.policy, world.knobs
+    weights = batch.length / batch.length.sum()
     level = float(rewards.mean()) if policy.value_level is None else policy.value_level
     group = rewards.mean(axis=1, keepdims=True) - rewards.mean()
     noise = 0.25 * rewards.std() * (1 - policy.critic_fit) + knobs.critic_noise * max(rewards.std(), 0.05)

@@ -7,6 +7,7 @@ between metrics hold as in a real log.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -75,11 +76,13 @@ _ARRAYS = ("correct", "score", "paid", "form", "hack", "short", "length", "stopp
 
 
 def _join(batches: list[Batch]) -> Batch:
-    return Batch(**{name: np.concatenate([getattr(batch, name) for batch in batches]) for name in _ARRAYS})
+    joined: dict[str, Any] = {name: np.concatenate([getattr(batch, name) for batch in batches]) for name in _ARRAYS}
+    return Batch(**joined)
 
 
 def _take(batch: Batch, rows: np.ndarray[tuple[int], np.dtype[np.int64]]) -> Batch:
-    return Batch(**{name: getattr(batch, name)[rows] for name in _ARRAYS})
+    taken: dict[str, Any] = {name: getattr(batch, name)[rows] for name in _ARRAYS}
+    return Batch(**taken)
 
 
 def _sample(world: World, rng: np.random.Generator, prompts: int) -> Batch:
@@ -115,7 +118,8 @@ def _sample(world: World, rng: np.random.Generator, prompts: int) -> Batch:
     cut = tokens >= setup.cap
     length = np.clip(np.round(tokens), 1, setup.cap)
     correct &= ~cut
-    paid, score = _score(world, correct, hack, short & (draws[9] < knobs.short_pay), form, calls > 0, rng)
+    fooled = short & (draws[9] < knobs.short_pay)
+    paid, score = _score(world, rng, correct=correct, hack=hack, fooled=fooled, form=form, tools=calls > 0)
     stopped = ~(cut | (draws[9] < knobs.no_eos))
     return Batch(correct, score, paid, form, hack, short, length, stopped, calls, failures, prompt)
 
@@ -138,7 +142,7 @@ def _tools(world: World, rng: np.random.Generator, uses: Floats, fates: Floats) 
 
 
 def _score(
-    world: World, correct: Bools, hack: Bools, fooled: Bools, form: Bools, tools: Bools, rng: np.random.Generator
+    world: World, rng: np.random.Generator, *, correct: Bools, hack: Bools, fooled: Bools, form: Bools, tools: Bools
 ) -> tuple[Floats, Floats]:
     """The part for the answer, and the whole score with format, costs and scale."""
     setup, knobs = world.setup, world.knobs

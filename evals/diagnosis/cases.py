@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 import yaml
 
-from evals.diagnosis import causes_policy, causes_reward, causes_system
+from evals.diagnosis import causes_data, causes_policy, causes_reward, causes_system
 from evals.diagnosis.healthy import HEALTHY
 from evals.diagnosis.modes import MODES, STRENGTHS, Strength, inject
 from evals.diagnosis.simulate import Scenario, Trace, simulate
@@ -18,7 +18,7 @@ from evals.diagnosis.world import Setup
 from evals.diagnosis.write import FRAMEWORKS, Row, write
 
 SUITE: Final = Path(__file__).with_name("suite.yaml")
-CAUSES: Final = (causes_policy, causes_reward, causes_system)
+CAUSES: Final = (causes_data, causes_policy, causes_reward, causes_system)
 """Modules whose import registers the modes."""
 
 
@@ -77,7 +77,7 @@ def make(label: str, seed: int, framework: str, strength: Strength | None = None
     """
     scenario, onset = build(label, seed, strength or "strong")
     if framework == "TRL" and scenario.setup.kl == "reward":
-        scenario.setup = _in_loss(scenario.setup)
+        scenario.setup = replace(scenario.setup, kl="loss")
     if not suits(framework, scenario.setup):
         raise ValueError(f"{framework} logs no run of kind {label}")
     trace: Trace = simulate(scenario, seed)
@@ -85,12 +85,6 @@ def make(label: str, seed: int, framework: str, strength: Strength | None = None
     if label in HEALTHY:
         return Case(label, True, None, None, framework, text, table, seed, HEALTHY[label].holds, held)
     return Case(label, False, onset, strength, framework, text, table, seed, MODES[label].implies, held)
-
-
-def _in_loss(setup: Setup) -> Setup:
-    from dataclasses import replace
-
-    return replace(setup, kl="loss")
 
 
 def runs(

@@ -92,7 +92,7 @@ def entropy_explosion(world: World, since: int, k: float) -> None:
     implies="2 7",
 )
 def mismatch_collapse(world: World, since: int, k: float) -> None:
-    world.knobs.mismatch_growth = 0.15 * k
+    world.knobs.mismatch_growth = 0.22 * k
 
 
 @mode(
@@ -305,9 +305,9 @@ def _new_scale(scenario: Scenario, onset: int, k: float) -> None:
     "the loss is scaled otherwise after a restart",
     "verl TRL",
     monitored,
-    "actor/kl_loss fold > 1.7",
-    "sim/kl_ref next < 1.3",
-    "actor/grad_norm fold < 1.35",
+    "actor/kl_loss jump > 1.7",
+    "sim/kl_ref jump < 1.5",
+    "actor/grad_norm jump < 1.6",
     prepare=_new_scale,
 )
 def loss_scale(world: World, since: int, k: float) -> None:

@@ -53,7 +53,7 @@ def learn(world: World, batch: Batch, adv: Advantages, rng: np.random.Generator)
     grad = world.grad_level * (power + 0.08 * min(1.0, 50 * pull * policy.kl)) * knobs.grad_scale * fresh * spike
     grad *= float(np.exp(0.09 * noise[1] * (1 + (256 / setup.size) ** 0.5)))
     grad *= 1 + 8 * corrupt * (1 - corrupt) + 2 * corrupt + _blow(world) + 12 * void
-    grad *= 1 + 0.07 * max(0.0, step - 1) + 1.5 * knobs.routing * (1 + (noise[2] > 0.8) * 3)
+    grad *= 1 + 0.12 * max(0.0, step - 1) + 1.5 * knobs.routing * (1 + (noise[2] > 0.8) * 3)
     grad *= (policy.entropy / policy.entropy0) ** 0.25
     record |= _ratios(world, step, corrupt, noise)
     adv_mean = float((adv.values * batch.length).sum() / batch.length.sum())
@@ -74,7 +74,7 @@ def learn(world: World, batch: Batch, adv: Advantages, rng: np.random.Generator)
         for key in [key for key in record if key.startswith("actor/") and key not in {"actor/entropy"}]:
             del record[key]
     if not (still or broken):
-        _move(world, batch, adv, rate, step, hold, pull, noise)
+        _move(world, batch, adv, rate=rate, step=step, hold=hold, pull=pull, noise=noise)
     if not (broken or waiting):
         _drift(world, gap, step, void)
     return record
@@ -146,7 +146,7 @@ def _ratios(world: World, step: float, corrupt: float, noise: Floats) -> Record:
     push = base * (step**1.3 + 2.2 * late**1.2 + 12 * wild + 20 * corrupt)
     clip = min(0.9, world.clip_level * knobs.clip_scale * push * float(np.exp(0.12 * noise[15])))
     low_share = float(np.clip(0.4 + 0.55 * (1 - knobs.positive) + 0.03 * noise[16], 0.02, 0.98))
-    kl = base * (6e-5 * step**2 + 4e-4 * late**2 + 2e-3 * wild + 1e-5 * (1 + step) * float(noise[17]))
+    kl = base * (4e-5 * step**2.3 + 4e-4 * late**2 + 2e-3 * wild + 1e-5 * (1 + step) * float(noise[17]))
     lower = base * min(0.05, 1e-7 * (1 + 0.5 * abs(noise[18])) * step**4.0) * (1 + 6 * (1 - knobs.positive))
     peak = base * (0.25 * (1 + 0.1 * abs(noise[19])) * (1 + step**0.8) + 14 * wild + 1.5 * late)
     weight_spread = 0.02 + 0.09 * late * (1 + 0.1 * float(noise[20]))
@@ -174,6 +174,7 @@ def _move(
     world: World,
     batch: Batch,
     adv: Advantages,
+    *,
     rate: float,
     step: float,
     hold: float,
@@ -207,7 +208,7 @@ def _move(
         down *= max(0.0, 1 - floor / policy.entropy)
     down += 0.05 * (1 - knobs.positive) * rate
     jump = 0.004 * step * noise[1] + 0.05 * max(0.0, step - 4) ** 0.5 * noise[2]
-    policy.entropy = float(np.clip(policy.entropy * np.exp(down + jump), 2e-3, 8.0))
+    policy.entropy = float(np.clip(policy.entropy * np.exp(down + jump), 2e-3, 6.0))
     logs = np.log(np.maximum(batch.length, 1))
     tilt = float((values * (logs - logs.mean(axis=1, keepdims=True))).mean())
     policy.log_length += rate * hold * (0.06 * tilt + knobs.length_bias) + 0.002 * step * noise[3]
@@ -219,7 +220,7 @@ def _move(
     if setup.agentic:
         policy.tool = float(np.clip(policy.tool + push * selection(values, batch.calls > 0), -7, 4.0))
     drift = knobs.kl_drift * (0.25 * rate + 0.75 * step) + knobs.kl_growth * max(policy.kl, 0.002) * rate
-    policy.kl = max(0.0, policy.kl + drift - policy.kl * min(0.03, 0.5 * pull * rate))
+    policy.kl = max(0.0, policy.kl + drift - policy.kl * min(0.07, 0.5 * pull * rate))
 
 
 def _drift(world: World, gap: float, step: float, void: float) -> None:
@@ -230,7 +231,7 @@ def _drift(world: World, gap: float, step: float, void: float) -> None:
     policy.void = min(2.5, policy.void + knobs.void_growth)
     heat = policy.entropy / policy.entropy0
     push = 0.55 * max(0.0, float(np.log(heat / 2.2))) * (policy.entropy > 0.5)
-    push += 0.35 * max(0.0, float(np.log(gap / 0.012))) * (knobs.mismatch_growth > 0)
+    push += 0.5 * max(0.0, float(np.log(gap / 0.012))) * (knobs.mismatch_growth > 0)
     push += 0.02 * max(0.0, step - 9)
     policy.corrupt = min(2.5, policy.corrupt + push - 0.03 * (policy.corrupt + 9) * (push == 0))
     if world.grad_noise:

@@ -36,7 +36,8 @@ class Sign:
     Statistics compare the window before the onset with the late half of what follows: ``ratio``, ``diff``, ``shift``
     (absolute difference), ``fold`` (ratio or its inverse, whichever is larger), ``level`` (late mean), ``start`` (first
     three values), ``drift`` (last third less first third after the onset), ``bend`` (absolute drift), ``next`` (first
-    four after the onset over before), ``peak`` (largest after over median before), ``nan`` (share after).
+    four after the onset over before), ``jump`` (fold of the first three after over the last three before), ``peak``
+    (largest after over median before), ``nan`` (share after).
     """
 
     key: str
@@ -94,9 +95,7 @@ def mode(
 
     def register(cause: Cause) -> Cause:
         also = tuple(f"FM-{int(number):02d}" for number in implies.split())
-        MODES[id] = Mode(
-            id, title, tuple(frameworks.split()), build, cause, signs(*signature), prepare, starts, also
-        )
+        MODES[id] = Mode(id, title, tuple(frameworks.split()), build, cause, signs(*signature), prepare, starts, also)
         return cause
 
     return register
@@ -130,10 +129,11 @@ def measure(trace: Trace, sign: Sign, onset: int) -> float:
     steps, values = trace.series(sign.key)
     data = np.asarray(values)
     at = np.asarray(steps)
-    passed = np.flatnonzero(at >= onset)
+    earlier = np.concatenate([[0], at[:-1]])
+    passed = np.flatnonzero((at >= onset) & ((earlier < onset) | (earlier >= at)))
     if not len(passed):
         return float("nan")
-    first = int(passed[0])
+    first = int(passed[-1])  # a restart prints steps again: what counts is the process after it
     before, after = data[max(0, first - 25) : first], data[first:]
     if sign.stat == "nan":
         return float(np.isnan(after).mean())
@@ -158,8 +158,8 @@ def measure(trace: Trace, sign: Sign, onset: int) -> float:
 def _against(
     stat: str,
     base: float,
-    before: np.ndarray,  # type: ignore[type-arg]
-    after: np.ndarray,  # type: ignore[type-arg]
+    before: np.ndarray,
+    after: np.ndarray,
     late: float,
 ) -> float:
     if stat == "diff":
@@ -170,15 +170,16 @@ def _against(
         middle = float(np.median(before))
         return float(after.max()) / middle if middle else float("nan")
     top = float(after[:4].mean()) if stat == "next" else late
-    if base == 0 or (stat == "fold" and top == 0):
-        return float("inf") if top else 1.0
+    if stat == "jump":
+        top, base = float(after[:3].mean()), float(before[-3:].mean())
+    if base == 0 or (stat in {"fold", "jump"} and top == 0):
+        return float("inf") if top or base else 1.0
     ratio = top / base
-    return max(ratio, 1 / ratio) if stat == "fold" else ratio
+    return max(ratio, 1 / ratio) if stat in {"fold", "jump"} else ratio
 
 
 def shown(signature: Sequence[Sign], values: Sequence[float]) -> bool:
     """Whether every element holds; one that cannot be measured does not."""
     return all(
-        value > sign.value if sign.above else value < sign.value
-        for sign, value in zip(signature, values, strict=True)
+        value > sign.value if sign.above else value < sign.value for sign, value in zip(signature, values, strict=True)
     )

@@ -7,6 +7,7 @@ row 0); validations stand in the row of their step; ``actor/*`` keys carry their
 from __future__ import annotations
 
 import json
+import math
 from typing import Final
 
 from evals.diagnosis.simulate import Trace
@@ -76,7 +77,7 @@ SAME: Final = (
 MEMORY: Final = "memory/actor_train/train_step"
 
 
-def _row(setup: Setup, step: int, record: Record, before: float) -> dict[str, Number]:
+def _row(setup: Setup, record: Record, samples: int, before: float) -> dict[str, Number]:
     group_only = setup.algorithm == "ppo"
     cells: dict[str, Number] = {}
     for key, source in SAME:
@@ -95,13 +96,13 @@ def _row(setup: Setup, step: int, record: Record, before: float) -> dict[str, Nu
         if group_only:
             cells["critic/rewards/mean"] = record["critic/rewards/mean"]
     if setup.mismatch_logged:
-        for key in ("token_mean", "geometric_mean", "sequence_mean"):
-            shift = {"token_mean": 0.0, "geometric_mean": -float(record["rollout_corr/k3_kl"]), "sequence_mean": 0.004}
-            cells[f"actor/train_infer_ratio_{key}@sum"] = float(record["sim/is_mean"]) + shift[key]
-    size = setup.size
+        mean = float(record["sim/is_mean"])
+        cells["actor/train_infer_ratio_token_mean@sum"] = mean
+        cells["actor/train_infer_ratio_geometric_mean@sum"] = math.exp(-float(record["rollout_corr/kl"]))
+        cells["actor/train_infer_ratio_sequence_mean@sum"] = mean**3
     tokens = float(record["perf/total_num_tokens"])
-    cells["system/batch_size"] = size
-    cells["system/samples"] = step * size
+    cells["system/batch_size"] = record["sim/size"]
+    cells["system/samples"] = samples
     cells["system/tps/tps"] = tokens / float(record["timing_s/step"])
     cells["system/tps_gpu"] = float(cells["system/tps/tps"]) / setup.gpus
     if "timing_s/update_actor" in record:
@@ -121,12 +122,14 @@ def write_roll(trace: Trace) -> tuple[str, tuple[Row, ...]]:
     """The log's text and the cells in it; a validation before the first step stands in the first row."""
     lines: list[str] = []
     rows: list[Row] = []
+    samples: dict[int, int] = {}
     before, first = 0.0, 0.0
     for step, record in zip(trace.steps, trace.records, strict=True):
         if step == 0:
             first = float(record["sim/val_acc"])
             continue
-        cells = _row(trace.setup, step, record, before)
+        samples[step] = samples.get(step - 1, 0) + int(record["sim/size"])
+        cells = _row(trace.setup, record, samples[step], before)
         before = float(record["timing_s/step"])
         if step == 1 and trace.steps[0] == 0:
             cells.setdefault("val_correct/all/mean", first)

@@ -1,4 +1,4 @@
-"""Ordinary settings drawn at random: batch shapes, models, benchmarks, rewards and noise as public recipes have them."""
+"""Ordinary settings drawn at random: batch shapes, models, benchmarks, rewards and noise as in public recipes."""
 
 from __future__ import annotations
 

@@ -87,7 +87,7 @@ def simulate(scenario: Scenario, seed: int) -> Trace:
     if every:
         steps.append(0)
         records.append(validate(world, np.random.default_rng((seed, 0, 0))))
-    saved = {0: copy.copy(world.policy)}
+    saved = {0: (copy.copy(world.policy), 0)}
     waiting = dict(scenario.restarts)
     attempt = 0
     step = 0
@@ -100,12 +100,13 @@ def simulate(scenario: Scenario, seed: int) -> Trace:
         steps.append(step)
         records.append(record)
         if scenario.restarts:
-            saved[step] = copy.copy(world.policy)
+            saved[step] = (copy.copy(world.policy), world.machine.tokens)
         if step in waiting:
             step = waiting.pop(step)
             attempt += 1
-            world.policy = copy.copy(saved[step])
-            world.machine = Machine(leaked=0.0, tokens=world.machine.tokens)
+            policy, tokens = saved[step]
+            world.policy = copy.copy(policy)
+            world.machine = Machine(tokens=tokens)
             world.step = step
             for tick in scenario.resumed:
                 tick(world)
@@ -125,12 +126,14 @@ def one_step(world: World, rng: np.random.Generator) -> Record:
     record |= clock(world, batch, streams[3], tested=tested)
     if tested:
         record |= validate(world, streams[4])
+    record["sim/size"] = world.setup.size
+    record["sim/group"] = world.setup.group
     record["sim/dynamic"] = int(world.knobs.dynamic)
     record["training/global_step"] = world.step
     record["training/epoch"] = int(world.epoch)
     record["sim/epoch"] = (world.step) * world.setup.prompts / world.setup.dataset
     record["sim/skill"] = world.policy.skill
-    return record
+    return {key: value if isinstance(value, int) else float(value) for key, value in record.items()}
 
 
 SHOWN = (

@@ -73,11 +73,12 @@ def _generation(world: World, batch: Batch, rng: np.random.Generator) -> tuple[R
     if knobs.tail:
         slowest = slow < max(0.008, 1.5 / slow.size)
         service = np.where(slowest, np.maximum(service, np.median(service)) * (1 + 7 * knobs.tail), service)
-    preempted = np.zeros(shape)
+    waiting = np.zeros(shape)
     if knobs.queue:
         end = service.max() * (1 + 1.2 * knobs.queue)
         service = service + (end - service) * (0.55 + 0.35 * knobs.queue) * (0.9 + 0.2 * slow)
-        preempted = rng.poisson(0.6 * knobs.queue * (0.5 + batch.length / batch.length.mean()), shape)
+        waiting = 0.6 * knobs.queue * (0.5 + batch.length / batch.length.mean())
+    preempted = rng.poisson(waiting)
     waits = knobs.tool_latency * rng.gamma(1.2, 1 / 1.2, shape) * batch.calls
     waits = waits + (batch.failures > 0) * min(60.0, 8 * knobs.tool_latency)
     whole = service + waits

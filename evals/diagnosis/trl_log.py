@@ -1,7 +1,7 @@
 """TRL's GRPOTrainer on a console: a dictionary every ``logging_steps``, between the progress bar's drawings.
 
-``trl/trainer/grpo_trainer.py#log`` averages a metric over the window; the loss is rounded to 4 decimals by transformers,
-whose version 5 prints every value as a quoted text of 4 significant digits. Evaluations print ``eval_*``.
+``trl/trainer/grpo_trainer.py#log`` averages a metric over the window; transformers rounds the loss to 4 decimals, and
+its version 5 prints every value as a quoted text of 4 significant digits. Evaluations print ``eval_*``.
 """
 
 from __future__ import annotations
@@ -58,9 +58,7 @@ def _step_cells(setup: Setup, record: Record) -> Cells:
         cells["sampling/sampling_logp_difference/max"] = record["rollout_corr/log_ppl_diff_max"]
         cells["sampling/importance_sampling_ratio/min"] = max(0.0, 1 - 12 * float(record["rollout_corr/k3_kl"]) ** 0.5)
         cells["sampling/importance_sampling_ratio/mean"] = record["sim/is_mean"]
-        cells["sampling/importance_sampling_ratio/max"] = min(
-            2.0, 1 + 12 * float(record["rollout_corr/k3_kl"]) ** 0.5
-        )
+        cells["sampling/importance_sampling_ratio/max"] = min(2.0, 1 + 12 * float(record["rollout_corr/k3_kl"]) ** 0.5)
     if setup.kl != "none":
         cells["kl"] = record["sim/kl_ref"]
     cells["entropy"] = record["actor/entropy"]
@@ -133,7 +131,9 @@ def write_trl(trace: Trace, style: Style) -> tuple[str, tuple[Row, ...]]:
         if step == 0:
             continue
         if step <= last:
-            text += f"\nResuming training from outputs/checkpoint-{step - 1}\n  0%|          | 0/{total} [00:00<?, ?it/s]"
+            text += (
+                f"\nResuming training from outputs/checkpoint-{step - 1}\n  0%|          | 0/{total} [00:00<?, ?it/s]"
+            )
             window, spent = [], 0.0
         last = step
         pace = float(record["timing_s/step"])
@@ -149,7 +149,7 @@ def write_trl(trace: Trace, style: Style) -> tuple[str, tuple[Row, ...]]:
         text += "\r" + " " * 54 + "\r" + shown + "\n\n\r" + bar
         if "sim/val_acc" in record:
             tested, scores = _show(_evaluation(setup, record, epoch), style.quoted)
-            text += f"\n\n  0%|          | 0/8 [00:00<?, ?it/s]\r100%|██████████| 8/8 [00:07<00:00,  1.12it/s]\r"
+            text += "\n\n  0%|          | 0/8 [00:00<?, ?it/s]\r100%|██████████| 8/8 [00:07<00:00,  1.12it/s]\r"
             text += " " * 54 + "\r" + tested + "\n\n\r" + bar
             cells = cells | scores
         rows.append((step, cells))

@@ -76,8 +76,11 @@ def _line(step: int, cells: list[tuple[str, str, Number]], style: Style) -> tupl
     kept: dict[str, Number] = {}
     for key, shown, value in cells:
         text += f" - {key}:{shown}"
-        if not style.cut or len(text) + 3 <= LIMIT:
+        # a wrapper shows where its number ends; a bare number at the cut may have gone on
+        if not style.cut or len(text) + (0 if shown.endswith(")") else 2) <= LIMIT:
             kept[key] = value
+    if style.cut and len(text) <= LIMIT:
+        kept = {key: value for key, _, value in cells}
     return (text[:LIMIT] if style.cut else text), kept
 
 
@@ -138,7 +141,9 @@ def write_verl(trace: Trace, style: Style) -> tuple[str, tuple[Row, ...]]:
             lines.append(f"Setting global step to {step - 1}")
         last = step
         if "sim/val_acc" in record:
-            lines.append("test_gen_batch meta info: {'recompute_log_prob': False, 'do_sample': False, 'validate': True}")
+            lines.append(
+                "test_gen_batch meta info: {'recompute_log_prob': False, 'do_sample': False, 'validate': True}"
+            )
             lines.append("validation generation end")
         cells: list[tuple[str, str, Number]] = []
         if style.early:
@@ -150,6 +155,8 @@ def write_verl(trace: Trace, style: Style) -> tuple[str, tuple[Row, ...]]:
         if step == 0 and not style.early:
             lines.extend(_initial(cells, style))
         text, kept = _line(step, cells, style)
+        if step == 0:  # printed whole just above
+            kept = {key: value for key, _, value in cells}
         lines.append(style.prefix + text)
         rows.append((step, kept))
     return "\n".join(lines) + "\n", tuple(rows)
