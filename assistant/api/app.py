@@ -1,4 +1,4 @@
-"""The FastAPI application: ``/explain``, ``/parse``, ``/metrics-docs``, ``/healthz`` and a page with one box."""
+"""The FastAPI application: answers, checks, definitions, health, and a page with one box."""
 
 from __future__ import annotations
 
@@ -48,6 +48,22 @@ class ExplainRequest(BaseModel):
     engine: Literal["auto", "offline", "llm"] = "auto"
 
 
+class CheckRequest(BaseModel):
+    """A log, and what should hold beyond the rules that are shipped."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [
+                {"text": "step:1 - actor/ppo_kl:0.12 - actor/grad_norm:0.3", "thresholds": ["actor/ppo_kl < 0.05"]}
+            ]
+        }
+    )
+
+    text: str = Field(min_length=1)
+    thresholds: list[str] = Field(default_factory=list, max_length=200)
+    lang: Literal["auto", "zh", "en"] = "auto"
+
+
 class ParseRequest(BaseModel):
     """A log."""
 
@@ -89,6 +105,10 @@ def create_app() -> FastAPI:
     @app.post("/parse", tags=["answers"], summary="The log as an exact table")
     async def parse(body: ParseRequest) -> Response:
         return await run_in_threadpool(_parse, body)
+
+    @app.post("/check", tags=["answers"], summary="Every rule and threshold over a log")
+    async def check(body: CheckRequest) -> Response:
+        return await run_in_threadpool(_check, body)
 
     @app.get("/metrics-docs", tags=["definitions"], summary="Definitions by any wording, best first")
     def metrics_docs(
@@ -143,6 +163,16 @@ def _explain(body: ExplainRequest) -> Response:
     material = engine.read([Source("stdin", body.text.encode("utf-8", "surrogatepass"))])
     explained = engine.explain(material, body.question, language=body.lang, engine=body.engine)
     return Response(orjson.dumps(explained.answer.to_json()), media_type="application/json")
+
+
+def _check(body: CheckRequest) -> Response:
+    from assistant.service.checking import check_runs
+
+    engine = service()
+    material = engine.read([Source("stdin", body.text.encode("utf-8", "surrogatepass"))])
+    language = body.lang if body.lang != "auto" else material.language or settings().lang
+    report = check_runs(material.runs, engine.resolver, thresholds=body.thresholds, language=language)
+    return Response(orjson.dumps(report.to_json()), media_type="application/json")
 
 
 def _parse(body: ParseRequest) -> Response:

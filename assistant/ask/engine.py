@@ -255,6 +255,7 @@ def finish(context: Context, verdict: Verdict, problem: str | None, seconds: flo
 def _check(context: Context, text: str, mentions: Sequence[Mention], facts: Sequence[Fact]) -> Checked:
     cards = {c.id: context.resolver.library.get(c.card) for c in context.doc.citations.values()}
     quotes = {cid: card_text(card, context.language) for cid, card in cards.items() if card is not None}
+    quotes |= {c.id: context.quotable[c.card] for c in context.doc.citations.values() if c.card in context.quotable}
     names = {metric for run in context.runs for metric in run.metrics}
     names |= {k for card in context.resolver.library for k in (*card.keys, card.id)}
     names |= {f"{stat}@{n}" for stat in ("mean", "best", "worst", "maj", "std", "pass") for n in range(1, 1025)}

@@ -1,7 +1,7 @@
-"""``metric-assistant``: explain, parse, metric, index, serve.
+"""``metric-assistant``: explain, parse, metric, check, index, serve.
 
-Exit status: 0 done, 2 input or usage the user can mend (one line on standard error), 3 a needed service is
-unreachable.
+Exit status: 0 done, 1 findings (only ``check``), 2 input or usage the user can mend (one line on standard error), 3 a
+needed service is unreachable.
 """
 
 from __future__ import annotations
@@ -10,8 +10,9 @@ import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
+from assistant.cli.common import message_language, read_sources, write_json
 from assistant.model import AssistantError, EmptyInput, InputError
 
 OK, BAD_INPUT = 0, 2
@@ -25,7 +26,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         status: int = arguments.run(arguments)
     except AssistantError as error:
         asked = " ".join([*(getattr(arguments, "question", None) or []), *(getattr(arguments, "name", None) or [])])
-        print(error.message(_language(asked, arguments)), file=sys.stderr)
+        print(error.message(message_language(asked, arguments)), file=sys.stderr)
         return BAD_INPUT if isinstance(error, InputError) else 1
     except BrokenPipeError:
         sys.stderr.close()
@@ -76,8 +77,10 @@ def build_parser() -> argparse.ArgumentParser:
     metric.add_argument("--format", choices=["md", "json"], default="md")
     metric.set_defaults(run=metric_command)
 
+    from assistant.cli.check import add_check_parser
     from assistant.cli.index import add_index_parser
 
+    add_check_parser(commands)
     add_index_parser(commands)
 
     serve = commands.add_parser("serve", help="the chat page and the REST API / 网页与 REST API")
@@ -87,46 +90,12 @@ def build_parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _language(question: str, arguments: argparse.Namespace) -> Any:
-    """Language of an error message, found without loading the cards."""
-    from assistant.settings import settings
-
-    wish = getattr(arguments, "lang", "auto")
-    if wish in {"zh", "en"}:
-        return wish
-    if any("\u3400" <= char <= "\u9fff" for char in question):
-        return "zh"
-    return "en" if question.strip() else settings().lang
-
-
-def _sources(names: Sequence[str], question: str, arguments: argparse.Namespace) -> list[Any]:
-    from assistant.service import Source, read_source
-
-    if not names:
-        if sys.stdin is None or sys.stdin.isatty():
-            return []
-        names = ["-"]
-    sources = []
-    for name in names:
-        label, content = read_source(name)
-        if (
-            isinstance(content, bytes)
-            and not content.strip()
-            and label == "stdin"
-            and not arguments.source
-            and question
-        ):
-            return []
-        sources.append(Source(label, content))
-    return sources
-
-
 def explain_command(arguments: argparse.Namespace) -> int:
     """``explain``: one answer a question; follow-ups share the conversation's state."""
     from assistant.service import service
 
     questions: list[str] = arguments.question or [""]
-    sources = _sources(arguments.source, questions[0], arguments)
+    sources = read_sources(arguments.source, questions[0], arguments)
     if not sources and not any(questions):
         raise EmptyInput(
             zh="没有输入。请给出日志文件，或把日志传到标准输入：metric-assistant explain train.log -q 问题",
@@ -144,7 +113,7 @@ def explain_command(arguments: argparse.Namespace) -> int:
         answers.append(explained.answer)
     if arguments.format == "json":
         objects = [answer.to_json() for answer in answers]
-        _write_json(objects[0] if len(objects) == 1 else objects, sys.stdout)
+        write_json(objects[0] if len(objects) == 1 else objects, sys.stdout)
     else:
         for answer in answers:
             if sys.stdout.isatty():
@@ -179,10 +148,10 @@ def parse_command(arguments: argparse.Namespace) -> int:
     from assistant.cli.progress import Bar
     from assistant.service import service
 
-    sources = _sources([arguments.source], "", arguments)
+    sources = read_sources([arguments.source], "", arguments)
     with Bar(sources, sys.stderr) as bar:
         material = service().read(sources, thorough=arguments.strict, progress=bar.show)
-    language = _language("", arguments)
+    language = message_language("", arguments)
     if arguments.strict and material.doubtful:
         raise _not_understood(material.doubtful[0])
     if not material.runs:
@@ -196,9 +165,9 @@ def parse_command(arguments: argparse.Namespace) -> int:
         document = {"runs": [run.to_json(language) for run in material.runs]}
         if arguments.output:
             with Path(arguments.output).open("w", encoding="utf-8") as handle:
-                _write_json(document, handle)
+                write_json(document, handle)
         else:
-            _write_json(document, sys.stdout)
+            write_json(document, sys.stdout)
         return OK
     import pandas as pd
 
@@ -257,7 +226,7 @@ def metric_command(arguments: argparse.Namespace) -> int:
     name = " ".join(arguments.name)
     engine = service()
     chinese = any("\u3400" <= char <= "\u9fff" for char in name)
-    language = _language(name if chinese else "", arguments)
+    language = message_language(name if chinese else "", arguments)
     cards = engine.metric(name)
     for trouble in engine.problems:
         print(trouble.message(language), file=sys.stderr)
@@ -266,7 +235,7 @@ def metric_command(arguments: argparse.Namespace) -> int:
     if arguments.format == "json":
         document = engine.metric_json(cards[0])
         document["others"] = [card.id for card in cards[1:]]
-        _write_json(document, sys.stdout)
+        write_json(document, sys.stdout)
         return OK
     from assistant.cli.terminal import card_markdown, print_markdown
 
@@ -294,13 +263,6 @@ def serve_command(arguments: argparse.Namespace) -> int:
     from assistant.api.server import run_server
 
     return run_server(arguments.host, arguments.port)
-
-
-def _write_json(document: Any, stream: TextIO) -> None:
-    import orjson
-
-    stream.write(orjson.dumps(document, option=orjson.OPT_INDENT_2).decode())
-    stream.write("\n")
 
 
 if __name__ == "__main__":

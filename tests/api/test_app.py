@@ -267,3 +267,16 @@ def test_metrics_docs_unknown_framework_or_endless_question_is_refused(client: C
     assert refused.status_code in {400, 422}
     assert "verl" in refused.text
     assert client.get("/metrics-docs", params={"q": "x" * 5000}).status_code in {400, 422}
+
+
+def test_check_returns_the_contracts_object_with_the_thresholds_broken(client):
+    body = {"text": "step:1 - actor/ppo_kl:0.12 - actor/grad_norm:0.3", "thresholds": ["ppo_kl < 0.05"], "lang": "zh"}
+    found = client.post("/check", json=body).json()
+    assert {"verdict", "findings", "facts", "runs"} <= set(found)
+    assert any(finding["rule"] == "threshold" and finding["steps"] == [1] for finding in found["findings"])
+
+
+def test_check_with_an_unreadable_threshold_is_a_problem(client):
+    response = client.post("/check", json={"text": "step:1 - actor/ppo_kl:0.12", "thresholds": ["ppo_kl <"]})
+    assert response.status_code == 422
+    assert response.headers["content-type"].startswith("application/problem+json")
