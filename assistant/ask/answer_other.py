@@ -7,7 +7,7 @@ from dataclasses import replace
 from assistant.analysis import derive, time_shares
 from assistant.analysis.checks import check_all, covered
 from assistant.analysis.identities import largest_advantage
-from assistant.ask.answer_metric import trend
+from assistant.ask.answer_trend import trend
 from assistant.ask.context import Context, key
 from assistant.ask.parts import as_rate, note, time_part, top_advantage
 from assistant.model import Fact, StepSlot, Verdict

@@ -9,7 +9,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from assistant.analysis import Ledger
-from assistant.ask import answer_compare, answer_explain, answer_metric, answer_other, answer_validation
+from assistant.ask import (
+    answer_compare,
+    answer_define,
+    answer_explain,
+    answer_lookup,
+    answer_other,
+    answer_trend,
+    answer_validation,
+    naming,
+)
 from assistant.ask.context import Context, is_validation
 from assistant.ask.understand import Query, State, language_of, off_topic, parts, understand
 from assistant.ground import check
@@ -89,7 +98,7 @@ class Answerer:
             context.doc.paragraph(f"**{text}**")
             return Verdict("no_metrics", text), text
         if not context.runs:
-            verdict = answer_metric.define(context) if query.mentions else answer_other.out_of_scope(context)
+            verdict = answer_define.define(context) if query.mentions else answer_other.out_of_scope(context)
             return verdict, verdict.summary if verdict.code == "unknown_metric" else None
         absent = self._absent_step(context)
         if absent is not None:
@@ -111,10 +120,10 @@ class Answerer:
         missing = [s for s in query.steps.values if s not in steps]
         if not missing:
             return None
-        held = answer_metric.steps_text(context, sorted(steps))
+        held = naming.steps_text(context, sorted(steps))
         text = context.say("lookup.no_step", step=str(missing[0]), steps=held)
         context.doc.paragraph(f"**{text}**")
-        context.metrics.extend(answer_metric.central(answer_metric.named_keys(context)))
+        context.metrics.extend(naming.central(naming.named_keys(context)))
         for step in missing:
             for metric in [*context.metrics[:1], None][:1]:
                 context.ledger.add(
@@ -130,10 +139,10 @@ def _explain(context: Context) -> Verdict:
     if context.query.guessed and slot.kind == "none" and context.query.text.strip() and not context.query.mentions:
         context.doc.paragraph(context.say("explain.guessed"))
         return answer_explain.explain_run(context, brief=True)
-    keys = answer_metric.central(answer_metric.named_keys(context))
+    keys = naming.central(naming.named_keys(context))
     few = 0 < len(keys) <= MOST_HEALTH_KEYS
     if context.query.intent == "health" and few:
-        return answer_metric.health(context, keys)
+        return answer_trend.health(context, keys)
     if slot.kind == "single" and few and (earlier := [s for s in run.series(keys[0])[0] if s < slot.values[0]]):
         verdict = answer_compare.metrics(context, keys, earlier[-1], slot.values[0])
         return replace(verdict, code="insufficient_data")
@@ -152,17 +161,17 @@ def _explain(context: Context) -> Verdict:
 
 def _explain_metrics(context: Context) -> Verdict:
     """ "Explain the entropy": its trend where there is one, else its definition with its values."""
-    verdict = answer_metric.define(context)
+    verdict = answer_define.define(context)
     code = "insufficient_data" if verdict.code == "answered" else verdict.code
     return replace(verdict, code=code)
 
 
 def _validation(context: Context) -> Verdict:
     slot, query = context.query.steps, context.query
-    keys = answer_metric.named_keys(context)
+    keys = naming.named_keys(context)
     report = re.search(r"结果|results?\b|解读|分析|explain|interpret", query.text)
     if keys and not report:
-        verdict = answer_metric.lookup(context)
+        verdict = answer_lookup.lookup(context)
         if verdict.code == "answered" and slot.kind == "none" and len(context.run.series(keys[0])[0]) == 1:
             context.doc.blocks.clear()
             context.metrics.clear()
@@ -176,9 +185,9 @@ def _validation(context: Context) -> Verdict:
 _DISPATCH: dict[str, Callable[[Context], Verdict]] = {
     "explain": _explain,
     "health": _explain,
-    "define": answer_metric.define,
-    "lookup": answer_metric.lookup,
-    "trend": answer_metric.trend,
+    "define": answer_define.define,
+    "lookup": answer_lookup.lookup,
+    "trend": answer_trend.trend,
     "forecast": answer_other.forecast,
     "compare": answer_compare.compare,
     "derive": answer_other.derived,

@@ -1,0 +1,127 @@
+"""Answers to "how does it develop" and "is it well", for single metrics."""
+
+from __future__ import annotations
+
+from assistant.analysis.checks import JUDGED, check_all, covered
+from assistant.analysis.trend import MIN_POINTS
+from assistant.ask.answer_lookup import lookup
+from assistant.ask.context import Context, key
+from assistant.ask.naming import absent, central, named_keys, unknown, wanted_steps
+from assistant.model import Fact, Verdict
+from assistant.write.document import unmark
+
+MOST_GAPS = 24
+
+
+def trend(context: Context) -> Verdict:
+    """Trend of the metrics named, or of the main ones; the verdict is the first one's direction."""
+    from assistant.ask.parts import headlines
+
+    keys = central(named_keys(context))
+    if not keys and any(m.card is None for m in context.query.mentions):
+        return unknown(context, next(m.text for m in context.query.mentions if m.card is None))
+    if not keys and context.query.mentions:
+        return lookup(context)
+    if not keys:
+        last = context.train_steps[-1] if context.train_steps else context.run.distinct_steps[-1]
+        keys = headlines(context, last)[:8]
+    context.metrics.extend(keys[:8])
+    texts, code = [], "inconclusive"
+    for position, metric in enumerate(keys[:8]):
+        steps = wanted_steps(context, metric)
+        fact = context.ledger.trend(metric, steps)
+        if fact is None or fact.first_step is None or fact.last_step is None:
+            texts.append(absent(context, metric, steps))
+            continue
+        text = _trend_text(context, metric, fact)
+        texts.append(text)
+        if position == 0:
+            code = fact.direction or "inconclusive"
+    if len(texts) == 1:
+        context.doc.paragraph(f"**{texts[0]}**")
+        _trend_detail(context, keys[0], code)
+    else:
+        context.doc.bullets(texts)
+    context.chart(context.title(keys[0]), keys[:4])
+    summary = unmark(texts[0])
+    return Verdict(code, summary, "low" if code == "inconclusive" else "medium")
+
+
+def health(context: Context, keys: list[str]) -> Verdict:
+    """Whether single metrics look normal: what rules say of them, their trend, and that there is no universal norm."""
+    doc, steps = context.doc, context.train_steps or list(context.run.distinct_steps)
+    slot = context.query.steps
+    chosen = [s for s in slot.values if s in steps] if slot.kind == "single" else steps
+    found = [c for c in check_all(context.ledger, chosen or steps) if set(c.metrics) & set(keys)]
+    sentences = [context.finding(check) for check in found]
+    texts = []
+    for metric in keys[:3]:
+        trend = context.ledger.trend(metric, None)
+        if trend is None:
+            continue
+        texts.append(_trend_text(context, metric, trend))
+        if slot.kind == "single" and (fact := context.value(metric, slot.values[0])) is not None:
+            texts.insert(0, context.say("lookup.one", metric=metric, v=fact))
+    count = context.ledger.count("training_steps", len(context.train_steps))
+    judged = any(metric.startswith(JUDGED) for metric in keys)
+    quiet = "health.metric_clean" if judged else "health.metric_unjudged"
+    summary = sentences[0] if sentences else context.say(quiet, names=context.join(map(key, keys)), n=count)
+    doc.paragraph(f"**{summary}**")
+    doc.bullets([*sentences[1:], *texts])
+    if len(keys) == 1 and slot.kind != "single":
+        _values_table(context, keys[0])
+    doc.paragraph(context.say("define.no_norm"))
+    for metric in keys[:3]:
+        doc.paragraph(context.gloss(metric))
+    context.metrics.extend(keys)
+    worst = next((s for s in ("critical", "warning") if any(c.severity == s for c in found)), None)
+    enough = judged and len(context.train_steps) >= MIN_POINTS and covered(context.run)
+    return Verdict(worst or ("healthy" if enough else "insufficient_data"), unmark(summary), "medium")
+
+
+def _trend_text(context: Context, metric: str, fact: Fact) -> str:
+    """A trend in words: its ends, its levels, values lost to cuts, and what a large p-value beside it means."""
+    ends = {
+        "first": context.value(metric, fact.first_step or 0),
+        "last": context.value(metric, fact.last_step or 0),
+    }
+    phrase = "single" if fact.n == 1 else fact.direction
+    texts = [context.say(f"trend.{phrase}", metric=metric, t=fact, **ends)]
+    levels = context.levels(metric, fact)
+    if levels:
+        texts.append(context.say("trend.moved", **levels))
+    lost = sorted({g.step for g in context.run.missing if g.metric == metric and g.step in context.run.steps})
+    if lost and len(lost) <= MOST_GAPS:
+        for step in lost:
+            context.ledger.missing(metric, step)
+        texts.append(context.say("trend.gaps", steps=lost))
+    if fact.direction in {"rising", "falling"} and (fact.p_value or 0) >= 0.05:
+        texts.append(context.say("trend.level"))
+    return ("" if context.language == "zh" else " ").join(texts)
+
+
+def _trend_detail(context: Context, metric: str, code: str) -> None:
+    doc, say = context.doc, context.say
+    _values_table(context, metric)
+    if code == "inconclusive":
+        least = context.ledger.constant("least_points", MIN_POINTS, "trend")
+        doc.paragraph(say("trend.few_note", least=least))
+    card = context.card(metric)
+    if card is not None:
+        if card.direction not in {"higher_better", "lower_better"} and code in {"rising", "falling"}:
+            doc.paragraph(say("trend.direction_note"))
+        doc.paragraph(context.gloss(metric))
+
+
+def _values_table(context: Context, metric: str) -> None:
+    """Up to twelve values of a metric, evenly picked."""
+    doc, say = context.doc, context.say
+    steps = [s for s in wanted_steps(context, metric) if context.run.value(metric, s) is not None]
+    shown = steps if len(steps) <= 12 else [steps[round(i * (len(steps) - 1) / 11)] for i in range(12)]
+    rows = []
+    for step in shown:
+        fact = context.value(metric, step)
+        if fact is not None:
+            rows.append([doc.step(step), doc.show(fact)])
+    if len(rows) > 1:
+        doc.table([say("head.step"), key(metric)], rows)

@@ -1,0 +1,92 @@
+"""Which keys and steps of the log a question means, and how they are told."""
+
+from __future__ import annotations
+
+import re
+
+from assistant.ask.context import Context, key
+from assistant.model import Verdict
+from assistant.model.answer import Op
+from assistant.write.document import unmark
+
+#: Families whose largest member is meant by "the longest": lengths and counts of single trajectories.
+_EXTREMES = ("response_length", "prompt_length", "num_turns", "tool_call", "timing_s/agent_loop/")
+
+
+def named_keys(context: Context) -> list[str]:
+    """The log's keys that a question names; a family named by its card gives all its keys in the log."""
+    keys: list[str] = []
+    for mention in context.query.mentions:
+        if mention.key is not None:
+            keys.append(mention.key)
+        elif mention.card is not None and context.runs and not mention.specific:
+            keys.extend(metric for metric in context.run.metrics if context.card(metric) is mention.card)
+    return list(dict.fromkeys(keys))
+
+
+def central(keys: list[str]) -> list[str]:
+    """Of a family (mean, max, min …), the members that a question in plain words means: the means."""
+    means = [k for k in keys if k.endswith("/mean")]
+    return means if means and len(means) < len(keys) else keys
+
+
+def variant(context: Context, keys: list[str], op: Op | None) -> list[str]:
+    """With "the largest response length" the ``/max`` key is meant; without such a word, the means."""
+    suffix = {"max": "/max", "min": "/min", "argmax": "/max", "argmin": "/min"}.get(op or "", "")
+    sibling = [k[: -len("/mean")] + suffix for k in keys if suffix and k.endswith("/mean") and k.startswith(_EXTREMES)]
+    if sibling and not re.search(r"平均|均值|mean|average", context.query.text):
+        return [k for k in sibling if k in context.run.columns] or central(keys)
+    exact = [k for k in keys if suffix and k.endswith(suffix)]
+    return exact or central(keys)
+
+
+def wanted_steps(context: Context, metric: str) -> list[int]:
+    """Steps at which a metric is asked for, of those that hold it (all where none is named)."""
+    steps, _ = context.run.series(metric)
+    slot = context.query.steps
+    if slot.kind in {"single", "pair"}:
+        return list(slot.values)
+    if slot.kind == "range":
+        return [s for s in steps if slot.values[0] <= s <= slot.values[1]]
+    if slot.kind == "last_n":
+        return steps[-slot.values[0] :]
+    if slot.kind == "last":
+        return steps[-1:]
+    if slot.kind == "first":
+        return steps[:1]
+    return steps
+
+
+def absent(context: Context, metric: str, steps: list[int]) -> str:
+    """That the log holds no value of a metric, and why where it is known."""
+    step = steps[0] if steps else context.run.distinct_steps[-1]
+    gap = context.ledger.missing(metric, step)
+    reason = context.run.missing_at(metric, step)
+    if reason is not None:
+        return context.say("lookup.missing_cut" if gap.limit else "lookup.missing_half", metric=metric, gap=gap)
+    steps_held, _ = context.run.series(metric)
+    return context.say("lookup.not_there", metric=metric, gap=gap, steps=steps_text(context, steps_held))
+
+
+def steps_text(context: Context, steps: list[int]) -> str:
+    """Steps as a list, or as a range when there are many."""
+    if len(steps) <= 8:
+        return context.doc.show(steps)
+    count = context.ledger.count("steps", len(steps))
+    return context.say("steps.range", first=steps[0], last=steps[-1], n=count)
+
+
+def unknown(context: Context, name: str) -> Verdict:
+    """The answer about a metric that nobody knows: the nearest names, no guess."""
+    near = context.resolver.nearest(name, 3, context.run.metrics if context.runs else ())
+    text = context.say("define.unknown", name=name, near=context.join(map(key, near)))
+    context.doc.paragraph(f"**{text}**")
+    return Verdict("unknown_metric", unmark(text))
+
+
+def which(context: Context) -> Verdict:
+    """That no metric was named, with some that could be."""
+    near = ["actor/entropy", "actor/ppo_kl", "critic/rewards/mean"]
+    text = context.say("define.which", near=context.join(map(key, near)))
+    context.doc.paragraph(f"**{text}**")
+    return Verdict("unknown_metric", unmark(text))
