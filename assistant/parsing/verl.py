@@ -10,7 +10,7 @@ from typing import Final
 from assistant.model.run import Missing, Note, Number, Run
 from assistant.parsing import cuts
 from assistant.parsing.frameworks import detect_framework, is_validation, is_verl_sft
-from assistant.parsing.kept import AnyRow, KeptRow, fill_columns, loosen
+from assistant.parsing.kept import AnyRow, KeptRow, fill_columns, kinds_of, loosen
 from assistant.parsing.numbers import decimals, same_number
 from assistant.parsing.prose import is_prose
 from assistant.parsing.repair import Document
@@ -114,7 +114,7 @@ def _is_last_cut(scan: Scan, tail: Tail) -> bool:
         if lost_decimals(tail.text, known):
             return True
     keys = scan.rows[-1].keys()
-    shapes = {row.keys() for row in scan.rows[:-1]}
+    shapes = kinds_of(scan.rows[:-1])
     return keys not in shapes and any(len(s) > len(keys) and s[: len(keys)] == keys for s in shapes)
 
 
@@ -164,7 +164,7 @@ def _finish(rows: list[AnyRow], scan: Scan, name: str, index: int, *, alone: boo
             notes.extend(_merge(rows, before, printed))
     if not rows:
         return None
-    keys = list(dict.fromkeys(key for kind in dict.fromkeys(row.keys() for row in rows) for key in kind))
+    keys = list(dict.fromkeys(key for kind in kinds_of(rows) for key in kind))
     if not keys:
         return None
     missing = cuts.find_missing(rows)

@@ -1,46 +1,54 @@
-"""Many whole verl records at once: a block of lines is rewritten to one JSON array and filled in by column.
+"""Many whole verl records at once: a block of lines is rewritten to one JSON array.
 
 A block is only read if nothing about it is peculiar; otherwise its lines go one by one, with the same result. What
-makes it quick: few passes over many lines, replacements that keep the length (they copy nothing), and columns that
-are checked and converted as a whole.
+makes it quick: few passes over many lines, replacements that keep the length (they copy nothing), and values that are
+checked and converted as a whole. Lines like those of many records before are read by :mod:`assistant.parsing.verlforms`
+in half the time.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from array import array
-from collections.abc import Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
-from itertools import groupby
-from types import NoneType
-from typing import Any, Final, Union
+from itertools import chain, filterfalse, groupby
+from struct import Struct
+from typing import Any, Final
 
 import orjson
 
-Column = Union["array[float]", "array[int]"]
-
-_WRAPPERS: Final = tuple(f":np.{kind}(".encode() for kind in ("float64", "float32", "int64", "int32"))
-_BLANKS: Final = {wrapper: b":" + b"\t" * (len(wrapper) - 1) for wrapper in _WRAPPERS}
-_MISPLACED: Final = re.compile(rb"\)(?![,\n]|\Z)")
+WRAPPERS: Final = tuple(f":np.{kind}(".encode() for kind in ("float64", "float32", "int64", "int32"))
+_BLANKS: Final = {wrapper: b":" + b"\t" * (len(wrapper) - 1) for wrapper in WRAPPERS}
+_MISPLACED: Final = re.compile(rb"\)[^,\n]")
 _REFUSED: Final = (b'"', b"\\", b"\t", b"\r")
 _HUGE: Final = 2.0**62
 _MOST_STEPS: Final = 10**15
+_NUMBERS: Final = frozenset({int, float})
 
 
 @dataclass(frozen=True)
 class Group:
-    """Consecutive records with the same keys in the same order.
+    """Consecutive records with the same keys in the same order, and of the same types.
 
     Attributes:
         keys: the metrics, without the step.
+        types: of each metric: ``float`` or ``int``.
         steps: of each record.
-        columns: the values of each metric.
+        packed: each record's step and values, eight bytes each, as ``struct`` packs ``q`` and ``d``.
     """
 
     keys: tuple[str, ...]
+    types: tuple[type, ...]
     steps: list[int]
-    columns: list[Column]
+    packed: bytes
+
+    def without(self, dropped: Collection[int]) -> bytes:
+        """``packed`` without some of the records, by index."""
+        size = 8 + 8 * len(self.keys)
+        return b"".join(
+            [self.packed[at * size : (at + 1) * size] for at in range(len(self.steps)) if at not in dropped]
+        )
 
 
 def read_records(text: bytes) -> list[Group] | None:
@@ -75,7 +83,7 @@ def read_records(text: bytes) -> list[Group] | None:
         return None
     groups = []
     for keys, members in groupby(rows, tuple):
-        group = _read_group(keys, list(members), gaps=gaps)
+        group = pack_group(keys, list(chain.from_iterable(map(dict.values, members))), gaps=gaps)
         if group is None:
             return None
         groups.append(group)
@@ -88,7 +96,7 @@ def _separate(text: bytes) -> bytes | None:
     if b" " in line:
         return None
     if b"(" in line or b")" in line:
-        opened = line.count(b"(")
+        opened = len(line) - len(line.replace(b"(", b""))
         sample = line[: line.find(b"\n")]
         for wrapper, blank in _BLANKS.items():
             if wrapper in sample:
@@ -104,28 +112,32 @@ def _separate(text: bytes) -> bytes | None:
     return line
 
 
-def _read_group(keys: tuple[str, ...], rows: Sequence[dict[str, Any]], *, gaps: bool) -> Group | None:
+def pack_group(keys: tuple[str, ...], values: list[Any], *, gaps: bool) -> Group | None:
+    """Records with the same keys.
+
+    Args:
+        keys: ``step`` and the metrics.
+        values: one record after the other, as JSON reads them.
+        gaps: whether ``None`` stands for NaN.
+
+    Returns:
+        ``None`` if the keys are no record's, a metric is not always of one type, or a number may be no float.
+    """
     if len(keys) < 2 or keys[0] != "step" or "" in keys:
         return None
-    columns = []
-    for values in zip(*[row.values() for row in rows], strict=True):
-        column = _read_column(values, gaps=gaps)
-        if column is None:
-            return None
-        columns.append(column)
-    steps = columns.pop(0)
-    if steps.typecode != "q" or min(steps) < 0 or max(steps) >= _MOST_STEPS:
+    if gaps:
+        values = [math.nan if value is None else value for value in values]
+    width = len(keys)
+    types = list(map(type, values[:width]))
+    if types[0] is not int or not _NUMBERS.issuperset(types):
         return None
-    return Group(keys[1:], [int(step) for step in steps], columns)
-
-
-def _read_column(values: Sequence[Any], *, gaps: bool) -> Column | None:
-    """A metric's values, all of one kind; an integer that JSON reads as a float is beyond ``_HUGE``."""
-    kinds = set(map(type, values))
-    if gaps and NoneType in kinds:
-        if not kinds <= {float, NoneType} or not math.hypot(*[value or 0.0 for value in values]) < _HUGE:
-            return None
-        return array("d", [math.nan if value is None else value for value in values])
-    if kinds in ({float}, {int}) and math.hypot(*values) < _HUGE:
-        return array("d" if float in kinds else "q", values)
-    return None
+    if list(map(type, values)) != types * (len(values) // width):
+        return None
+    # An integer that JSON reads as a float is beyond this.
+    if not math.hypot(*(filterfalse(math.isnan, values) if gaps else values)) < _HUGE:
+        return None
+    steps = values[::width]
+    if min(steps) < 0 or max(steps) >= _MOST_STEPS:
+        return None
+    pack = Struct("".join("d" if kind is float else "q" for kind in types)).pack
+    return Group(keys[1:], tuple(types[1:]), steps, b"".join(map(pack, *[iter(values)] * width)))

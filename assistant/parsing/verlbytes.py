@@ -11,27 +11,28 @@ import re
 from array import array
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from itertools import compress
+from io import BytesIO
 from typing import Final
 
 from assistant.model.run import LineCounts, Run
 from assistant.parsing import cuts
 from assistant.parsing.counts import Lookalikes, looks_like_metrics, strip_colours
 from assistant.parsing.decoding import MAGIC
-from assistant.parsing.feed import Feed
-from assistant.parsing.kept import KeptRow, Shape
+from assistant.parsing.feed import Feed, count_breaks
 from assistant.parsing.mojibake import is_garbled
 from assistant.parsing.prose import Prose, prose_around
 from assistant.parsing.repair import Document, strip_ansi
 from assistant.parsing.segments import Header, find_header, find_split_front
 from assistant.parsing.surroundings import Surroundings, characters, entries_at, lines_of
+from assistant.parsing.uncollected import uncollected
 from assistant.parsing.verl import MOST_ASIDES, finish_scan
-from assistant.parsing.verlblocks import Group, read_records
 from assistant.parsing.verldict import MARK, read_validation_dict
-from assistant.parsing.verlends import Ends, NeedsCare
-from assistant.parsing.verlline import LONGEST_TAIL, LineReader
+from assistant.parsing.verlends import NeedsCare
+from assistant.parsing.verlforms import RecordReader
+from assistant.parsing.verlline import LineReader
 from assistant.parsing.verlscan import EXTRA_MARK, Scan, Seen, find_marks, take_other, take_record
-from assistant.parsing.verlsigns import Signs
+from assistant.parsing.verlsigns import NEXT, Signs
+from assistant.parsing.verltaken import Taken
 from assistant.parsing.wrap import WIDEST_TERMINAL, Joined, join_record
 
 _HEADER: Final = re.compile(rb"step:([0-9]{1,15}) - ")
@@ -74,6 +75,7 @@ class BytesReading:
     noise: tuple[list[str], list[int]] = field(default_factory=lambda: ([], []))
 
 
+@uncollected()
 def read_bytes(chunks: Iterator[bytes], name: str, *, thorough: bool = False) -> BytesReading:
     """Reads a verl console log.
 
@@ -94,14 +96,13 @@ class _Scanner:
     def __init__(self, chunks: Iterator[bytes], name: str, *, thorough: bool) -> None:
         self.name = name
         self.scan = Scan(seen=Seen(array("q")))
+        self.taken = Taken(self.scan)
         self.lookalikes = Lookalikes(thorough=thorough)
         self.line = 1
         self.position = 0
-        self.kept_lines = array("q")
-        self.shapes: dict[tuple[str, ...], Shape] = {}
         self.prefixes: dict[bytes, tuple[str | None, int] | None] = {}
-        self.reader = LineReader(self.shapes)
-        self.ends = Ends(self.scan)
+        self.reader = LineReader(self.taken.shapes)
+        self.records = RecordReader()
         self.rest: list[bytes | list[str]] = []
         self.rest_lines = 0
         self.open_end = False
@@ -149,12 +150,16 @@ class _Scanner:
         try:
             while True:
                 position = self.position
-                hit = data.find(b"step:", position)
-                if hit < 0:
+                found = NEXT.search(data, position)
+                if found is None:
                     self._noise(data, len(data))
                     if self.position >= len(data):
                         return ended
                     continue
+                if len(found[0]) > 1:
+                    self._noise(data, data.find(b"\n", found.end()) + 1 or len(data), whole=False)
+                    continue
+                hit = found.end() - len(b"step:")
                 start = data.rfind(b"\n", position, hit) + 1 or position
                 if start > position:
                     self._noise(data, start)
@@ -173,8 +178,14 @@ class _Scanner:
         except _NeedsMore:
             return False
 
-    def _noise(self, data: bytes, end: int) -> None:
-        """Lines without ``step:``, up to an offset; a side fact that starts there may reach beyond it."""
+    def _noise(self, data: bytes, end: int, *, whole: bool = True) -> None:
+        """Lines without ``step:``, up to an offset; a side fact that starts there may reach beyond it.
+
+        Args:
+            data: what is at hand.
+            end: the offset behind them.
+            whole: none of them, except for the first at hand, can be a head that a terminal broke.
+        """
         while self.position < end:
             begin = self.position
             found = [at for at in (data.find(mark, begin, end) for mark in _MARKS) if at >= 0]
@@ -182,15 +193,15 @@ class _Scanner:
             if found:
                 stop = data.rfind(b"\n", begin, min(found)) + 1 or begin
             if stop > begin:
-                self._skip(data, begin, stop)
+                self._skip(data, begin, stop, whole=whole)
             if found:
                 self._careful(data, stop)
 
-    def _skip(self, data: bytes, begin: int, end: int) -> None:
-        self.signs.look(data, begin, end, len(self.kept_lines) + len(self.scan.taken))
+    def _skip(self, data: bytes, begin: int, end: int, *, whole: bool) -> None:
+        self.signs.look(data, begin, end, len(self.taken.lines) + len(self.scan.taken), whole=whole)
         self.lookalikes.look(data, begin, end, self.line)
         self.around.noise(data, begin, end, self.line)
-        lines = data.count(b"\n", begin, end) + (data[end - 1] != _NEWLINE)
+        lines = count_breaks(data, begin, end) + (data[end - 1] != _NEWLINE)
         self.line += lines
         if self.rest_lines <= MOST_ASIDES:
             self.rest.append(data[begin:end])
@@ -202,77 +213,34 @@ class _Scanner:
         """Takes whole records on consecutive lines; false, with nothing taken, if they need a closer look."""
         front = data[start:hit]
         head = front + b"step:"
-        second = data.find(b"\n", stop + 1)
-        if second < 0 or not data.startswith(head, stop + 1) or not data.startswith(head, second + 1):
+        second = data.find(b"\n", stop + 1) + 1
+        if any(0 < at < len(data) and not data.startswith(head, at) for at in (stop + 1, second)):
             return False
         known = self._prefix(front) if front else (None, 0)
-        lines = data[start : start + _BLOCK].split(b"\n")
+        lines = BytesIO(data[start : start + _BLOCK]).readlines()
         count = next((index for index, line in enumerate(lines) if not line.startswith(head)), len(lines))
         # The end of the block may cut the last line, and what follows the last but one has to be a record.
-        lines = lines[: count - 1 if count < len(lines) else count - 2]
-        end = start + sum(map(len, lines)) + len(lines)
+        reaches = count == len(lines)
+        lines = lines[: count - 2 if reaches else count - 1]
         if len(lines) < _FEWEST:
+            if reaches and start + _BLOCK >= len(data) and not self.feed.ended:
+                raise _NeedsMore
             return False
+        end = start + sum(map(len, lines))
         groups = None
         if known is not None and _HEADER.match(data, end + len(front)):
-            if front:
-                lines = [line[len(front) :] for line in lines]
-            if self._sizes_are_common(lines, known[1]):
-                groups = read_records(b"\n".join(lines))
+            lines = [line[len(front) : -1] for line in lines]
+            if self.taken.are_whole(lines, known[1]):
+                groups = self.records.read(lines)
         if known is None or groups is None:
             self.block_from = self.line + _PAUSE
             return False
-        self._take_groups(groups, lines, *known)
-        self.position = end
-        return True
-
-    def _sizes_are_common(self, lines: list[bytes], width: int) -> bool:
-        """Whether no line may be cut, by its length."""
-        for line in lines:
-            size = len(line)
-            if self.ends.are_cut_at(size):
-                return False
-            if size == cuts.KNOWN_LIMIT or size + width == cuts.KNOWN_LIMIT:
-                return False
-            if size - line.rfind(b" - ") > LONGEST_TAIL:
-                return False
-        return True
-
-    def _take_groups(self, groups: list[Group], lines: list[bytes], tag: str | None, width: int) -> None:
-        scan, line, at = self.scan, self.line, 0
-        rows, taken = scan.rows, list[bytes]()
-        fresh: list[bool] = []
-        self.kept_lines.extend(range(line, line + len(lines)))
+        copied = self.taken.add_block(groups, lines, self.line, *known)
         self.around.head_room -= len(lines)
         self.line += len(lines)
-        for group in groups:
-            shape = self.shapes.get(group.keys)
-            if shape is None:
-                types = tuple(float if column.typecode == "d" else int for column in group.columns)
-                shape = self.shapes[group.keys] = Shape(group.keys, types)
-            members = lines[at : at + len(group.steps)]
-            is_new = scan.seen.is_new
-            fresh = [is_new(step, hash(member)) for step, member in zip(group.steps, members, strict=True)]
-            columns = group.columns
-            if not all(fresh):
-                columns = [array(column.typecode, compress(column, fresh)) for column in columns]
-            place = shape.extend(columns)
-            for step, member, new in zip(group.steps, members, fresh, strict=True):
-                row = KeptRow(step, line + at, tag, shape, place if new else -1)
-                at += 1
-                if new:
-                    place += 1
-                    rows.append(row)
-                    taken.append(member)
-                else:
-                    scan.duplicates.append(row)
-        sizes = array("l", map(len, taken))
-        scan.sizes[0].extend(sizes)
-        scan.sizes[1].extend(array("l", [size + width for size in sizes]))
-        for index, (size, member) in enumerate(zip(sizes, taken, strict=True), len(rows) - len(taken)):
-            self.ends.add(size, index, member)
-        copied = not fresh[-1]
         self.rest, self.rest_lines = [], MOST_ASIDES + 1 if copied else 0
+        self.position = end
+        return True
 
     # -- plain lines ---------------------------------------------------------------------------
     def _quick(self, data: bytes, start: int, hit: int, stop: int) -> bool:
@@ -296,33 +264,16 @@ class _Scanner:
         body = data[begin:stop].rstrip(b" ")
         full = front + stop - hit
         size = begin - hit + len(body)
-        if cuts.KNOWN_LIMIT in (full, size) or self.ends.are_cut_at(size):
+        if cuts.KNOWN_LIMIT in (full, size) or self.taken.ends.are_cut_at(size):
             return False
         cells = self.reader.read(body)
-        if cells is None:
+        if cells is None or self._may_continue(data, start, hit, after, full):
             return False
-        keys, values, types = cells
-        if self._may_continue(data, start, hit, after, full):
-            return False
-        line = self.line
-        mark = hash(data[hit : hit + size])
-        scan = self.scan
-        self.kept_lines.append(line)
         self.around.head_room -= 1
-        shape = self.shapes.get(keys)
-        if shape is None:
-            shape = self.shapes[keys] = Shape(keys, types)
-        step = int(header[1])
-        if not scan.seen.is_new(step, mark):
-            scan.duplicates.append(KeptRow(step, line, tag, shape, -1))
+        if self.taken.add_line(int(header[1]), cells, data[hit : hit + size], self.line, tag=tag, full=full):
             self.rest_lines = MOST_ASIDES + 1
-            return True
-        index = len(scan.rows)
-        scan.rows.append(KeptRow(step, line, tag, shape, shape.add(values, types)))
-        scan.sizes[0].append(size)
-        scan.sizes[1].append(full)
-        self.ends.add(size, index, data[hit : hit + size])
-        self.rest, self.rest_lines = [], 0
+        else:
+            self.rest, self.rest_lines = [], 0
         return True
 
     def _prefix(self, raw: bytes) -> tuple[str | None, int] | None:
@@ -423,7 +374,10 @@ class _Scanner:
             elif at in others:
                 printed = read_validation_dict(entries, numbers, at) if MARK in entries[at] else None
                 records.append(at)
-                end = printed.end if printed is not None and printed.cells else end
+                if printed is not None:
+                    if printed.end >= len(entries) and not complete:  # cells may follow where none has come yet
+                        return None
+                    end = printed.end if printed.cells else end
             if end >= len(entries) and not complete:
                 return None
             at = end
@@ -438,7 +392,7 @@ class _Scanner:
             known = len(scan.rows)
             end = take_record(scan, document, *record, hashed=True)
             if len(scan.rows) > known:
-                self.ends.add_careful(known)
+                self.taken.ends.add_careful(known)
                 self.rest, self.rest_lines, rest = [], 0, end
         if self.rest_lines <= MOST_ASIDES:
             self.rest.append(entries[rest:at])
@@ -452,16 +406,16 @@ class _Scanner:
     # -- the end -------------------------------------------------------------------------------
     def _finish(self) -> BytesReading:
         scan = self.scan
-        self.ends.settle()
+        self.taken.ends.settle()
         scan.rest = self._rest()
         runs = finish_scan(scan, self.name)
         if not runs:
             raise NeedsCare
         text_lines = self.line - 1
-        taken = len(self.kept_lines) + len(scan.taken)
+        taken = len(self.taken.lines) + len(scan.taken)
         lost = len(self.lookalikes.numbers)
         counts = LineCounts(taken, text_lines - taken - lost, lost, tuple(self.lookalikes.samples.values()))
-        kept, others = self.kept_lines, scan.taken
+        kept, others = self.taken.lines, scan.taken
         ends = [*kept[:1], *kept[-1:], *others]
         parts = self.around.parts(self.line, closed=not self.open_end)
         prose = prose_around(parts, others, min(ends), max(ends))

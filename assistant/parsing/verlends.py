@@ -6,6 +6,7 @@ and for the longest, as far as these may matter.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from assistant.parsing.kept import KeptRow, loosen
@@ -53,6 +54,22 @@ class Ends:
         self._begin(size)
         if size >= SHORTEST_LIMIT and len(self._ties) <= _MOST_TIES:
             self._ties.append(self._last)
+
+    def add_all(self, sizes: Sequence[int], first: int, lines: Sequence[bytes]) -> None:
+        """Takes records that were read quickly; see :meth:`add`.
+
+        Args:
+            sizes: their lengths.
+            first: index of the first one's row; the others follow.
+            lines: their texts.
+        """
+        if not sizes:
+            return
+        if max(sizes) < self._longest:
+            self._last = (first + len(sizes) - 1, lines[-1])
+            return
+        for index, (size, line) in enumerate(zip(sizes, lines, strict=True), first):
+            self.add(size, index, line)
 
     def add_careful(self, index: int) -> None:
         """Takes a record whose end is known; if it was cut, the others of its length, the greatest, are kept too.

@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from array import array
 from bisect import bisect_right
-from collections.abc import Mapping, MutableSequence, Sequence
+from collections.abc import Iterable, Mapping, MutableSequence, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
+from operator import ge
 from typing import Any, Final
 
 from assistant.model.run import Missing, Number
@@ -61,6 +63,19 @@ class Seen:
         if mark in self._known:
             return False
         self._known.add(mark)
+        return True
+
+    def take_rising(self, steps: Sequence[int], marks: Iterable[Any]) -> bool:
+        """Takes records whose steps rise, above all that came before; otherwise none of them.
+
+        Args:
+            steps: of the records.
+            marks: as :meth:`is_new` takes them; looked at only if the records are taken.
+        """
+        if self._known is not None or steps[0] <= self._highest or any(map(ge, steps, islice(steps, 1, None))):
+            return False
+        self._highest = steps[-1]
+        self._marks.extend(marks)
         return True
 
 

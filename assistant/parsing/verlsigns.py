@@ -19,8 +19,13 @@ _SPLIT_MARK: Final = re.compile(
 """A colour code inside what the lines are found by."""
 
 _SPLIT_HEAD: Final = re.compile(rb"(?:tep|ep|p)?:[0-9]{1,15} - ")
-_SPLIT_HEAD_INSIDE: Final = re.compile(rb"\n(?:tep|ep|p)?:[0-9]{1,15} - ")
-"""A record whose ``step`` a terminal broke."""
+_INSIDE: Final = rb"(?:(?<=\n:)|(?<=\np:)|(?<=\nep:)|(?<=\ntep:))[0-9]{1,15} - "
+_SPLIT_HEAD_INSIDE: Final = re.compile(rb":(?<=[\np]:)" + _INSIDE)
+"""A record whose ``step`` a terminal broke. Inside a text it is looked for from the colon on, at half the cost of the
+search from line breaks: other output has fewer colons than lines, and what stands before a colon tells quickly."""
+
+NEXT: Final = re.compile(rb":(?<=[\np]:)(?:(?<=step:)|" + _INSIDE + rb")")
+"""The colon of ``step:``, or a broken head on another line than the first: one search instead of two."""
 
 _SAMPLE_BEGINS: Final = tuple(mark.encode() for mark in SAMPLE_MARKS[:2])
 _LONGEST_SAMPLE: Final = 1 << 16
@@ -35,13 +40,14 @@ class Signs:
     def __init__(self) -> None:
         self._sample_open: int | None = None
 
-    def look(self, data: bytes, begin: int, end: int, records: int) -> None:
+    def look(self, data: bytes, begin: int, end: int, records: int, *, whole: bool = False) -> None:
         """Looks at whole lines that hold no record.
 
         Args:
             data: a text.
             begin, end: where the lines lie in it.
             records: how many lines of records were taken so far.
+            whole: no line but the first one can be a broken head.
 
         Raises:
             NeedsCare: a record's head was broken by a terminal or a colour code, or a record that was taken may have
@@ -49,7 +55,7 @@ class Signs:
         """
         if data.find(b"\x1b", begin, end) >= 0 and _SPLIT_MARK.search(data, begin, end):
             raise NeedsCare
-        if _SPLIT_HEAD.match(data, begin, end) or _SPLIT_HEAD_INSIDE.search(data, begin, end):
+        if _SPLIT_HEAD.match(data, begin, end) or (not whole and _SPLIT_HEAD_INSIDE.search(data, begin, end)):
             raise NeedsCare
         if self._sample_open is not None and data.find(_SAMPLE_END, begin, end) >= 0:
             if records > self._sample_open:

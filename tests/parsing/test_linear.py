@@ -38,9 +38,9 @@ def seconds_of_formats(text: str) -> dict[str, float]:
     document = prepare("x", text)
     found = {}
     for known in registry.formats():
-        begin = time.perf_counter()
+        begin = time.process_time()
         known.read(document)
-        found[known.name] = time.perf_counter() - begin
+        found[known.name] = time.process_time() - begin
     return found
 
 
@@ -56,6 +56,6 @@ def test_formats_megabyte_of_one_character_is_quick(chars: list[str]) -> None:
 def test_formats_megabyte_of_one_pattern_is_quick(pattern: str, front: str) -> None:
     text = front + PATTERNS[pattern]
     assert max(seconds_of_formats(text).values()) < LIMIT_S
-    begin = time.perf_counter()
+    begin = time.process_time()
     parse_text(text)
-    assert time.perf_counter() - begin < 2 * LIMIT_S
+    assert time.process_time() - begin < 2 * LIMIT_S

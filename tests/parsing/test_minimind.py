@@ -107,3 +107,13 @@ def test_parse_text_wrapped_value_has_the_line_on_which_it_begins() -> None:
 def test_parse_text_number_alone_behind_one_line_is_not_put_to_it() -> None:
     run = harm.read_one(["Epoch:[1/1](5/9751), loss: 0.66, lr: 0.25", "17", "Epoch:[1/1](6/9751), loss: 0.6, lr: 0.25"])
     assert harm.cells(run) == {(5, "loss", "0.66"), (5, "lr", "0.25"), (6, "loss", "0.6"), (6, "lr", "0.25")}
+
+
+def test_parse_text_line_broken_inside_an_exponent_keeps_the_number_whole() -> None:
+    lines = [
+        f"Epoch: 1, Step: {step}/3, Actor Loss: -0.083227, Critic Loss: 0.946215, Critic LR: 1.68e-{step:02}"
+        for step in range(1, 4)
+    ]
+    broken = [lines[0][:-1], lines[0][-1], *(line.replace(", Critic Loss: 0.946215", "") for line in lines[1:])]
+    (run,) = parse_text("\n".join(broken)).runs
+    assert list(run.columns["Critic LR"].values) == [1.68e-01, 1.68e-02, 1.68e-03]

@@ -6,19 +6,22 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assistant.model.run import Run
+from assistant.parsing import verlforms
 from assistant.parsing.counts import Lookalikes, count_lines
-from assistant.parsing.feed import slices
+from assistant.parsing.feed import Feed, count_breaks, slices
 from assistant.parsing.prose import SCAN, find_prose
 from assistant.parsing.repair import prepare
 from assistant.parsing.verl import VerlConsole
 from assistant.parsing.verlbytes import BytesReading, read_bytes
 from assistant.parsing.verlends import NeedsCare
+from assistant.parsing.verlsigns import Signs
 from tests.parsing.generators import verl_log as gen
 
 NOISE = (
@@ -60,6 +63,9 @@ def assert_same(text: str, chunk: int = 1 << 20) -> bool:
         found = fast(text, chunk)
     except NeedsCare:
         return False
+    with patch.object(verlforms, "WORTH", 3):  # each few lines are a block, and those before tell what they look like
+        by_form = fast(text, 64)
+    assert flat(by_form.runs) == flat(found.runs)
     assert flat(found.runs) == flat([replace(run, lines=counts) for run in reading.runs])
     assert found.prose == find_prose(document.lines, document.numbers, reading.taken)
     assert (found.text_lines, found.doubtful) == (document.text_lines, doubtful)
@@ -256,3 +262,57 @@ def test_read_bytes_prefix_broken_by_a_terminal_is_left_to_the_careful_way(at: i
     lines[3:4] = ["x" * 40 + " " + lines[3][:at], lines[3][at:]]
     assert_same("noise\n" + "\n".join(lines) + "\n")
     assert_same("noise\n" + "\n".join(lines) + "\n", chunk=64)
+
+
+@pytest.mark.parametrize("cut", ["", "step:0 - actor/x:0.5 - actor/y\r"])
+@pytest.mark.parametrize("before", [0, 3, 5, 6, 90])
+def test_read_bytes_validation_dict_whose_first_cell_comes_late_reads_as_the_careful_way_does(
+    before: int, cut: str
+) -> None:
+    rows = [f"step:{step} - actor/x:{step}.5 - actor/y:2" for step in range(1, 8)]
+    printed = [f"{cut}(\"Initial validation metrics: {{'val/none': \"", *[" 'None, '"] * before, " \"'val/x': 0.25}\")"]
+    assert assert_same("\n".join([*printed, *rows]) + "\n", chunk=64)
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            ["\n", ":", "p", "e", "t", "s", "tep:", "ep:", "\np:", "7", "123456789012345", " - ", " ", "-", "\r", "x"]
+        ),
+        max_size=12,
+    ).map("".join),
+    st.sampled_from(["", "noise\n"]),
+)
+def test_signs_look_head_without_its_beginning_is_found_on_any_line(text: str, before: str) -> None:
+    data = (before + text + "\n").encode()
+    broken = any(re.match(r"(tep|ep|p)?:[0-9]{1,15} - ", line) for line in text.split("\n"))
+    try:
+        Signs().look(data, len(before), len(data), 0)
+    except NeedsCare:
+        assert broken
+    else:
+        assert not broken
+
+
+@given(st.lists(st.sampled_from([b"", b"\n", b"a\nb", b"ab", b"\n\n"])), st.integers(0, 9), st.integers(0, 99))
+def test_feed_gives_all_bytes_and_ends_with_lines_where_it_can(parts: list[bytes], used: int, rest: int) -> None:
+    text = b"".join(parts)
+    feed = Feed(iter(parts), lambda fresh: None)
+    seen = b""
+    while not feed.ended:
+        at = min(used, len(feed.data))
+        seen += feed.data[:at]
+        feed.more(at)
+        assert feed.ended or feed.data.endswith(b"\n")
+    assert seen + feed.data == text
+    assert count_breaks(text * 4000, rest, len(text) * 4000) == (text * 4000)[rest:].count(b"\n")
+
+
+def test_lookalikes_of_a_sampled_part_have_the_number_of_their_line() -> None:
+    quiet = "a line of other output that holds nothing\n"
+    data = ((quiet * 2 + "loss: 0.5 reward: 0.25\n") * 40_000).encode()
+    found = Lookalikes()
+    found.look(data, 0, len(data), 1)
+    assert found.skipped > 0
+    assert max(found.numbers) > 60_000
+    assert all(number % 3 == 0 for number in found.numbers)
