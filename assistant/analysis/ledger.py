@@ -7,8 +7,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import fields, replace
 from typing import Any
 
+from assistant.analysis.changepoints import ChangePoint
 from assistant.analysis.noise import change_noise
-from assistant.analysis.trend import thirds, trend_of
+from assistant.analysis.series import Series, series
+from assistant.analysis.trend import Scale, Trend, thirds, trend_of
 from assistant.model import Fact, Number, Run
 
 
@@ -24,6 +26,7 @@ class Ledger:
         self._facts: dict[str, Fact] = {}
         self._by_key: dict[tuple[Any, ...], Fact] = {}
         self._batch: dict[str, int | None] = {}
+        self._trends: dict[tuple[Any, ...], tuple[Series, Trend] | None] = {}
 
     @property
     def facts(self) -> tuple[Fact, ...]:
@@ -113,42 +116,95 @@ class Ledger:
             self._batch[run.id] = found if isinstance(found, int) else None
         return self._batch[run.id]
 
-    def trend(self, metric: str, steps: Iterable[int] | None = None, run: Run | None = None) -> Fact | None:
-        """The trend over some steps (all by default); ``None`` if no value is there."""
+    def trend(
+        self, metric: str, steps: Iterable[int] | None = None, run: Run | None = None, *, scale: Scale = "linear"
+    ) -> Fact | None:
+        """The trend over some steps (all by default); ``None`` if no value is there.
+
+        Args:
+            metric: key.
+            steps: those to look at; ``None``: all. Steps without a finite value are left out.
+            run: the first one by default.
+            scale: ``log`` for a metric that grows by factors; which ones do is the caller's knowledge. A metric with
+                a value that is not positive there is judged on the linear scale.
+        """
         run = self._run(run)
-        all_steps, values = run.series(metric)
-        wanted = None if steps is None else set(steps)
-        points = [
-            (s, v)
-            for s, v in zip(all_steps, values, strict=True)
-            if (wanted is None or s in wanted) and math.isfinite(v)
-        ]
-        if not points:
+        key, found = self._trend(metric, steps, run, scale)
+        if found is None:
             return None
-        result = trend_of([s for s, _ in points], [v for _, v in points])
+        known = self._by_key.get(key)
+        if known is not None:
+            return known
+        part, result = found
+        low, high = result.interval or (None, None)
+        growth_low, growth_high = result.growth_interval or (None, None)
         return self.add(
-            ("trend", run.id, metric, tuple(s for s, _ in points)),
-            kind="trend", run=run.id, metric=metric, first_step=points[0][0], last_step=points[-1][0],
-            from_value=points[0][1], to_value=points[-1][1], direction=result.direction,
-            slope_per_step=result.slope, p_value=result.p_value, n=len(points),
+            key,
+            kind="trend", run=run.id, metric=metric, first_step=int(part.steps[0]), last_step=int(part.steps[-1]),
+            from_value=part.number(run, 0), to_value=part.number(run, -1), direction=result.direction,
+            slope_per_step=result.slope, p_value=result.p_value, n=len(part), low=low, high=high, form=result.form,
+            growth_per_step=result.growth, growth_low=growth_low, growth_high=growth_high,
         )  # fmt: skip
+
+    def trend_detail(
+        self, metric: str, steps: Iterable[int] | None = None, run: Run | None = None, *, scale: Scale = "linear"
+    ) -> Trend | None:
+        """All that is known of the trend that :meth:`trend` states, its change points among it."""
+        found = self._trend(metric, steps, self._run(run), scale)[1]
+        return None if found is None else found[1]
+
+    def changes(
+        self, trend: Fact, steps: Iterable[int] | None = None, run: Run | None = None, *, scale: Scale = "linear"
+    ) -> list[tuple[ChangePoint, Fact, Fact]]:
+        """Where a trend's metric jumped or bent, with the levels (or slopes per step) before and after as facts."""
+        run = self._run(run)
+        detail = self.trend_detail(str(trend.metric), steps, run, scale=scale)
+        result = []
+        for change in () if detail is None else detail.changes:
+            stem = f"{trend.metric}/{trend.first_step}-{trend.last_step}"
+            noun = "median" if change.kind == "level" else "growth per step" if scale == "log" else "slope per step"
+            before, after = (
+                self.derived(
+                    f"{change.kind}_{side}/{stem}/{scale}", value, inputs=[trend], step=change.step, run=run,
+                    formula=f"{noun} of {trend.metric} {side} the change at step {change.step}",
+                )
+                for side, value in (("before", change.before), ("after", change.after))
+            )  # fmt: skip
+            result.append((change, before, after))
+        return result
+
+    def _trend(
+        self, metric: str, steps: Iterable[int] | None, run: Run, scale: Scale
+    ) -> tuple[tuple[Any, ...], tuple[Series, Trend] | None]:
+        """The key of a trend's fact, and what was found; computed once."""
+        whole = series(run, metric)
+        part = whole if steps is None else whole.at(steps)
+        covered = len(part) == len(whole)
+        # The same points under another name (all of them asked for one by one) are the same fact.
+        key = ("trend", run.id, metric, None if covered else part.steps.tobytes(), scale)
+        if key not in self._trends:
+            found = None
+            if len(part):
+                apt: Scale = "linear" if scale == "log" and part.values.min() <= 0 else scale
+                found = (part, trend_of(part.steps, part.values, scale=apt))
+            self._trends[key] = found
+        return key, self._trends[key]
 
     def level(self, metric: str, trend: Fact, which: str, run: Run | None = None) -> Fact | None:
         """Median of the ``first`` or ``last`` third of a trend's points; ``None`` below nine points."""
         run = self._run(run)
         if (trend.n or 0) < 9 or trend.first_step is None or trend.last_step is None:
             return None
-        steps, values = run.series(metric)
-        points = [
-            v
-            for s, v in zip(steps, values, strict=True)
-            if trend.first_step <= s <= trend.last_step and math.isfinite(v)
-        ]
+        name = f"median_{which}_third/{metric}/{trend.first_step}-{trend.last_step}"
+        known = self._by_key.get(("derived", run.id, name, None))
+        if known is not None:
+            return known
+        points = series(run, metric).between(trend.first_step, trend.last_step).values
         if len(points) < 9:
             return None
         first, _, last = thirds(points)
         return self.derived(
-            f"median_{which}_third/{metric}/{trend.first_step}-{trend.last_step}", first if which == "first" else last,
+            name, first if which == "first" else last,
             formula=f"median of {metric} over the {which} third of the points", inputs=[trend], run=run,
         )  # fmt: skip
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from statistics import median
+from collections.abc import Sequence
+from statistics import median, stdev
 
 from assistant.model import Number, Run
 
@@ -61,6 +62,47 @@ def _sampling_bound(run: Run, metric: str, first: int, second: int, prompts: int
             if total > 0:
                 return math.sqrt(total / prompts), "fraction_bound"
     return None
+
+
+def sampling_variance(run: Run, metric: str, step: int, prompts: int) -> tuple[float, str] | None:
+    """Largest variance that drawing ``prompts`` other prompts can give one step's value, and its basis.
+
+    ``bound``: a batch mean with its minimum and maximum beside it (Bhatia–Davis); ``fraction_bound``: a share of
+    trajectories, p(1 − p). Both count prompts, not trajectories: answers to one prompt resemble each other.
+    """
+    spread = _mean_variance_bound(run, metric, step)
+    if spread is not None:
+        return spread / prompts, "bound"
+    share = run.value(metric, step)
+    if metric.endswith(("clip_ratio", "aborted_ratio")) and share is not None and 0 < share < 1:
+        return share * (1 - share) / prompts, "fraction_bound"
+    return None
+
+
+def same_gap_noise(values: Sequence[Number], first: int, second: int) -> tuple[float, float] | None:
+    """Standard error of ``values[second] − values[first]`` from the other differences over the same gap nearby.
+
+    Such differences carry whatever correlation the series has, so that none has to be assumed.
+
+    Args:
+        values: finite, in the order of steps.
+        first: place of the earlier value.
+        second: place of the later one.
+
+    Returns:
+        The standard deviation of the nearest 32 differences around their mean, and its degrees of freedom: as many
+        as a random walk leaves, whose overlapping differences share most (their squared correlations add up to
+        2·gap/3; Satterthwaite 1946), or independent values (1.5), whichever is less. ``None`` below four.
+    """
+    gap = second - first
+    middle = (first + second) / 2
+    places = sorted((i for i in range(len(values) - gap) if i != first), key=lambda i: abs(i + gap / 2 - middle))
+    differences = [float(values[i + gap]) - float(values[i]) for i in places[: 2 * LOCAL_DIFFERENCES * gap]]
+    freedom = (len(differences) - 1) / max(1.5, 2 * gap / 3 + 1 / (3 * gap))
+    if gap < 1 or freedom < MIN_DIFFERENCES:
+        return None
+    spread = stdev(differences)
+    return (spread, freedom) if spread > 0 else None
 
 
 def _residual_noise(points: list[tuple[int, Number]], first: int, second: int) -> tuple[float, str] | None:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 
+from assistant.analysis.compare import compare_runs
 from assistant.analysis.validation import ValidationSet, validation_sets
 from assistant.ask import answer_validation
+from assistant.ask.comparing import knowledge_of, tell
 from assistant.ask.context import Context, is_validation, key
 from assistant.ask.parts import change_remarks, change_table, headlines
 from assistant.model import Fact, Verdict
@@ -15,7 +17,12 @@ REWARDS = ("critic/score", "critic/rewards", "reward", "mean_reward")
 
 
 def compare(context: Context) -> Verdict:
-    """Verdict on two steps; the pair is what the question names, completed from the log."""
+    """Verdict on two steps; the pair is what the question names, completed from the log.
+
+    Two runs are compared with each other, unless the question names steps.
+    """
+    if len(context.runs) == 2 and not context.query.all_steps and context.query.steps.kind in {"none", "all"}:
+        return _runs(context)
     pair = _pair(context)
     if pair is None:
         only = context.run.distinct_steps[0]
@@ -33,6 +40,16 @@ def compare(context: Context) -> Verdict:
     if both_trained:
         return _training(context, first, second)
     return _not_comparable(context, first, second)
+
+
+def _runs(context: Context) -> Verdict:
+    """Verdict on two runs, over the range that both covered; named metrics alone where the question names some."""
+    a, b = context.runs
+    alone = context.say("note.other_runs", n=str(len(context.runs)), name=a.name)
+    context.warnings = [warning for warning in context.warnings if warning != alone]
+    keys = [m.key for m in context.query.mentions if m.key is not None and m.key in a.columns]
+    result = compare_runs(context.ledger, a, b, metrics=keys or None, **knowledge_of(context, a, b))
+    return tell(context, result)
 
 
 def _pair(context: Context) -> tuple[int, int] | None:

@@ -265,7 +265,7 @@ def _check(context: Context, text: str, mentions: Sequence[Mention], facts: Sequ
     cards = {c.id: context.resolver.library.get(c.card) for c in context.doc.citations.values()}
     quotes = {cid: card_text(card, context.language) for cid, card in cards.items() if card is not None}
     quotes |= {c.id: context.quotable[c.card] for c in context.doc.citations.values() if c.card in context.quotable}
-    names = {metric for run in context.runs for metric in run.metrics}
+    names = {name for run in context.runs for name in (*run.metrics, run.name)}
     names |= {k for card in context.resolver.library for k in (*card.keys, card.id)}
     names |= {f"{stat}@{n}" for stat in ("mean", "best", "worst", "maj", "std", "pass") for n in range(1, 1025)}
     names |= {f"best@n/{s}" for s in ("mean", "std")}

@@ -78,10 +78,14 @@ def build_parser() -> argparse.ArgumentParser:
     metric.set_defaults(run=metric_command)
 
     from assistant.cli.check import add_check_parser
+    from assistant.cli.compare import add_compare_parser
     from assistant.cli.index import add_index_parser
+    from assistant.cli.trend import add_trend_parser
 
     add_check_parser(commands)
+    add_compare_parser(commands)
     add_index_parser(commands)
+    add_trend_parser(commands)
 
     serve = commands.add_parser("serve", help="the chat page and the REST API / 网页与 REST API")
     serve.add_argument("--host", default="127.0.0.1")

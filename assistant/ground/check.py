@@ -144,6 +144,8 @@ def _stated(fact: Fact, context: str) -> list[tuple[float, bool]]:
         values.append((float(fact.value), False))
     values += [(fact.from_value, False), (fact.to_value, False), (fact.delta, True), (fact.ratio, False)]
     values += [(fact.noise, True), (fact.slope_per_step, True), (fact.p_value, False)]
+    values += [(bound, False) for bound in (fact.low, fact.high, fact.growth_low, fact.growth_high)]
+    values.append((fact.growth_per_step, True))
     for words, number in ((_LINE_WORDS, fact.line), (_COUNT_WORDS, fact.n), (_LIMIT_WORDS, fact.limit)):
         if number is not None and words.search(context):
             values.append((float(number), False))

@@ -22,9 +22,12 @@ class Fact:
     kind ``value``: metric, step, value, line. ``change``: metric, from_step, to_step, from, to,
     delta, ratio, noise (one standard error of the difference, same unit), significant (``None``
     where the log does not allow to tell). ``trend``: metric, first_step, last_step, direction,
-    slope_per_step, p_value, n. ``derived``: name, value, unit, formula, inputs (fact ids), step.
-    ``missing``: metric, step, reason. ``share``: name, step, value (fraction), of. Counts over the log and
-    constants that a definition states (``card`` names it) are ``derived`` without inputs.
+    slope_per_step, p_value, n; and, where they are known, ``low`` and ``high`` (95 % interval of the slope), ``form``
+    (``slope``, ``shift``, ``bend``, ``walk``), ``growth_per_step`` (a fraction: 0.02 is 2 % a step) with
+    ``growth_low`` and ``growth_high``. ``derived``: name, value, unit, formula, inputs (fact ids), step; a forecast's
+    ``low`` and ``high`` are its 95 % prediction interval. ``missing``: metric, step, reason. ``share``: name, step,
+    value (fraction), of. Counts over the log and constants that a definition states (``card`` names it) are
+    ``derived`` without inputs.
     """
 
     id: str
@@ -57,6 +60,12 @@ class Fact:
     reason: str | None = None
     limit: int | None = None
     card: str | None = None
+    low: float | None = None
+    high: float | None = None
+    form: str | None = None
+    growth_per_step: float | None = None
+    growth_low: float | None = None
+    growth_high: float | None = None
 
     def to_json(self) -> dict[str, Any]:
         """The contract's object: fields that are ``None`` left out, ``from_value`` → ``from``."""

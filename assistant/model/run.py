@@ -173,19 +173,24 @@ class Run:
 
     def cell(self, metric: str, step: int) -> Cell | None:
         """The cell of a metric at a step (the last one, where a restart printed the step again)."""
-        place = self._places.get(metric, {}).get(step)
+        place = self._places(metric).get(step)
         if place is None:
             return None
         column = self.columns[metric]
         return Cell(metric, step, column.values[place], column.lines[place], column.rows[place])
 
+    def _places(self, metric: str) -> dict[int, int]:
+        """Step → place in a metric's column; the last one, where a step was printed again. Built when first asked."""
+        found = self._found.get(metric)
+        if found is None:
+            column = self.columns.get(metric)
+            rows = () if column is None else column.rows
+            found = self._found[metric] = {self.steps[row]: place for place, row in enumerate(rows)}
+        return found
+
     @cached_property
-    def _places(self) -> dict[str, dict[int, int]]:
-        """Metric → step → place in the column; the last one, where a step was printed again."""
-        return {
-            metric: {self.steps[row]: place for place, row in enumerate(column.rows)}
-            for metric, column in self.columns.items()
-        }
+    def _found(self) -> dict[str, dict[int, int]]:
+        return {}
 
     @cached_property
     def _gaps(self) -> dict[tuple[str | None, int], Missing]:
@@ -207,7 +212,7 @@ class Run:
 
     def series(self, metric: str) -> tuple[list[int], list[Number]]:
         """Steps (ascending, a repeated step counted once: its last value) and values of a metric."""
-        places = self._places.get(metric, {})
+        places = self._places(metric)
         steps = sorted(places)
         return steps, [self.columns[metric].values[places[step]] for step in steps]
 

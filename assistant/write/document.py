@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from assistant.model import Citation, Fact, Mention, Number
-from assistant.write.numbers import format_number, plain, signed
+from assistant.write.numbers import format_number, percent, plain, signed
 from assistant.write.phrases import FIELD, PLURAL, Phrases, phrases
 
 KindOf = Callable[[str], str]
@@ -82,6 +82,11 @@ class Document:
         if part in {"delta", "slope"}:
             number = fact.delta if part == "delta" else fact.slope_per_step
             return mark(fact.id, signed(number or 0, kind, language=language))
+        if part in {"low", "high"} and fact.kind == "trend":  # of the slope
+            return mark(fact.id, signed(getattr(fact, part) or 0, kind, language=language))
+        if part in {"growth", "growth_low", "growth_high"}:
+            share = getattr(fact, "growth_per_step" if part == "growth" else part) or 0
+            return mark(fact.id, f"{'+' if share > 0 else ''}{percent(share * 100)}%")
         if part == "rel":
             return mark(fact.id, self._relative(fact))
         if part == "ratio":
@@ -102,7 +107,10 @@ class Document:
             return str(fact.metric)
         if part in {"step", "from_step", "to_step", "first_step", "last_step"}:
             return self.step(getattr(fact, part))
-        number = {"from": fact.from_value, "to": fact.to_value, None: fact.value, "value": fact.value}[part]  # type: ignore[assignment]
+        number = {  # type: ignore[assignment]
+            "from": fact.from_value, "to": fact.to_value, None: fact.value, "value": fact.value,
+            "low": fact.low, "high": fact.high,
+        }[part]  # fmt: skip
         if isinstance(number, bool) or not isinstance(number, (int, float)):
             return str(number)
         if kind == "points":

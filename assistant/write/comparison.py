@@ -1,0 +1,181 @@
+"""A comparison as text: verdict, table, reasons, and what it does not mean."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+from assistant.model import Fact, Run, Verdict
+from assistant.model.answer import Confidence
+from assistant.write.document import Document, mark, unmark
+
+#: Bases that bound the noise from above instead of estimating it; they are shown with ≤.
+BOUNDS = frozenset({"bound", "fraction_bound", "share_bound"})
+#: Reasons that limit what a verdict means, in the order in which they are said; the others say why.
+LIMITS = (
+    "best_of_many", "one_of_many", "same_problems", "reward_is_training", "no_direction", "one_run_each", "corrected",
+)  # fmt: skip
+#: Remarks under the table: what ± rests on.
+NOTES = "basis_"
+#: Most lines of metrics that were not compared.
+MOST_LEFT_OUT = 6
+
+
+class Side(Protocol):
+    """As :class:`assistant.analysis.compare_model.Side`: what is written knows its shape only."""
+
+    @property
+    def run(self) -> Run: ...  # noqa: D102
+    @property
+    def first(self) -> int: ...  # noqa: D102
+    @property
+    def last(self) -> int: ...  # noqa: D102
+    @property
+    def single(self) -> bool: ...  # noqa: D102
+
+
+class Reason(Protocol):
+    """As :class:`assistant.analysis.compare_model.Reason`."""
+
+    @property
+    def code(self) -> str: ...  # noqa: D102
+    @property
+    def values(self) -> Mapping[str, Fact | str | int]: ...  # noqa: D102
+
+
+class Row(Protocol):
+    """As :class:`assistant.analysis.compare_model.Row`."""
+
+    @property
+    def metric(self) -> str: ...  # noqa: D102
+    @property
+    def other(self) -> str: ...  # noqa: D102
+    @property
+    def change(self) -> Fact: ...  # noqa: D102
+    @property
+    def half(self) -> Fact | None: ...  # noqa: D102
+    @property
+    def code(self) -> str: ...  # noqa: D102
+
+
+class Comparison(Protocol):
+    """As :class:`assistant.analysis.compare_model.Comparison`."""
+
+    @property
+    def kind(self) -> str: ...  # noqa: D102
+    @property
+    def a(self) -> Side: ...  # noqa: D102
+    @property
+    def b(self) -> Side: ...  # noqa: D102
+    @property
+    def verdict(self) -> str: ...  # noqa: D102
+    @property
+    def confidence(self) -> Confidence: ...  # noqa: D102
+    @property
+    def rows(self) -> Sequence[Row]: ...  # noqa: D102
+    @property
+    def reasons(self) -> Sequence[Reason]: ...  # noqa: D102
+    @property
+    def not_comparable(self) -> Sequence[Reason]: ...  # noqa: D102
+
+
+class Ledger(Protocol):
+    """Where the facts of the text itself are entered."""
+
+    def derived(self, name: str, value: Any, *, formula: str, inputs: Any, unit: str | None = None) -> Fact:
+        """A named quantity."""
+
+    def count(self, name: str, value: int) -> Fact:
+        """A count."""
+
+
+def write_comparison(doc: Document, ledger: Ledger, comparison: Comparison) -> Verdict:
+    """Writes a comparison into a document; returns the verdict with its sentence.
+
+    Every number is a field of a fact of the ledger.
+    """
+    writer = _Writer(doc, ledger, comparison)
+    return writer.write()
+
+
+class _Writer:
+    def __init__(self, doc: Document, ledger: Ledger, comparison: Comparison) -> None:
+        self.doc, self.ledger, self.comparison = doc, ledger, comparison
+        level = ledger.derived("confidence_level", 0.95, formula="1 − 0.05", inputs=[], unit="fraction")
+        self.level = mark(level.id, "95%")
+
+    def write(self) -> Verdict:
+        doc, given = self.doc, self.comparison
+        reasons = [reason for reason in given.reasons if reason.code != "noise_unknown"]
+        first = self.reason(reasons[0]) if reasons else ""
+        summary = doc.say(f"comparison.verdict_{given.verdict}", first=first)
+        doc.paragraph(f"**{summary}**")
+        doc.paragraph(doc.say("comparison.sides", a=self.side(given.a), b=self.side(given.b)))
+        self.table()
+        notes = [reason for reason in given.reasons if reason.code.startswith(NOTES) or reason.code == "noise_unknown"]
+        doc.paragraph(*(self.reason(reason) for reason in notes))
+        limits = sorted((r for r in reasons if r.code in LIMITS), key=lambda r: LIMITS.index(r.code))
+        why = [r for r in reasons[1:] if r.code not in LIMITS and r not in notes]
+        if why:
+            doc.heading("comparison.section_reasons")
+            doc.bullets([self.reason(reason) for reason in why])
+        if limits and given.verdict != "not_comparable":
+            doc.heading("comparison.section_limits")
+            doc.bullets([self.reason(reason) for reason in limits])
+        self.left_out()
+        return Verdict(given.verdict, unmark(summary), given.confidence)
+
+    def side(self, side: Side) -> str:
+        """A side as text, with the run's name where there are two."""
+        say = self.doc.say
+        text = (
+            say("comparison.step", first=side.first) if side.single
+            else say("comparison.window", first=side.first, last=side.last)
+        )  # fmt: skip
+        return say("comparison.in_run", name=side.run.name, side=text) if self.comparison.kind == "runs" else text
+
+    def reason(self, reason: Reason) -> str:
+        """A reason as a sentence; halves and bands are shown in the unit of the change beside them."""
+        values = dict(reason.values)
+        change = values.get("c")
+        if isinstance(change, Fact):
+            for name in ("half", "band"):
+                fact = values.get(name)
+                if isinstance(fact, Fact):
+                    values[name] = self.width(fact, change)
+        return self.doc.say(f"comparison.{reason.code}", **values, level=self.level)
+
+    def width(self, fact: Fact, change: Fact) -> str:
+        """Half of an interval."""
+        kind = self.doc.kind_of(str(change.metric))
+        return self.doc.show(fact, None, "points" if kind == "fraction" else kind)
+
+    def table(self) -> None:
+        """One line a metric; empty without rows."""
+        say = self.doc.say
+        head = [say("head.metric"), "A", "B", *(say(f"comparison.head_{name}") for name in ("change", "half", "mark"))]
+        self.doc.table(head, [self.line(row) for row in self.comparison.rows])
+
+    def line(self, row: Row) -> list[str]:
+        doc, change = self.doc, row.change
+        half = "—"
+        if row.half is not None:
+            shown = self.width(row.half, change)
+            half = doc.say("noise.at_most", noise=shown) if change.noise_basis in BOUNDS else shown
+        name = f"`{row.metric}`" if row.metric == row.other else f"`{row.metric}` / `{row.other}`"
+        return [
+            name, doc.show(change, "from"), doc.show(change, "to"), doc.show(change, "delta"), half,
+            doc.say(f"comparison.mark_{row.code}"),
+        ]  # fmt: skip
+
+    def left_out(self) -> None:
+        """Metrics that were not compared, and why."""
+        left = [reason for reason in self.comparison.not_comparable if reason not in self.comparison.reasons]
+        if not left:
+            return
+        self.doc.heading("comparison.section_left_out")
+        lines = [self.reason(reason) for reason in left[:MOST_LEFT_OUT]]
+        if len(left) > MOST_LEFT_OUT:
+            more = self.ledger.count("metrics_left_out", len(left) - MOST_LEFT_OUT)
+            lines.append(self.doc.say("comparison.more_left_out", n=more))
+        self.doc.bullets(lines)

@@ -1,0 +1,177 @@
+"""Forecasts: intervals that hold what they promise, and refusals where nothing can be told."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from assistant.analysis import Ledger
+from assistant.analysis.forecast import forecast, forecast_at, reach, remaining, remaining_seconds, steps_until
+from assistant.model import Run
+
+from .support import run_of, series_run
+
+
+def ar(n: int, rho: float, seed: int) -> np.ndarray:
+    rng = np.random.default_rng([11, seed])
+    x = rng.standard_normal(n)
+    for t in range(1, n):
+        x[t] = rho * x[t - 1] + math.sqrt(1 - rho * rho) * x[t]
+    return x
+
+
+def rising(n: int = 60, slope: float = 0.2, rho: float = 0.0, seed: int = 0) -> np.ndarray:
+    return ar(n, rho, seed) + slope * np.arange(n)
+
+
+# --- a value ahead ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("n", "rho", "ahead"), [(30, 0.0, 15), (60, 0.0, 60), (60, 0.5, 30), (200, 0.7, 100)])
+def test_forecast_at_interval_holds_the_value_as_often_as_promised(n: int, rho: float, ahead: int) -> None:
+    held = told = 0
+    for seed in range(500):
+        values = rising(n + ahead, 0.3, rho, seed)
+        found = forecast_at(np.arange(n), values[:n], n + ahead - 1)
+        if found.low is not None and found.high is not None:
+            told += 1
+            held += found.low <= values[-1] <= found.high
+    assert told > 400
+    assert 0.925 <= held / told <= 0.98
+
+
+def test_forecast_at_further_ahead_is_less_certain() -> None:
+    near, far = (forecast_at(np.arange(60), rising(), step) for step in (65, 110))
+    assert near.low is not None
+    assert near.high is not None
+    assert far.low is not None
+    assert far.high is not None
+    assert far.high - far.low > near.high - near.low
+
+
+def test_forecast_at_log_scale_stays_positive_and_grows_by_factors() -> None:
+    values = 1e-3 * np.exp(0.05 * np.arange(60) + 0.1 * ar(60, 0.0, 1))
+    found = forecast_at(np.arange(60), values, 100, scale="log")
+    assert found.low is not None
+    assert found.high is not None
+    assert 0 < found.low < 1e-3 * math.exp(0.05 * 100) < found.high
+    assert found.value == pytest.approx(1e-3 * math.exp(5.0), rel=0.3)
+
+
+def test_forecast_at_goes_on_from_the_last_bend() -> None:
+    t = np.arange(120)
+    found = forecast_at(t, ar(120, 0.0, 3) * 0.5 + 0.5 * np.minimum(t, 60) + 0.05 * np.maximum(t - 60, 0), 150)
+    assert found.first_step >= 50
+    assert found.value == pytest.approx(30 + 0.05 * 90, abs=2)
+
+
+@pytest.mark.parametrize(
+    ("values", "step", "reason"),
+    [
+        (rising(8), 10, "few_points"),
+        (ar(60, 0.0, 1), 70, "no_trend"),
+        (ar(60, 0.0, 2) + 8.0 * (np.arange(60) >= 30), 70, "no_trend"),
+        (rising(), 59, "not_ahead"),
+        (rising(), 120, "too_far"),
+    ],
+)
+def test_forecast_at_refused_with_a_reason(values: np.ndarray, step: int, reason: str) -> None:
+    found = forecast_at(np.arange(len(values)), values, step)
+    assert (found.value, found.low, found.high, found.reason) == (None, None, None, reason)
+
+
+# --- a target --------------------------------------------------------------------------------------------
+
+
+def test_steps_until_interval_holds_the_step_of_the_true_line() -> None:
+    told = [steps_until(np.arange(60), rising(60, 0.2, 0.3, seed), 16.0) for seed in range(300)]
+    spans = [(found.low, found.high or math.inf) for found in told if found.low is not None]
+    assert len(spans) >= 270
+    assert 0.91 <= sum(low <= 80 <= high for low, high in spans) / len(spans) <= 0.99
+
+
+@pytest.mark.parametrize(("target", "reason"), [(1.0, "moving_away"), (11.0, "already_reached"), (40.0, "not_reached")])
+def test_steps_until_refused_with_a_reason(target: float, reason: str) -> None:
+    assert steps_until(np.arange(60), rising() + 3, target).reason == reason
+
+
+def test_steps_until_falling_series_reaches_a_lower_target() -> None:
+    found = steps_until(np.arange(60), -rising(), -16.0)
+    assert found.value == pytest.approx(80, abs=5)
+
+
+# --- the end of a run ------------------------------------------------------------------------------------
+
+
+def test_remaining_seconds_interval_holds_the_time_as_often_as_promised() -> None:
+    held = 0
+    for seed in range(500):
+        times = 100 + 10 * ar(60, 0.5, seed)
+        found = remaining_seconds(times[:40], 20)
+        assert found is not None
+        held += found[1] <= times[40:].sum() <= found[2]
+    assert 0.925 <= held / 500 <= 0.99
+
+
+def test_remaining_seconds_few_step_times_gives_nothing() -> None:
+    assert remaining_seconds([1.0, 2.0], 5) is None
+
+
+def timed_run(**fields: object) -> Run:
+    return run_of({i: {"timing_s/step": 60.0 + i % 3} for i in range(1, 31)}, **fields)
+
+
+def test_remaining_takes_the_total_that_the_run_states() -> None:
+    fact, reason = remaining(Ledger([timed_run(extras={"max_steps": (50, 3)})]))
+    assert reason is None
+    assert fact is not None
+    assert fact.value == pytest.approx(20 * 61.0)
+    assert fact.low is not None
+    assert fact.low < fact.value < fact.high  # type: ignore[operator]
+    assert fact.unit == "s"
+
+
+@pytest.mark.parametrize(
+    ("run", "total", "reason"),
+    [
+        (timed_run(), None, "no_total"),
+        (timed_run(), 30, "done"),
+        (series_run("loss", [1.0, 2.0]), 9, "no_step_times"),
+        (run_of({1: {"timing_s/step": 5.0}}), 9, "few_points"),
+    ],
+)
+def test_remaining_refused_with_a_reason(run: Run, total: int | None, reason: str) -> None:
+    assert remaining(Ledger([run]), total=total) == (None, reason)
+
+
+# --- as facts --------------------------------------------------------------------------------------------
+
+
+def test_forecast_is_one_fact_that_names_its_trend() -> None:
+    ledger = Ledger([series_run("reward", rising().tolist())])
+    fact, reason = forecast(ledger, "reward", 80)
+    assert reason is None
+    assert fact is not None
+    assert forecast(ledger, "reward", 80)[0] is fact
+    trend = ledger.trend("reward")
+    assert trend is not None
+    assert fact.inputs == (trend.id,)
+    said = fact.to_json()
+    assert said["low"] < said["value"] < said["high"]
+    assert said["step"] == 80
+
+
+def test_forecast_of_noise_gives_the_reason_and_no_fact() -> None:
+    ledger = Ledger([series_run("loss", ar(60, 0.0, 1).tolist())])
+    assert forecast(ledger, "loss", 70) == (None, "no_trend")
+    assert reach(ledger, "loss", 9.0) == (None, "no_trend")
+    assert forecast(ledger, "entropy", 70) == (None, "few_points")
+
+
+def test_reach_is_a_fact_with_the_earliest_and_the_latest_step() -> None:
+    fact, _ = reach(Ledger([series_run("reward", rising().tolist())]), "reward", 16.0)
+    assert fact is not None
+    assert fact.low is not None
+    assert 60 < fact.low <= fact.value <= (fact.high or math.inf)  # type: ignore[operator]
