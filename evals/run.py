@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 
 from evals import answers, parsing
+from evals.diagnosis import real_logs
 from evals.retrieval.__main__ import main as retrieval
 
 
@@ -15,6 +16,8 @@ def main() -> int:
     status = parsing.main(folders)
     print("\nanswers: traced numbers, schema, time")
     status = max(status, answers.main(folders))
+    print("\ndiagnosis: real logs")
+    status = max(status, real_logs.main(folders))
     print("\nretrieval: questions held out")
     return max(status, retrieval(["--held"]))
 

@@ -32,7 +32,7 @@ SECTION_NAMES = ("is", "read", "not", "next")
 OWN = "own"
 """The framework of cards from a team's own documents."""
 
-_CACHE_VERSION = "3"
+_CACHE_VERSION = "4"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -255,7 +255,9 @@ def read_cards(folder: Path) -> dict[str, Any]:
             if card_id not in result:
                 where = f"asks/{path.name}"
                 raise KnowledgeError(zh=f"{where}：没有卡片 {card_id}。", en=f"{where}: there is no card {card_id}.")
-            result[card_id]["meta"]["asks"] = asks
+            held = result[card_id]["meta"].setdefault("asks", {})
+            for language, wordings in asks.items():
+                held[language] = [*held.get(language, ()), *wordings]
     return result
 
 

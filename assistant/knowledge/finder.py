@@ -7,7 +7,6 @@ is found by the index. What is not alike enough is not found: an unknown metric 
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,9 +16,12 @@ from assistant.knowledge.cards import Card, Library
 from assistant.knowledge.index import Entry, Index
 from assistant.knowledge.passages import FoundPassage, Passage, find_passages
 from assistant.knowledge.questions import (
+    FRAMEWORKS,
     SYNONYM,
     asked_framework,
     asked_kinds,
+    known_wordings,
+    named_frameworks,
     narrow,
     question_terms,
     search_table,
@@ -28,28 +30,28 @@ from assistant.knowledge.questions import (
 )
 from assistant.knowledge.resolver import EXPLAINED_AS, Resolver, _ordered
 from assistant.knowledge.terms import fold, terms
+from assistant.knowledge.typos import KEY, NAME, Speller
 
 How = Literal["exact", "template", "alias", "search"]
 
-_NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_@./()|-]*")
-_KEY: Final = re.compile(r"[a-z0-9][/_@][a-z0-9]", re.IGNORECASE)
 _JOINT: Final = re.compile(r"[/_@]")
 _LIKE_KEY: Final = re.compile(r"[a-z0-9][/_][a-z0-9]", re.IGNORECASE)
-_LEAST_TYPO: Final = 0.78
-_SURE_TYPO: Final = 0.9
 _SHORT_REST: Final = 12
-_SHORTEST_TYPO: Final = 4
 _LONG_TYPO: Final = 12
 _COMMON: Final = 0.05
 _MOST_ALIKE: Final = 8
 _LEAST: Final = 0.5
-_FEWEST_TERMS: Final = 3
-_ALIKE: Final = 0.35
-"""A question of one or two words has to be this much like a card."""
+_HELD: Final = (1, 3, 10)
+"""How many cards hold a word of the question: one at least, some, many."""
 
-_LEAST_LIKENESS: Final = 0.3
+_LONG_QUESTION: Final = 8
+_MANY_WORDINGS: Final = 3
+_LIKELY: Final = 0.4
+_LEAST_LIKENESS: Final = 0.5
 _GENERAL: Final = frozenset({"concept", "failure"})
 _NAMING: Final = ("exact", "name", "typo")
+_PAIR: Final = ("asked", "source")
+_OF_FRAMEWORKS: Final = frozenset(name.lower() for name in (*FRAMEWORKS, *FRAMEWORKS.values()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,13 +72,14 @@ class Found:
 
 
 SIGNS: Final = (
-    "exact", "name", "typo", "kind", "words", "strength", "vectors", "framework", "other_framework", "failure",
-    "concept", "symptom", "verl",
+    "exact", "name", "typo", "asks_metric", "asks_failure", "asks_concept", "words", "strength", "vectors", "framework",
+    "other_framework", "failure", "concept", "symptom", "verl", "twin",
 )  # fmt: skip
 """What speaks for a card. ``exact``, ``name``, ``typo``: the question names it, weighed by how much of the question
-that is; ``kind``: it is a metric, a failure mode or a concept, and the wording asks for one; ``words``: BM25 against
+that is; ``asks_…``: it is a metric, a failure mode or a concept, and the wording asks for one; ``words``: BM25 against
 the best card's, ``strength``: against what the question could reach; ``vectors``: the cosine; ``framework``: whose it
-is; ``symptom``: it is a failure mode and the question tells no name."""
+is; ``symptom``: it is a failure mode and the question tells no name; ``twin``: no framework is asked for, this is
+verl's card, and another framework's card of the same quantity fits that well."""
 
 
 def entry_of(card: Card) -> Entry:
@@ -99,9 +102,9 @@ def entry_of(card: Card) -> Entry:
             for language in ("zh", "en")
             for part in (
                 heads[language],
-                " ".join(card.asks(language)),
+                "\n".join(card.asks(language)),
                 *sections[language][:1],
-                " ".join(sections[language][1:]),
+                " ".join(sections[language][1:2]),
             )
             if part
         ),
@@ -135,7 +138,6 @@ class Finder:
         self.library = library
         self.resolver = resolver or Resolver(library)
         self._weights = weights
-        self._mended: tuple[str, tuple[str, dict[str, str]]] = ("", ("", {}))
         self._make_index = index
 
     @cached_property
@@ -153,6 +155,11 @@ class Finder:
     def index(self) -> Index:
         """The index, opened or built on first use."""
         return self._make_index(self.entries)
+
+    @cached_property
+    def speller(self) -> Speller:
+        """Mends what is misspelt."""
+        return Speller(self.library, self.resolver, self.index.share)
 
     @cached_property
     def entries(self) -> list[Entry]:
@@ -189,19 +196,26 @@ class Finder:
         return [*first, *(found for found in rest if found.score >= _LEAST)][:k]
 
     def _is_sure(self, question: str, best: Found, found: Sequence[Found]) -> bool:
-        """Whether what was found best is about the question at all: by its words, its likeness, a name in it."""
+        """Whether what was found best is about the question at all; how much each sign tells is in the table."""
         sure = self.sureness
-        own = [term for term, weight in question_terms(without_fillers(fold(question))).items() if weight > SYNONYM]
-        if sum(len(term) > 1 for term in own) < _FEWEST_TERMS and best.features.get("vectors", 0.0) < _ALIKE:
-            return any(other.features.get("exact") or other.features.get("name") for other in found)
-        named = max(best.features.get(sign, 0.0) for sign in _NAMING)
-        total = (
-            sure["vectors"] * best.features.get("vectors", 0.0)
-            + sure["share"] * self._known_share(question)
-            + sure["named"] * named
-            + sure["framework"] * best.features.get("framework", 0.0)
+        text = self.speller.mend(without_fillers(fold(question)))[0]
+        own = {t: w for t, w in question_terms(text).items() if w > SYNONYM and len(t) > 1}
+        whole = sum(own.values()) or 1.0
+        held = {term: self.index.share(term) * len(self.library) for term in own}
+        total = sum(
+            sure[f"held_{least}"] * sum(weight for term, weight in own.items() if held[term] >= least) / whole
+            for least in _HELD
         )
-        return total >= sure["least"]
+        total += sure["vectors"] * best.features.get("vectors", 0.0)
+        total += sure["strength"] * best.features.get("strength", 0.0)
+        total += sure["kind"] * max(
+            value for sign, value in {"": 0.0, **best.features}.items() if sign[:5] in {"", "asks_"}
+        )
+        total += sure["framework"] * best.features.get("framework", 0.0)
+        total += sure["wordings"] * min(len(set(known_wordings(text))), _MANY_WORDINGS) / _MANY_WORDINGS
+        total += sure["length"] * min(len(own), _LONG_QUESTION) / _LONG_QUESTION
+        named = max(max(other.features.get(sign, 0.0) for sign in _NAMING) for other in found)
+        return total + sure["named"] * named >= sure["least"]
 
     def find_passages(self, question: str, k: int = 5) -> list[FoundPassage]:
         """Passages of a team's own documents that answer a question, best first."""
@@ -217,29 +231,22 @@ class Finder:
                 found.append(FoundPassage(passage, likeness, passage.text[:240]))
         return found
 
-    def _known_share(self, question: str) -> float:
-        """How much of a question's own words any card uses."""
-        weights = question_terms(self._mend(without_fillers(fold(question)))[0])
-        own = {term: weight for term, weight in weights.items() if weight > SYNONYM and len(term) > 1}
-        known = self.index.known(own)
-        return sum(own[term] for term in known) / (sum(own.values()) or 1.0)
-
     def features(self, question: str, framework: str | None = None) -> dict[str, dict[str, float]]:
         """The signs for each card that has any."""
         text = fold(question)
-        asked = framework or asked_framework(text)
+        asked, source = self._asked_and_source(text, framework)
         signs: dict[str, dict[str, float]] = {}
 
         def add(card: Card, sign: str, value: float) -> None:
             mine = signs.setdefault(card.id, {})
             mine[sign] = max(mine.get(sign, 0.0), value)
 
-        text, mended = self._mend(without_fillers(text))
+        text, mended = self.speller.mend(without_fillers(text))
         weights = question_terms(text)
         whole = sum(weight for weight in weights.values() if weight > SYNONYM) or 1.0
         for cards, sign, span in self._named(narrow(question), mended, asked):
             share = sum(weights.get(term, 0.0) for term in set(terms(span))) / whole
-            value = min(1.0, 0.25 + share) if not _KEY.search(span) else 1.0
+            value = min(1.0, 0.25 + share) if not KEY.search(span) else 1.0
             for card in cards:
                 twins = self._twins(card, asked) if _JOINT.search(span) else []
                 for twin in twins:
@@ -247,11 +254,13 @@ class Finder:
                     add(twin, "name", value)
                 if not twins:
                     add(card, sign, value / len(cards) ** 0.25)
-        asked_words = {
-            term: weight
-            for term, weight in weights.items()
-            if weight > SYNONYM or self.index.share(term) <= _COMMON  # a common synonym tells nothing, and costs time
-        }
+        if source is not None and asked is not None:
+            for cards, _, span in self._named(narrow(question), mended, source):
+                if span.lower() not in _OF_FRAMEWORKS:
+                    for twin in (t for card in cards if card.framework == source for t in self._twins(card, asked)):
+                        add(twin, "exact", 1.0)
+                        add(twin, "name", 1.0)
+        asked_words = self._asked_words(weights)
         by_words = self.index.by_words(asked_words)
         top = max(by_words.values(), default=1.0)
         for card_id, score in by_words.items():
@@ -268,8 +277,9 @@ class Finder:
             if self.library.cards[card_id].own:
                 mine["framework"] = 1.0  # a team's own words come first
                 continue
-            if (of if of in _GENERAL else "metric") in kinds:
-                mine["kind"] = 1.0
+            kind = of if of in _GENERAL else "metric"
+            if kind in kinds:
+                mine[f"asks_{kind}"] = 1.0
             if of in _GENERAL:
                 mine[of] = 1.0
                 if of == "failure":
@@ -278,22 +288,77 @@ class Finder:
                 mine["framework" if of == EXPLAINED_AS.get(asked, asked) else "other_framework"] = 1.0
             elif of == "verl":
                 mine["verl"] = 1.0
+        if asked is None:
+            self._add_twins(signs)
         return signs
+
+    def _add_twins(self, signs: dict[str, dict[str, float]]) -> None:
+        """Tells the cards of the framework that comes first how well their counterparts elsewhere fit."""
+        for card_id, mine in list(signs.items()):
+            likeness = (mine.get("words", 0.0) + mine.get("vectors", 0.0)) / 2
+            if likeness < _LIKELY:
+                continue
+            for home in self._homes.get(card_id, ()):
+                its = signs.setdefault(home, {"verl": 1.0})
+                its["twin"] = max(its.get("twin", 0.0), likeness)
+
+    @cached_property
+    def _homes(self) -> dict[str, list[str]]:
+        """Card of another framework → cards of verl for the same quantity."""
+        table: dict[str, list[str]] = {}
+        for card in self.library:
+            for entry in card.meta.get("also", ()):
+                for key in entry["keys"]:
+                    found = self.resolver.key(key, entry["framework"])
+                    if found is None or found.foreign:
+                        continue
+                    pair = (card, found.card) if card.framework == "verl" else (found.card, card)
+                    if pair[0].framework == "verl" != pair[1].framework:
+                        table.setdefault(pair[1].id, []).append(pair[0].id)
+        return {twin: list(dict.fromkeys(homes)) for twin, homes in table.items()}
+
+    def _asked_and_source(self, text: str, framework: str | None) -> tuple[str | None, str | None]:
+        """Whose metric a folded question asks for, and whose it names: ``verl's name for TRL's kl`` are two.
+
+        Where two are named and nothing else says so, the one that has no card by the name is asked for.
+        """
+        named = named_frameworks(text)
+        if framework is not None:
+            others = [other for other in named if other != framework]
+            return framework, others[0] if len(others) == 1 else None
+        if len(named) != len(_PAIR):
+            return (named[0] if len(named) == 1 else None), None
+        names = [match.group().rstrip("./-:") for match in NAME.finditer(text) if KEY.search(match.group())]
+        for source, asked in (tuple(named), tuple(reversed(named))):
+            own = [found for name in names if (found := self.resolver.key(name, source)) and not found.foreign]
+            if own and any(self._twins(found.card, asked) for found in own):
+                return asked, source
+        return None, None
+
+    def _asked_words(self, weights: Mapping[str, float]) -> dict[str, float]:
+        """The terms that full text is asked for: what is common tells nothing, and costs time."""
+        return {
+            term: weight
+            for term, weight in weights.items()
+            if (weight > SYNONYM and len(term) > 1) or self.index.share(term) <= _COMMON
+        }
 
     def _score(self, signs: Mapping[str, float]) -> float:
         """The weighted sum, brought to 0…1: a half at 4."""
-        total = max(0.0, sum(self.weights[sign] * value for sign, value in signs.items()))
+        total = max(0.0, sum(self.weights.get(sign, 0.0) * value for sign, value in signs.items()))
         return total / (4.0 + total)
 
     def _asks_for_unknown(self, question: str, framework: str | None) -> bool:
         """Whether a question is about a key that nothing here is called, even if it is misspelt."""
         text = narrow(question)
-        keys = [match.group().rstrip("./-:") for match in _NAME.finditer(text) if _LIKE_KEY.search(match.group())]
+        keys = [match.group().rstrip("./-:") for match in NAME.finditer(text) if _LIKE_KEY.search(match.group())]
         rest = len(without_fillers(fold(text))) - sum(map(len, keys))
         keys = [
             key for key in keys if "_" in key or key.count("/") > 1 or rest <= _SHORT_REST
         ]  # "train/infer" is prose
-        if not keys or any(next(iter(self._named(key, self._mend(fold(key))[1], framework)), None) for key in keys):
+        if not keys or any(
+            next(iter(self._named(key, self.speller.mend(fold(key))[1], framework)), None) for key in keys
+        ):
             return False
         return not any(True for _ in self._named(question, {}, framework))
 
@@ -302,18 +367,18 @@ class Finder:
         self, question: str, mended: Mapping[str, str], framework: str | None
     ) -> Iterable[tuple[list[Card], str, str]]:
         """Cards that a part of the question names: the cards, the kind of sign, and the part."""
-        for match in _NAME.finditer(question):
+        for match in NAME.finditer(question):
             token = match.group().rstrip("./-:")
             found = self.resolver.key(token, framework)
             if found is not None:
                 yield [found.card], "exact", token
-                alike = [card for card in self._spellings.get(token.lower(), []) if card is not found.card]
+                alike = [card for card in self.speller.spellings.get(token.lower(), []) if card is not found.card]
                 if alike:
                     yield _ordered(alike, framework), "name", token
             elif len(token) > 3:
                 named = [r.card for r in self.resolver.name(token, framework)]
                 if not named and "/" in token:
-                    named = _ordered(self._tails.get(token.lower(), []), framework)
+                    named = _ordered(self.speller.tails.get(token.lower(), []), framework)
                 if named:
                     yield named, "name", token
             if framework is not None and (found is None or found.foreign):
@@ -326,7 +391,7 @@ class Finder:
             if cards:
                 yield cards, "name", mention.text
         for typed, name in mended.items():
-            cards = _ordered(self._spellings.get(name, []), framework)
+            cards = _ordered(self.speller.spellings.get(name, []), framework)
             if not cards and (found := self.resolver.key(name, framework)) is not None:
                 cards = [found.card]
             if cards:
@@ -341,19 +406,6 @@ class Finder:
         for card in self.library:
             for part in {part for key in card.keys for part in re.split("[/_@]", key.lower())}:
                 table.setdefault((card.framework, part), []).append(card)
-        return table
-
-    @cached_property
-    def _tails(self) -> dict[str, list[Card]]:
-        """Ends of keys, from a joint on, and their cards."""
-        table: dict[str, list[Card]] = {}
-        for card in self.library:
-            for key in card.keys:
-                parts = key.lower().split("/")
-                for at in range(1, len(parts) - 1):
-                    bucket = table.setdefault("/".join(parts[at:]), [])
-                    if card not in bucket:
-                        bucket.append(card)
         return table
 
     def _twins(self, card: Card, asked: str | None) -> list[Card]:
@@ -382,97 +434,6 @@ class Finder:
                 for key in entry["keys"]:
                     table.setdefault((entry["framework"], key.lower()), []).append(card)
         return table
-
-    def _mend(self, text: str) -> tuple[str, dict[str, str]]:
-        """A folded text with misspelt names and words as they are spelt, and what was mended."""
-        known = self._mended
-        if known[0] != text:
-            known = self._mended = (text, self._mended_text(text))
-        return known[1]
-
-    def _mended_text(self, text: str) -> tuple[str, dict[str, str]]:
-        from rapidfuzz import process
-        from rapidfuzz.distance import OSA
-
-        mended: dict[str, str] = {}
-        for token in _NAME.findall(text):
-            name = token.rstrip("./-:")
-            if len(name) < _SHORTEST_TYPO or self._is_known(name):
-                continue
-            known = self._keys if _KEY.search(name) else self._words
-            free = self.resolver.key(name) is not None  # any text fits into some templates
-            cutoff = _SURE_TYPO if free else _LEAST_TYPO
-            best = process.extractOne(name, known, scorer=OSA.normalized_similarity, score_cutoff=cutoff)
-            right = best[0] if best is not None else self._mend_parts(name) if "/" in name and not free else None
-            if right is not None:
-                mended[name] = right
-        for name, right in mended.items():
-            text = text.replace(name, right)
-        return text, mended
-
-    def _mend_parts(self, name: str) -> str | None:
-        """A key of a template, each of its parts as it is spelt; ``None`` if that is no key either."""
-        from rapidfuzz import process
-        from rapidfuzz.distance import OSA
-
-        parts = []
-        for part in re.split("([/@])", name):
-            best = None
-            if len(part) >= _SHORTEST_TYPO and part not in self._parts:
-                best = process.extractOne(part, self._parts, scorer=OSA.normalized_similarity, score_cutoff=0.7)
-            parts.append(best[0] if best is not None else part)
-        right = "".join(parts)
-        return right if self.resolver.key(right) is not None else None
-
-    @cached_property
-    def _parts(self) -> list[str]:
-        """What the keys consist of, the most frequent first."""
-        used = Counter(part for card in self.library for key in card.keys for part in re.split("[/@]", key.lower()))
-        return [part for part, _ in used.most_common() if "{" not in part and len(part) > 2]
-
-    def _is_known(self, name: str) -> bool:
-        if _KEY.search(name):
-            found = self.resolver.key(name)
-            fixed = found is not None and all(value.isdigit() or value in self._parts for _, value in found.bindings)
-            return name in self._spellings or name in self._tails or fixed
-        return name in self._spellings or all(
-            word in self._vocabulary or len(word) < _SHORTEST_TYPO for word in re.findall(r"[a-z]+", name)
-        )
-
-    @cached_property
-    def _keys(self) -> list[str]:
-        """Names with joints, to mend by."""
-        return [name for name in self._spellings if _KEY.search(name)]
-
-    @cached_property
-    def _words(self) -> list[str]:
-        """Words and names without joints, to mend by."""
-        return sorted(
-            {*(w for w in self._vocabulary if len(w) > 3), *(n for n in self._spellings if not _KEY.search(n))}
-        )
-
-    @cached_property
-    def _spellings(self) -> dict[str, list[Card]]:
-        """Every spelling of a name, in lower case; extractOne takes the names as choices."""
-        table: dict[str, list[Card]] = {}
-        for card in self.library:
-            for key in (*card.keys, *card.names):
-                for name in {key.lower(), key.lower().rsplit("/", 1)[-1]}:
-                    if "{" not in name and len(name) > 3:
-                        bucket = table.setdefault(name, [])
-                        if card not in bucket:
-                            bucket.append(card)
-        return table
-
-    @cached_property
-    def _vocabulary(self) -> set[str]:
-        """Words that are spelt right: those of the cards' English text."""
-        return {
-            word
-            for card in self.library
-            for text in (card.title("en"), card.short("en"), *card.words("en"), *(t for _, t in card.sections("en")))
-            for word in re.findall(r"[a-z]+", text.lower())
-        }
 
 
 def _how(signs: Mapping[str, float]) -> How:

@@ -25,7 +25,7 @@ from typing import Any, Final
 
 import orjson
 
-from assistant.knowledge.embedding import Embedding, NgramEmbedding, learn_rarity
+from assistant.knowledge.embedding import Axes, Embedding, LatentEmbedding, learn_axes, wording_digest
 from assistant.knowledge.terms import terms
 
 Tell = Callable[[str, str], None]
@@ -36,12 +36,14 @@ def quiet(zh: str, en: str) -> None:
     """Tells nobody."""
 
 
-_VERSION: Final = "2"
+_VERSION: Final = "3"
 _COLLECTION: Final = "entries"
 _BATCH: Final = 256
 _KEPT: Final = 2
 _MOST_NEW: Final = 0.2
-"""Share of new entries from which on the rarities of n-grams are learnt anew, and everything is embedded again."""
+"""Share of new entries from which on the axes are learnt anew, and everything is embedded again."""
+
+_AXES: Final = "axes.npz"
 
 _NO_DEFAULT: Final = None
 """Chroma's own embedding function would download a model; vectors are always given."""
@@ -60,7 +62,8 @@ class Entry:
         asks: how people ask for it without naming it.
         head: titles and the one-line explanation.
         body: the text.
-        parts: the texts that get a vector each.
+        parts: the texts that get a vector each, or one together if the embedding takes them so; passages of one text
+            stand on lines of their own.
     """
 
     id: str
@@ -95,6 +98,7 @@ class Index:
         self._embedding = embedding
         self._collection = collection
         self._size = collection.count() if collection is not None else 0
+        self._parts = 1 if _takes_whole(embedding) else 3
         self._lock = threading.Lock()
         self._shares: dict[str, float] = {}
         self._words = sqlite3.connect(f"file:{folder / 'words.sqlite'}?mode=ro", uri=True, check_same_thread=False)
@@ -132,14 +136,14 @@ class Index:
             if not any(vector):
                 return {}
             found = self._collection.query(
-                query_embeddings=[vector], n_results=min(3 * k, self._size), include=["metadatas", "distances"]
+                query_embeddings=[vector], n_results=min(self._parts * k, self._size), include=["distances"]
             )
         except Exception as error:  # a server went away: words are still found
             _tell_unusable(self._tell, error)
             return {}
         scores: dict[str, float] = {}
-        for meta, distance in zip(found["metadatas"][0], found["distances"][0], strict=True):
-            scores.setdefault(str(meta["entry"]), 1.0 - float(distance))
+        for part, distance in zip(found["ids"][0], found["distances"][0], strict=True):
+            scores.setdefault(part.rsplit("#", 1)[0], 1.0 - float(distance))
         return dict(list(scores.items())[:k])
 
     def known(self, questioned: Iterable[str]) -> set[str]:
@@ -174,7 +178,7 @@ def open_index(
     root: Path,
     *,
     embedding: Embedding | None = None,
-    embedding_name: str = NgramEmbedding.name,
+    embedding_name: str = LatentEmbedding.name,
     chroma_url: str = "",
     tell: Tell = quiet,
 ) -> Index:
@@ -183,7 +187,7 @@ def open_index(
     Args:
         entries: what is to be found.
         root: the folder that holds indexes; made if need be.
-        embedding: ``None`` for hashed n-grams.
+        embedding: ``None`` for axes learnt from the entries.
         embedding_name: tells one embedding from another; vectors of different ones are never mixed.
         chroma_url: a Chroma server, ``""`` for files of one's own.
         tell: hears of repairs, and of what cannot be used.
@@ -215,9 +219,14 @@ class _Store:
         return {entry.id: entry.digest for entry in self.entries}
 
     @cached_property
+    def model_name(self) -> str:
+        """Tells one embedding from another; the learnt one depends on the tables of wordings, too."""
+        return self.embedding_name + (f" {wording_digest()}" if self.embedding is None else "")
+
+    @cached_property
     def name(self) -> str:
         """The index's name: what it holds, and how."""
-        content = orjson.dumps([_VERSION, self.embedding_name, sorted(self.digests.items())])
+        content = orjson.dumps([_VERSION, self.model_name, sorted(self.digests.items())])
         return "index-" + hashlib.sha256(content).hexdigest()[:20]
 
     def index(self) -> Index:
@@ -259,7 +268,8 @@ class _Store:
             client = _client(folder, self.chroma_url, self.tell)
             if client is not None:
                 collection = self.collection(client, meta["parts"])
-        index = Index(folder, self.embedding or NgramEmbedding(meta["rarity"]), collection, self.tell)
+        embedding = self.embedding or LatentEmbedding(Axes.load(folder / _AXES))
+        index = Index(folder, embedding, collection, self.tell)
         if index.count() != len(self.digests):
             index.close()
             raise _BrokenIndex("words")
@@ -284,21 +294,25 @@ class _Store:
         """Writes the index into an empty folder; returns how many vectors it has."""
         _write_words(folder / "words.sqlite", self.entries)
         known: dict[str, str] = {}
-        rarity: list[float] = []
+        axes: Axes | None = None
         before = None if self.chroma_url else self.latest()
         if before is not None:
             meta = orjson.loads((before / "meta.json").read_bytes())
             changed = sum(meta["entries"].get(entry) != digest for entry, digest in self.digests.items())
             if changed <= _MOST_NEW * len(self.entries) and (before / "chroma").is_dir():
                 shutil.copytree(before / "chroma", folder / "chroma")
-                known, rarity = meta["entries"], meta["rarity"]
-        if not rarity and self.embedding is None:
-            rarity = learn_rarity([part for entry in self.entries for part in entry.parts])
+                known = meta["entries"]
+                axes = Axes.load(before / _AXES) if self.embedding is None else None
+        embedding = self.embedding
+        if embedding is None:
+            axes = axes or learn_axes(["\n".join(entry.parts) for entry in self.entries])
+            axes.save(folder / _AXES)
+            embedding = LatentEmbedding(axes)
         client = _client(folder, self.chroma_url, self.tell)
         parts = 0
         if client is not None:
             try:
-                parts = self.write_vectors(client, known, self.embedding or NgramEmbedding(rarity))
+                parts = self.write_vectors(client, known, embedding)
             except Exception as error:  # a server of embeddings or of Chroma
                 if self.embedding is None and not self.chroma_url:
                     raise
@@ -306,7 +320,7 @@ class _Store:
             finally:
                 if not self.chroma_url:
                     client.close()
-        meta = {"embedding": self.embedding_name, "rarity": rarity, "entries": self.digests, "parts": parts}
+        meta = {"embedding": self.model_name, "entries": self.digests, "parts": parts}
         (folder / "meta.json").write_bytes(orjson.dumps(meta))
         return parts
 
@@ -319,7 +333,13 @@ class _Store:
         fresh = {entry for entry, digest in self.digests.items() if known.get(entry) != digest}
         for gone in (name for name in known if name in fresh or name not in self.digests):
             collection.delete(where={"entry": gone})
-        new = [(e.id, at, part) for e in self.entries if e.id in fresh for at, part in enumerate(e.parts)]
+        whole = _takes_whole(embedding)
+        new = [
+            (entry.id, at, part)
+            for entry in self.entries
+            if entry.id in fresh
+            for at, part in enumerate(["\n".join(entry.parts)] if whole else entry.parts)
+        ]
         for begin in range(0, len(new), _BATCH):
             batch = new[begin : begin + _BATCH]
             collection.upsert(
@@ -339,7 +359,7 @@ class _Store:
         """The index of the same embedding that was used last."""
         for folder in sorted(self.root.glob("index-*"), key=lambda path: -path.stat().st_mtime):
             try:
-                if orjson.loads((folder / "meta.json").read_bytes())["embedding"] == self.embedding_name:
+                if orjson.loads((folder / "meta.json").read_bytes())["embedding"] == self.model_name:
                     return folder
             except (OSError, ValueError, KeyError):
                 continue
@@ -350,6 +370,10 @@ class _Store:
         others = sorted((p for p in self.root.glob("index-*") if p != current), key=lambda p: -p.stat().st_mtime)
         for folder in others[_KEPT - 1 :]:
             shutil.rmtree(folder, ignore_errors=True)
+
+
+def _takes_whole(embedding: Embedding) -> bool:
+    return bool(getattr(embedding, "whole", False))
 
 
 def _write_words(path: Path, entries: Sequence[Entry]) -> None:

@@ -23,14 +23,23 @@ _ASKED: Final = re.compile(
     r"(?<![a-z0-9/_])(verl|trl|roll|openrlhf|slime|nemo(?:[- ]?rl)?|areal|(?:ms-?)?swift)(?![a-z0-9/_])"
 )
 
+_WORD: Final = re.compile(r"[a-z0-9@]+|[\u3400-\u9fff]+")
+_LONGEST_PHRASE: Final = 4
+_LONGEST_CHINESE: Final = 6
+
 SYNONYM: Final = 0.2
 """What a synonym counts beside a word of the question."""
 
 
 def asked_framework(text: str) -> str | None:
     """The framework that a folded question names, if it names one."""
-    named = {next(FRAMEWORKS[f] for f in FRAMEWORKS if f in match) for match in _ASKED.findall(text)}
-    return named.pop() if len(named) == 1 else None
+    named = named_frameworks(text)
+    return named[0] if len(named) == 1 else None
+
+
+def named_frameworks(text: str) -> list[str]:
+    """The frameworks that a folded question names, in order, each once."""
+    return list(dict.fromkeys(next(FRAMEWORKS[f] for f in FRAMEWORKS if f in match) for match in _ASKED.findall(text)))
 
 
 def without_framework(text: str) -> str:
@@ -55,11 +64,41 @@ def question_terms(text: str) -> Mapping[str, float]:
     plain = without_fillers(text)
     own = [term for term in terms(plain) if term not in search_table()["fillers"]]
     result = {term: (0.35 if len(term) == 1 else 1.0) for term in own}
-    for match in search_table()["wordings"].finditer(plain):
-        for group in search_table()["synonyms"][match.group()]:
+    for wording in known_wordings(plain):
+        for group in search_table()["synonyms"][wording]:
             for term in group:
                 result.setdefault(term, SYNONYM)
     return result
+
+
+def known_wordings(text: str) -> list[str]:
+    """The wordings of the synonyms' table that a folded text holds, left to right, the longest at each place."""
+    synonyms = search_table()["synonyms"]
+    found = []
+    words = _WORD.findall(text)
+    at = 0
+    while at < len(words):
+        word = words[at]
+        if word.isascii():
+            for length in range(min(_LONGEST_PHRASE, len(words) - at), 0, -1):
+                phrase = " ".join(words[at : at + length])
+                if phrase not in synonyms and phrase.endswith("s"):
+                    phrase = phrase[:-1]
+                if phrase in synonyms:
+                    found.append(phrase)
+                    at += length - 1
+                    break
+        else:
+            begin = 0
+            while begin < len(word):
+                for end in range(min(len(word), begin + _LONGEST_CHINESE), begin, -1):
+                    if word[begin:end] in synonyms:
+                        found.append(word[begin:end])
+                        begin = end - 1
+                        break
+                begin += 1
+        at += 1
+    return found
 
 
 def without_fillers(text: str) -> str:
@@ -79,18 +118,20 @@ def search_table() -> dict[str, Any]:
     long = [word for word in chinese if len(word) > 1]
     english = table["fillers"]["en"]
     synonyms: dict[str, list[list[str]]] = {}
+    groups: dict[str, list[str]] = {}
     for group in table["synonyms"]:
         own = sorted({term for wording in group for term in terms(wording) if len(term) > 1})
         for wording in group:
-            synonyms.setdefault(wording, []).append(own)
-    wordings = sorted(synonyms, key=len, reverse=True)
+            spelt = wording.replace("-", " ")  # as the words of a text are joined
+            synonyms.setdefault(spelt, []).append(own)
+            groups.setdefault(spelt, []).append(group[0])
     return {
         "synonyms": synonyms,
+        "groups": groups,
         "kinds": {
             kind: re.compile("|".join(rf"\b(?:{word})\b" if word.isascii() else word for word in words))
             for kind, words in table["kinds"].items()
         },
-        "wordings": re.compile("|".join(rf"(?<![a-z]){re.escape(w)}(?![a-z])" if w.isascii() else w for w in wordings)),
         "weights": table["weights"],
         "sureness": table["sureness"],
         "fillers": {*english, *chinese},

@@ -6,7 +6,6 @@ marked so, because the same short name means different things in different frame
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from typing import Final, Literal, TypeVar
 
 from assistant import resources
 from assistant.knowledge.cards import OWN, Card, Library
+from assistant.knowledge.nearest import nearest_names
 from assistant.knowledge.templates import OwnKeys, template_pattern, template_shape
 
 T = TypeVar("T")
@@ -23,9 +23,6 @@ T = TypeVar("T")
 How = Literal["exact", "template", "alias", "search"]
 
 _FULL_WIDTH = str.maketrans({chr(0xFF01 + i): chr(0x21 + i) for i in range(94)} | {"\u3000": " "})
-
-#: Names less alike than this (0 to 1) are only suggested when no name is.
-LEAST_LIKENESS = 0.55
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,6 +185,7 @@ class Resolver:
         alike = list(dict.fromkeys([*exact, *self._names.get(folded, [])]))
         alike.sort(key=lambda card: (not card.own, _RANK.get(card.framework, len(_RANK)), card not in exact, card.id))
         own = [card for card in (*alike, *self._words.get(folded, [])) if card.own]
+        own.sort(key=lambda card: folded not in map(_fold, card.keys))  # the very key comes before another's tail
         cards = dict.fromkeys([*own, *(meaning.card for meaning in usual if meaning is not None), *alike])
         return [Resolution(card, "exact", 1.0) if card in exact else Resolution(card, "alias", 0.9) for card in cards]
 
@@ -196,20 +194,7 @@ class Resolver:
         own = {_fold(k): k for k in keys}
         metrics = [card for card in self.library if card.framework not in {"concept", "failure"}]
         pool = own if only_keys else {**{_fold(key): key for card in metrics for key in card.keys}, **own}
-        folded = _fold(text)
-        tail = folded.rsplit("/", 1)[-1]
-        likeness = {
-            name: (0.05 if name in own else 0.0)
-            + max(
-                difflib.SequenceMatcher(None, folded, name).ratio(),
-                0.9 * difflib.SequenceMatcher(None, tail, name.rsplit("/", 1)[-1]).ratio(),
-            )
-            for name in pool
-            if "{" not in name
-        }
-        scored = sorted(likeness, key=lambda name: -likeness[name])
-        alike = [name for name in scored if likeness[name] >= LEAST_LIKENESS]
-        return [pool[name] for name in (alike or scored)[:k]]
+        return [pool[name] for name in nearest_names(_fold(text), pool, own, k)]
 
     # -- metrics named in a question -----------------------------------------------------------
     def mentions(self, question: str, keys: Iterable[str] = (), framework: str | None = None) -> list[Mentioned]:

@@ -1,7 +1,7 @@
 """Words of a text as the search sees them: folded, split at the joints of a key, Chinese in characters and pairs.
 
 The same function serves cards and questions. Traditional characters become simplified ones (OpenCC), full-width
-letters narrow ones; nothing is stemmed here, the full-text index does that.
+letters narrow ones; terms are not stemmed, the full-text index does that.
 """
 
 from __future__ import annotations
@@ -53,21 +53,34 @@ def terms(text: str) -> list[str]:
     return result
 
 
-def grams(text: str) -> list[str]:
-    """Overlapping pieces of words for the embedding: what typos and inflections leave alike.
+def is_chinese(piece: str) -> bool:
+    """Whether one of :func:`pieces` is a run of Chinese characters."""
+    return "\u3400" <= piece[0] <= "\u9fff"
 
-    Args:
-        text: folded.
-    """
-    result: list[str] = []
-    for piece in pieces(text):
-        if _CHINESE.match(piece):
-            result += piece
-            result += (piece[at : at + 2] for at in range(len(piece) - 1))
-            result += (piece[at : at + 3] for at in range(len(piece) - 2))
-        else:
-            marked = f"^{piece}$"
-            result.append(marked)
-            result += (marked[at : at + 3] for at in range(len(marked) - 2))
-            result += (marked[at : at + 4] for at in range(len(marked) - 3))
-    return result
+
+_ENDINGS: Final = ("ingly", "edly", "ing", "ed", "ly", "ment", "ness", "er")
+_REPLACED: Final = {
+    "isation": "ize", "ization": "ize", "ational": "ate", "fulness": "ful", "iveness": "ive", "ies": "y", "sses": "ss",
+    "ied": "y",
+}  # fmt: skip
+
+
+@lru_cache(maxsize=65_536)
+def stem(word: str) -> str:
+    """An English word in lower case without its usual endings: ``clipping``, ``clipped`` and ``clips`` are ``clip``."""
+    if len(word) <= 3:
+        return word
+    for ending, other in _REPLACED.items():
+        if word.endswith(ending) and len(word) >= len(ending) + 3:
+            word = word[: -len(ending)] + other
+            break
+    else:
+        if word.endswith("s") and not word.endswith(("ss", "us", "is")):
+            word = word[:-1]
+        for ending in _ENDINGS:
+            if word.endswith(ending) and len(word) >= len(ending) + 3:
+                word = word[: -len(ending)]
+                if len(word) > 3 and word[-1] == word[-2] and word[-1] not in "ls":
+                    word = word[:-1]
+                break
+    return word[:-1] if word.endswith("e") and len(word) > 4 else word

@@ -21,6 +21,10 @@ _BAR: Final = re.compile(r"[0-9]{1,3}%\|[^|\n]{0,300}+\| ?([0-9]{1,12})/([0-9]{1
 _PLAIN: Final = re.compile(r" {0,3}([0-9]{1,3}%\|[^|\n]{0,300}+\| ?([0-9]{1,12})/([0-9]{1,12}) \[)")
 _NAMED: Final = re.compile(r"(?i)(?:train(?:ing)?|steps?)?:?\s*$")
 _MOST_TOTALS: Final = 8
+_ROUNDING: Final = 0.011
+"""How far an epoch printed with two decimals may be off."""
+_CLEAR: Final = 0.25
+"""Share of a step that an epoch must be able to tell."""
 
 Place = tuple[int, int]
 """Index of an entry of the document, and an offset on it."""
@@ -46,6 +50,7 @@ class Dating:
         done: what they show.
         single: whether they can be one bar: an evaluation as long as the training draws a second one.
         buffered: whether the events came in bursts, so that the steps are those at which a bar was drawn twice.
+        rate: epochs a step, where the events print epochs.
     """
 
     steps: tuple[int, ...]
@@ -54,11 +59,20 @@ class Dating:
     done: tuple[int, ...]
     single: bool
     buffered: bool = False
+    rate: float | None = None
 
-    def at(self, place: Place) -> int:
-        """What the latest bar before a place shows, or else the first one after it."""
+    def at(self, place: Place, epoch: float | None = None) -> int:
+        """What the latest bar before a place shows, or else the first one after it.
+
+        Where steps are faster than the bar is drawn, the first one after it may be nearer to the epoch printed there;
+        it counts if a step is long enough for an epoch of two decimals to tell.
+        """
         index = bisect_left(self.places, place)
-        return self.done[index - 1 if index else 0]
+        before = self.done[index - 1 if index else 0]
+        if epoch is None or self.rate is None or self.rate * _CLEAR < _ROUNDING or not 0 < index < len(self.done):
+            return before
+        after, wanted = self.done[index], epoch / self.rate
+        return after if abs(after - wanted) < abs(before - wanted) else before
 
 
 def find_bars(document: Document) -> list[Bar]:
@@ -91,6 +105,7 @@ def date_events(
     Bars with one total must date every event, with steps that rise from event to event and are in proportion to
     the epochs. Where output was buffered, several dictionaries stand behind one bar; but the bar was drawn twice
     where each of them was logged, so those steps are theirs in order, if they are in proportion to the epochs.
+    Where the epoch goes back the training was taken up again, and so may the steps go back.
 
     Args:
         bars: in order of appearance.
@@ -103,17 +118,39 @@ def date_events(
     for total, _ in Counter(bar.total for bar in bars).most_common(_MOST_TOTALS):
         own = [bar for bar in bars if bar.total == total]
         places = [bar.place for bar in own]
-        steps = _steps(own, places, total, spans)
+        steps = _stretches(own, places, total, spans, epochs)
         buffered = steps is None
         if buffered and sum(epoch is not None for epoch in epochs) > 2:
             steps = _redrawn(own, places, spans)
         if steps is not None and _in_proportion(steps, epochs, 0.0 if buffered else 0.02):
             done = tuple(bar.done for bar in own)
             single = all(one <= other for one, other in pairwise(done))
-            found.append(Dating(steps, total, tuple(places), done, single, buffered))
+            rates = [epoch / step for step, epoch in zip(steps, epochs, strict=True) if epoch]
+            rate = rates[-1] if rates else None
+            found.append(Dating(steps, total, tuple(places), done, single, buffered, rate))
     if not found or (len(spans) == 1 and len(found) > 1):
         return None
     return found[0]
+
+
+def _stretches(
+    own: Sequence[Bar],
+    places: Sequence[Place],
+    total: int,
+    spans: Sequence[tuple[Place, Place]],
+    epochs: Sequence[float | None],
+) -> tuple[int, ...] | None:
+    """The steps of each stretch between restarts; ``None`` if one of them has none."""
+    steps: list[int] = []
+    begin = 0
+    for at, (one, other) in enumerate(pairwise([*epochs, -1.0]), start=1):
+        if at == len(epochs) or (one is not None and other is not None and other < one):
+            part = _steps(own, places, total, spans[begin:at])
+            if part is None:
+                return None
+            steps.extend(part)
+            begin = at
+    return tuple(steps)
 
 
 def _steps(
@@ -175,4 +212,4 @@ def _in_proportion(steps: Sequence[int], epochs: Sequence[float | None], slack: 
         return True
     last_step, last_epoch = known[-1]
     rate = last_epoch / last_step
-    return all(abs(epoch - step * rate) <= 0.011 + slack * abs(last_epoch) for step, epoch in known)
+    return all(abs(epoch - step * rate) <= _ROUNDING + slack * abs(last_epoch) for step, epoch in known)

@@ -21,8 +21,9 @@ def drop_copies(events: Sequence[Event]) -> tuple[list[Event], list[Event]]:
     """Events that count, and copies that further processes printed.
 
     Two equal dictionaries close to each other are one event if their numbers are too particular to be equal by
-    chance, if two processes printed them, or if every event of the log comes as often. A dictionary that is the
-    rounded form of the next one (LLaMA-Factory's logger prints it before the Trainer does) is one event with it.
+    chance, if two processes printed them, or if every event of the log comes as often. With another epoch in between
+    they are two: a training that is taken up again makes the same steps with the same numbers. A dictionary that is
+    the rounded form of the next one (LLaMA-Factory's logger prints it before the Trainer does) is one event with it.
     """
     rounded = [event for event, after in pairwise(events) if _is_rounded(event, after)]
     if rounded:
@@ -47,9 +48,11 @@ def drop_copies(events: Sequence[Event]) -> tuple[list[Event], list[Event]]:
     all_alike = len(sizes) == 1 and len(groups) > 1
     kept: list[Event] = []
     copies: list[Event] = []
+    places = {id(event): at for at, event in enumerate(events)} if len(groups) < len(events) else {}
     for group in groups:
         tags = {event.tag for event in group}
-        if len(group) > 1 and (all_alike or len(tags) == len(group) or _particular(group[0])):
+        alone = len(group) > 1 and not (all_alike or len(tags) == len(group))
+        if len(group) > 1 and (not alone or (_particular(group[0]) and not _made_again(group, places, events))):
             kept.append(group[0])
             copies.extend(group[1:])
         else:
@@ -59,6 +62,15 @@ def drop_copies(events: Sequence[Event]) -> tuple[list[Event], list[Event]]:
     else:
         kept = list(events)
     return kept, sorted([*rounded, *copies], key=lambda event: event.span) if rounded else copies
+
+
+def _made_again(group: Sequence[Event], places: dict[int, int], events: Sequence[Event]) -> bool:
+    """Whether the log printed another epoch before it printed an event for the second time."""
+    return any(
+        between.epoch is not None and between.epoch != one.epoch
+        for one, other in pairwise(group)
+        for between in events[places[id(one)] + 1 : places[id(other)]]
+    )
 
 
 def _particular(event: Event) -> bool:

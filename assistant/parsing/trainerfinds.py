@@ -21,6 +21,8 @@ _KNOWN: Final = re.compile(
     r"(?:eval_)?(?:rewards|completions|clip_ratio|logps|logits|objective|sampling|policy|val|loss)/\S+$"
 )
 _WEAK: Final = frozenset({"learning_rate", "num_tokens"})
+_LOGGED: Final = frozenset({"loss", "grad_norm", "epoch"})
+"""What the Trainer itself puts into every event: beside them, even a setting's name (``entropy_coef``) is a metric."""
 _BAR_END: Final = re.compile(r"[0-9]/[0-9]+ \[[^\[\]]{0,120}\]\s*$")
 _TOKEN: Final = re.compile(
     r"\[[^\[\]]{0,60}\]:?|\[?[0-9]{4}[-/][0-9]{2}[-/][0-9]{2}(?:[T_]\S{0,20})?|[0-9]{2}/[0-9]{2}/[0-9]{4}|"
@@ -244,7 +246,7 @@ def _worth(keys: Sequence[str], numbers: Set[str], *, closed: bool) -> bool | No
         ``True`` for a log event, ``False`` for one that only counts among others, ``None`` for anything else.
     """
     held = set(keys)
-    if any(_is_setting(key) for key in held):
+    if not numbers >= _LOGGED and any(_is_setting(key) for key in held):
         return None
     strong = {key for key in numbers if _KNOWN.match(key)} - _WEAK
     if len(numbers) * 2 < len(held):

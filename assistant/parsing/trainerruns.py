@@ -120,7 +120,7 @@ def _run(
         dating = date_events(bars, [event.span for event in train], [event.epoch for event in train])
         if dating is not None:
             dated = _rows(events, False, dating)
-            if any(row.step > after.step for row, after in pairwise(dated[0])):
+            if any(row.step > after.step and not _goes_back(row, after) for row, after in pairwise(dated[0])):
                 dating = None
         notes.append(dated_note(events[0].line, dating))
         step_axis = "step" if dating is not None else "index"
@@ -188,7 +188,7 @@ def _rows(events: Sequence[Event], counted: bool, dating: Dating | None) -> tupl
             step = next(dated)
         elif dating is not None:
             known = last is not None and not dating.single and last.values.get("epoch") == event.epoch
-            step = last.step if last is not None and known else dating.at(event.span[0])
+            step = last.step if last is not None and known else dating.at(event.span[0], event.epoch)
         row: Row | None = None
         if last is not None and event.kind == "eval" and not _conflict(last, event):
             same = last.step == step and not counted
@@ -208,6 +208,12 @@ def _rows(events: Sequence[Event], counted: bool, dating: Dating | None) -> tupl
             row.cut = True
             gaps.append((row, event))
     return rows, gaps
+
+
+def _goes_back(row: Row, after: Row) -> bool:
+    """Whether the training was taken up again between two rows."""
+    one, other = row.values.get("epoch"), after.values.get("epoch")
+    return one is not None and other is not None and other < one
 
 
 def _conflict(row: Row, event: Event) -> bool:

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import math
+import random
+import time
 from collections.abc import Mapping
 
 import pytest
 
 from assistant.analysis import Ledger
-from assistant.analysis.checks import KL_STEP, LOG_PROB_GAP, RATIO_LIMIT, TRUNCATION_SHARE, Check, check_all, check_step
+from assistant.analysis.checks import Check, check_all, check_step
 from assistant.analysis.checks import check_run as run_checks
-from assistant.model import Number
+from assistant.model import Column, Number, Run
 
 from .support import run_of, training_step
 
 NAN = math.nan
+TRUNCATION_SHARE, KL_STEP, RATIO_LIMIT, LOG_PROB_GAP = 0.05, 0.05, 100.0, 10.0
 Values = dict[str, Number]
 
 
@@ -128,16 +131,19 @@ def test_check_step_several_rules_are_gravest_first() -> None:
 
 
 def falling(n: int, **last: float) -> list[Values]:
-    """Mean length falls to a twentieth; the other signs of a collapse as given (values at the last step)."""
+    """Mean length falls to a twentieth, evenly in logarithms; other values go to what is given."""
+    ends = {"entropy": 0.3, "longest": 4000.0, "score": 0.5, **last}
     rows: list[Values] = []
     for i in range(n):
         part = i / (n - 1)
-        row: Values = {"response_length/mean": 1000.0 * 0.05**part, "response_length/max": 4000.0}
-        row["actor/entropy"] = 0.3 * (last.get("entropy", 0.3) / 0.3) ** part
-        if i == n - 1:
-            row["response_length/max"] = last.get("longest", 4000.0)
-        row["critic/score/mean"] = 0.5 + part * (last.get("score", 0.5) - 0.5)
-        rows.append(row)
+        rows.append(
+            {
+                "response_length/mean": 1000.0 * 0.05**part,
+                "response_length/max": 4000.0 * (ends["longest"] / 4000.0) ** part,
+                "actor/entropy": 0.3 * (ends["entropy"] / 0.3) ** part,
+                "critic/score/mean": 0.5 + part * (ends["score"] - 0.5),
+            }
+        )
     return rows
 
 
@@ -148,36 +154,41 @@ def collapse(rows: list[Values]) -> Check | None:
 
 
 def test_check_run_short_answers_alone_is_a_warning() -> None:
-    check = collapse(falling(10))
+    check = collapse(falling(20))
     assert check is not None
-    assert (check.rule, check.severity, check.steps) == ("length_collapse", "warning", (1, 10))
+    assert (check.rule, check.severity, check.steps[-1]) == ("length_collapse", "warning", 20)
+    assert check.steps[0] <= 3
+    facts = dict(check.facts)
+    assert facts["length_before"].value == pytest.approx(1000 * 0.05 ** (1 / 19), rel=0.2)
+    assert facts["last"].value == pytest.approx(50)
 
 
-@pytest.mark.parametrize("sign", [{"entropy": 0.02}, {"longest": 900.0}, {"score": 0.1}])
+@pytest.mark.parametrize("sign", [{"entropy": 0.02}, {"longest": 200.0}, {"score": 0.1}, {"score": 0.9}])
 def test_check_run_short_answers_and_a_second_sign_is_critical(sign: dict[str, float]) -> None:
-    check = collapse(falling(10, **sign))
+    """A score that rises while answers shrink to nothing is as telling as one that falls."""
+    check = collapse(falling(20, **sign))
     assert check is not None
     assert check.severity == "critical"
-    assert len(check.facts) == 2
+    assert len(check.metrics) == 2
 
 
-@pytest.mark.parametrize("sign", [{"entropy": 0.04}, {"longest": 1100.0}, {"score": 0.9}])
+@pytest.mark.parametrize("sign", [{"entropy": 0.28}, {"longest": 3000.0}])
 def test_check_run_second_sign_nearly_there_stays_a_warning(sign: dict[str, float]) -> None:
-    check = collapse(falling(10, **sign))
+    check = collapse(falling(20, **sign))
     assert check is not None
     assert check.severity == "warning"
 
 
 def test_check_run_other_signs_without_short_answers_is_silent() -> None:
-    rows = falling(10, entropy=0.001, score=0.0)
+    rows = falling(20, entropy=0.001, score=0.0)
     for i, row in enumerate(rows):
-        row["response_length/mean"] = 1000.0 - 80.0 * i
+        row["response_length/mean"] = 1000.0 - 30.0 * i
     assert collapse(rows) is None
 
 
 def test_check_run_fewer_than_eight_steps_is_silent() -> None:
     assert collapse(falling(7, entropy=0.001)) is None
-    assert collapse(falling(8, entropy=0.001)) is not None
+    assert collapse(falling(10, entropy=0.001)) is not None
 
 
 @pytest.mark.parametrize(("last", "fires"), [(0.1, True), (0.5, False), (0.9, False)])
@@ -224,3 +235,41 @@ def test_check_all_value_not_finite_is_kept_however_long_ago() -> None:
 def test_check_all_healthy_run_is_silent() -> None:
     run = run_of({step: training_step(step) for step in range(1, 21)})
     assert check_all(Ledger([run]), list(run.steps)) == []
+
+
+def test_check_all_is_kept_with_the_ledger() -> None:
+    run = run_of(dict(enumerate(falling(20), 1)))
+    ledger = Ledger([run])
+    first = check_all(ledger, list(run.steps))
+    count = len(ledger.facts)
+    assert check_all(ledger, list(run.steps)) == first
+    assert len(ledger.facts) == count
+    assert check_all(ledger, [1, 2]) != first
+
+
+def test_check_all_mode_of_the_run_is_not_said_again_of_its_steps() -> None:
+    rows: dict[int, Values] = {s: {**training_step(s), "response_length/clip_ratio": 0.004} for s in range(1, 41)}
+    for step in range(15, 41):
+        rows[step]["response_length/clip_ratio"] = 0.3
+    found = {check.rule for check in check_all(Ledger([run_of(rows)]), list(rows))}
+    assert "truncation_rising" in found
+    assert "truncation" not in found
+
+
+def test_check_all_long_log_takes_less_than_a_second() -> None:
+    """Ten thousand steps of a hundred metrics; the best of two, so that a busy machine does not decide."""
+    dice = random.Random(4)
+    base = {key: float(value) for key, value in training_step(3).items()}
+    keys = [*base, *(f"extra/{i}" for i in range(100 - len(base)))]
+    rows = range(10_000)
+    columns = {
+        key: Column(rows, [base.get(key, 1.0) * (1 + 0.05 * dice.gauss(0, 1)) for _ in rows], rows) for key in keys
+    }
+    assert len(columns) == 100
+    seconds = []
+    for name in ("r0", "r1"):
+        run = Run(name, "made", "verl", "verl", "step", tuple(range(1, 10_001)), tuple(rows), columns)
+        start = time.perf_counter()
+        check_all(Ledger([run]), list(run.steps))
+        seconds.append(time.perf_counter() - start)
+    assert min(seconds) < 1.0

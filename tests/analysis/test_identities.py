@@ -83,8 +83,9 @@ def single(value: float) -> float:
     return float(struct.unpack("f", struct.pack("f", value))[0])
 
 
-def test_derivations_are_all_covered_here() -> None:
-    assert set(EXPECTED) == set(DERIVATIONS) == set(NEEDS)
+def test_derivations_of_a_plain_step_are_all_covered_here() -> None:
+    assert set(EXPECTED) == set(NEEDS)
+    assert set(EXPECTED) <= set(DERIVATIONS)
 
 
 @pytest.mark.parametrize("name", sorted(EXPECTED))
@@ -118,7 +119,9 @@ def test_derive_input_not_finite_gives_nothing(name: str, broken: str, value: fl
 
 
 def test_derive_all_consistent_figures_gives_everything() -> None:
-    assert set(derive_all(Ledger([run_of({1: FULL})]), 1)) == set(EXPECTED)
+    found = derive_all(Ledger([run_of({1: FULL})]), 1)
+    assert set(EXPECTED) <= set(found)
+    assert {name: fact.value for name, fact in found.items() if name in EXPECTED} == pytest.approx(EXPECTED, rel=1e-12)
 
 
 def test_derive_all_unrelated_metrics_gives_nothing() -> None:

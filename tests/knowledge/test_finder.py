@@ -97,6 +97,46 @@ def test_find_results_are_ordered_and_not_doubled(finder: Finder) -> None:
     assert all(0 <= result.score <= 1 for result in found)
 
 
+@pytest.mark.parametrize(
+    ("question", "card"),
+    [
+        ("优式函数是什么", "concept/advantage"),
+        ("梯度犯数看哪个指标", "verl/actor/grad_norm"),
+        ("奖力黑客", "concept/reward-hacking"),
+        ("entropy/actor", "verl/actor/entropy"),
+        ("perf mfu actor 多少算高", "verl/perf/mfu/actor"),
+        ("MUF 太低怎么优化", "failure/training-inefficiency"),
+    ],
+)
+def test_find_homophones_swapped_segments_and_missing_joints(finder: Finder, question: str, card: str) -> None:
+    assert first(finder, question) == card
+
+
+@pytest.mark.parametrize(
+    ("symptom", "card"),
+    [
+        ("每步时间越来越长", "failure/training-inefficiency"),
+        ("every step gets slower", "failure/training-inefficiency"),
+        ("显存一步步往上爬", "failure/memory-leak"),
+        ("answers keep getting longer but accuracy is flat", "failure/length-bias"),
+    ],
+)
+def test_find_symptom_gives_the_failure_mode(finder: Finder, symptom: str, card: str) -> None:
+    assert first(finder, symptom) == card
+
+
+@pytest.mark.parametrize(
+    ("question", "card"),
+    [
+        ("verl name for TRL's completions/clipped_ratio", "verl/response_length/clip_ratio"),
+        ("what is OpenRLHF's version of verl's timing_s/update_weights", "openrlhf/timing/broadcast"),
+        ("verl 的 actor/pg_clipfrac 在 OpenRLHF 里叫什么", "openrlhf/ppo_clip_ratio"),
+    ],
+)
+def test_find_of_two_frameworks_the_one_without_the_name_is_asked_for(finder: Finder, question: str, card: str) -> None:
+    assert first(finder, question) == card
+
+
 def test_find_equivalent_in_the_framework_asked_for_comes_first(finder: Finder) -> None:
     assert first(finder, "what does verl call TRL's completions/clipped_ratio", "verl") == (
         "verl/response_length/clip_ratio"

@@ -5,15 +5,16 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
+import zlib
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from assistant.knowledge.embedding import SIZE, NgramEmbedding
+from assistant.knowledge.embedding import SIZE, Axes, LatentEmbedding, bag, learn_axes
 from assistant.knowledge.index import Entry, Index, open_index
-from assistant.knowledge.terms import fold, terms
+from assistant.knowledge.terms import fold, stem, terms
 
 ENTRIES = [
     Entry(
@@ -30,16 +31,21 @@ ENTRIES = [
 ]
 
 
-class Counting(NgramEmbedding):
-    """Counts the texts it embeds."""
+class Hashed:
+    """Words hashed to the entries of a vector; counts the texts it embeds."""
 
     def __init__(self) -> None:
-        super().__init__()
         self.texts: list[str] = []
 
     def embed_documents(self, texts: list[str]) -> list[list[float]]:
         self.texts += texts
-        return super().embed_documents(texts)
+        return [self.embed_query(text) for text in texts]
+
+    def embed_query(self, text: str) -> list[float]:
+        vector = [0.0] * 256
+        for term in terms(text):
+            vector[zlib.crc32(term.encode()) % 256] += 1.0
+        return vector
 
 
 @pytest.fixture
@@ -76,8 +82,10 @@ def test_index_finds_by_words_and_by_vectors(opened: Callable[..., Index], quest
     assert next(iter(index.by_vectors(question))) == entry
 
 
-def test_index_typo_is_found_by_vectors(opened: Callable[..., Index]) -> None:
-    assert next(iter(opened().by_vectors("reponse lenght"))) == "c"
+def test_index_inflected_words_and_synonyms_are_found_by_vectors(opened: Callable[..., Index]) -> None:
+    index = opened()
+    assert next(iter(index.by_vectors("lengths"))) == "c"
+    assert next(iter(index.by_vectors("completion"))) == "c"  # a synonym of response
 
 
 def test_index_question_without_words_finds_nothing(opened: Callable[..., Index]) -> None:
@@ -86,7 +94,7 @@ def test_index_question_without_words_finds_nothing(opened: Callable[..., Index]
 
 
 def test_index_second_time_is_not_built_again(opened: Callable[..., Index], heard: list[str]) -> None:
-    embedding = Counting()
+    embedding = Hashed()
     opened(embedding=embedding, embedding_name="counting")
     count = len(embedding.texts)
     opened(embedding=embedding, embedding_name="counting")
@@ -96,7 +104,7 @@ def test_index_second_time_is_not_built_again(opened: Callable[..., Index], hear
 
 def test_index_embeds_only_what_changed(opened: Callable[..., Index]) -> None:
     many = [replace(ENTRIES[0], id=f"e{i}", parts=(f"metric number {i}",)) for i in range(20)]
-    embedding = Counting()
+    embedding = Hashed()
     opened(many, embedding=embedding, embedding_name="counting")
     embedding.texts.clear()
     changed = [*many[1:19], replace(many[19], parts=("weight decay",)), replace(many[0], id="new", parts=("warm up",))]
@@ -117,7 +125,7 @@ def test_index_broken_is_told_and_built_anew(opened: Callable[..., Index], heard
     elif damage == "vectors":
         shutil.rmtree(folder / "chroma")
     elif damage == "foreign":
-        (folder / "meta.json").write_text('{"entries": {}, "parts": 0, "rarity": [], "embedding": "x"}')
+        (folder / "meta.json").write_text('{"entries": {}, "parts": 0, "embedding": "x"}')
     else:
         (folder / "words.sqlite").unlink()
     # Chroma keeps what it opened in this process; another one sees what is on the disk.
@@ -160,11 +168,48 @@ def test_index_unreachable_server_leaves_words(opened: Callable[..., Index], hea
     assert opened(chroma_url="").has_vectors
 
 
-def test_embedding_vectors_have_unit_length() -> None:
-    embedding = NgramEmbedding()
-    for text in ("梯度范数", "gradient norm", "x"):
-        assert sum(value * value for value in embedding.embed_query(text)) == pytest.approx(1.0)
-    assert embedding.embed_query("!") == [0.0] * SIZE
+def test_embedding_vectors_have_unit_length_and_unknown_words_none() -> None:
+    embedding = LatentEmbedding(learn_axes([part for entry in ENTRIES for part in entry.parts]))
+    for text in ("梯度范数", "response lengths", "mfu"):
+        assert sum(value * value for value in embedding.embed_query(text)) == pytest.approx(1.0, abs=1e-5)
+    assert not any(embedding.embed_query("!"))
+    assert not any(embedding.embed_query("xylophone"))
+
+
+def test_axes_bring_words_together_that_stand_in_the_same_texts() -> None:
+    texts = ["奖励 reward", "奖励 bonus", "长度 tokens", "长度 words"]
+    embedding = LatentEmbedding(learn_axes(texts))
+
+    def cosine(one: str, other: str) -> float:
+        pair = (embedding.embed_query(one), embedding.embed_query(other))
+        return sum(a * b for a, b in zip(*pair, strict=True))
+
+    assert cosine("bonus", "奖励") > 0.5 > cosine("bonus", "长度")
+
+
+def test_axes_are_never_more_than_the_texts_or_the_limit() -> None:
+    assert learn_axes(["a b", "c d", "a b"]).rows.shape[1] == 2
+    assert learn_axes([f"word{chr(97 + i // 26)}{chr(97 + i % 26)}" for i in range(SIZE + 20)]).rows.shape[1] == SIZE
+
+
+def test_axes_are_read_back_as_written(tmp_path: Path) -> None:
+    axes = learn_axes(["梯度 norm", "奖励 reward"])
+    axes.save(tmp_path / "axes.npz")
+    again = Axes.load(tmp_path / "axes.npz")
+    assert again.terms == axes.terms
+    assert (again.rows == axes.rows).all()
+
+
+def test_bag_counts_lines_not_repetitions() -> None:
+    assert bag("norm norm")["norm"] < bag("norm\nnorm")["norm"]
+    assert "the" not in bag("the norm")
+
+
+@pytest.mark.parametrize(
+    ("word", "stemmed"), [("clipping", "clip"), ("clipped", "clip"), ("losses", "loss"), ("policies", "policy")]
+)
+def test_stem_leaves_the_same_for_inflections(word: str, stemmed: str) -> None:
+    assert stem(word) == stemmed
 
 
 def test_terms_fold_width_case_and_traditional_characters() -> None:

@@ -11,10 +11,9 @@ from typing import Any
 
 import pytest
 
-from assistant.knowledge.embedding import NgramEmbedding
 from assistant.knowledge.index import open_index
 from assistant.knowledge.index_remote import remote_embedding
-from tests.knowledge.test_index import ENTRIES
+from tests.knowledge.test_index import ENTRIES, Hashed
 
 
 class Server(ThreadingHTTPServer):
@@ -29,7 +28,7 @@ class Handler(BaseHTTPRequestHandler):
         assert isinstance(self.server, Server)
         self.server.asked.append({"path": self.path, "key": self.headers["Authorization"], **body})
         texts = body["input"] if isinstance(body["input"], list) else [body["input"]]
-        vectors = NgramEmbedding().embed_documents(texts)
+        vectors = Hashed().embed_documents(texts)
         data = [{"object": "embedding", "index": at, "embedding": vector} for at, vector in enumerate(vectors)]
         usage = {"prompt_tokens": 1, "total_tokens": 1}
         answer = json.dumps({"object": "list", "data": data, "model": body["model"], "usage": usage}).encode()

@@ -295,6 +295,11 @@ def test_own_card_says_only_what_is_stated_and_computes_with_what_is_agreed() ->
     assert laid(TEXT).own["own/doc0.md/bonus/spread"].kind == "seconds"
 
 
+def test_exact_key_of_one_document_comes_before_the_tail_of_another() -> None:
+    resolver = Resolver(laid("- `critic/loss`: 价值网络的损失\n", "- `loss`: 总损失\n"))
+    assert resolver.name("loss")[0].card.keys == ("loss",)
+
+
 def test_own_template_and_its_instances_are_found_by_key() -> None:
     text = 'stage="fit" 拟合\n\n- timing_s/{stage}: 我们的计时\n- mem/{stage}/part/{device_id}: 显存\n'
     resolver = Resolver(laid(text))

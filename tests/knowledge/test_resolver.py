@@ -213,3 +213,13 @@ def test_mentions_any_text_gives_spans_in_order_that_do_not_overlap(question: st
     assert all(question[m.start : m.end] == m.text for m in found)
     assert all(a.end <= b.start for a, b in pairwise(found))
     assert all(m.key is None or m.key in RUN.metrics for m in found)
+
+
+@pytest.mark.parametrize("statistic", ["median", "average", "top"])
+def test_nearest_of_an_unknown_statistic_offers_the_templates_beside_it(statistic: str) -> None:
+    offered = RESOLVER.nearest(f"val-core/aime/acc/{statistic}@8/mean", 4)
+    assert {"val-core/{data_source}/{var}/maj@{n}/mean", "val-core/{data_source}/{var}/best@{n}/mean"} <= set(offered)
+
+
+def test_nearest_ignores_an_end_that_half_of_all_keys_have() -> None:
+    assert "loss/mean" not in RESOLVER.nearest("val-core/aime/acc/median@8/mean", 3)

@@ -1,0 +1,267 @@
+"""Misspelt names and words: edit distance, letters and segments in another order, joints left out, Chinese homophones.
+
+Nothing is mended that some card spells so. Chinese is typed by sound, so that a typo is a pair of characters no card
+holds which sounds like one that cards do hold; pinyin is only looked up then.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable
+from functools import cached_property
+from typing import Final, TypeVar
+
+from assistant.knowledge.cards import Card, Library
+from assistant.knowledge.questions import search_table
+from assistant.knowledge.resolver import Resolver
+from assistant.knowledge.terms import is_chinese, pieces
+
+K = TypeVar("K")
+
+NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_@./()|-]*")
+KEY: Final = re.compile(r"[a-z0-9][/_@][a-z0-9]", re.IGNORECASE)
+_JOINTS: Final = re.compile(r"[/_@.\s-]+")
+_LEAST_ALIKE: Final = 0.78
+_SURELY_ALIKE: Final = 0.9
+_PART_ALIKE: Final = 0.7
+_SHORTEST: Final = 4
+_SHORTEST_JOINED: Final = 7
+_MOST_WORDS: Final = 5
+_BLURRED: Final = (("zh", "z"), ("ch", "c"), ("sh", "s"), ("ng", "n"))
+"""Sounds that many speakers, and many keyboards, do not tell apart."""
+
+
+class Speller:
+    """Mends what somebody typed.
+
+    Args:
+        library: the cards, whose spelling is right.
+        resolver: from names to cards.
+        share: how many of the cards hold a term, 0 to 1.
+    """
+
+    def __init__(self, library: Library, resolver: Resolver, share: Callable[[str], float]) -> None:
+        self._library = library
+        self._resolver = resolver
+        self._share = share
+        self._last: tuple[str, tuple[str, dict[str, str]]] = ("", ("", {}))
+
+    def mend(self, text: str) -> tuple[str, dict[str, str]]:
+        """A folded text with misspelt names and words as they are spelt, and what was mended (typed → right)."""
+        if self._last[0] != text:
+            self._last = (text, self._mended(text))
+        return self._last[1]
+
+    def _mended(self, text: str) -> tuple[str, dict[str, str]]:
+        mended: dict[str, str] = {}
+        for token in NAME.findall(text):
+            name = token.rstrip("./-:")
+            right = self._right(name) if len(name) >= _SHORTEST - 1 else None
+            if right is not None:
+                mended[name] = right
+        for typed, right in self._joined(text):
+            if not any(typed in other or other in typed for other in mended):
+                mended[typed] = right
+        for typed, right in {**mended, **self._homophones(text)}.items():
+            text = text.replace(typed, right)
+        return text, mended
+
+    # -- names ---------------------------------------------------------------------------------
+    def _right(self, name: str) -> str | None:
+        """How a name is spelt that is not spelt so anywhere; ``None`` if it is, or is like nothing."""
+        from rapidfuzz import process
+        from rapidfuzz.distance import OSA
+
+        if self._is_known(name):
+            return None
+        if len(name) < _SHORTEST:
+            return self._abbreviations.get("".join(sorted(name))) if name.isalpha() else None
+        if KEY.search(name) and (same := self._reordered.get(_shape(name))) is not None:
+            return same
+        known = self._keys if KEY.search(name) else self._words
+        free = self._resolver.key(name) is not None  # any text fits into some templates
+        cutoff = _SURELY_ALIKE if free else _LEAST_ALIKE
+        best = process.extractOne(name, known, scorer=OSA.normalized_similarity, score_cutoff=cutoff)
+        if best is not None:
+            return str(best[0])
+        if (joined := self._unjointed.get(_JOINTS.sub("", name))) is not None:
+            return joined
+        return self._mended_parts(name) if "/" in name and not free else None
+
+    def _mended_parts(self, name: str) -> str | None:
+        """A key of a template, each of its parts as it is spelt; ``None`` if that is no key either."""
+        from rapidfuzz import process
+        from rapidfuzz.distance import OSA
+
+        parts = []
+        for part in re.split("([/@])", name):
+            best = None
+            if len(part) >= _SHORTEST and part not in self.parts:
+                best = process.extractOne(part, self.parts, scorer=OSA.normalized_similarity, score_cutoff=_PART_ALIKE)
+            parts.append(best[0] if best is not None else part)
+        right = "".join(parts)
+        return right if self._resolver.key(right) is not None else None
+
+    def _joined(self, text: str) -> Iterable[tuple[str, str]]:
+        """Runs of words that are a key without its joints: ``rollout corr k3 kl``."""
+        words = [(match.start(), match.end()) for match in re.finditer(r"[a-z0-9]+", text)]
+        at = 0
+        while at < len(words):
+            for length in range(min(_MOST_WORDS, len(words) - at), 1, -1):
+                begin, end = words[at][0], words[at + length - 1][1]
+                typed = text[begin:end]
+                if typed.isascii() and re.fullmatch(r"[a-z0-9]+(?:[\s.-]+[a-z0-9]+)+", typed):
+                    right = self._unjointed.get(_JOINTS.sub("", typed))
+                    if right is not None and "/" in right:
+                        yield typed, right
+                        at += length - 1
+                        break
+            at += 1
+
+    def _is_known(self, name: str) -> bool:
+        if KEY.search(name):
+            found = self._resolver.key(name)
+            fixed = found is not None and all(value.isdigit() or value in self.parts for _, value in found.bindings)
+            return name in self.spellings or name in self.tails or fixed
+        return name in self.spellings or all(
+            word in self._vocabulary or len(word) < _SHORTEST - 1 for word in re.findall(r"[a-z]+", name)
+        )
+
+    @cached_property
+    def spellings(self) -> dict[str, list[Card]]:
+        """Every spelling of a name, in lower case, and the cards that are called so."""
+        table: dict[str, list[Card]] = {}
+        for card in self._library:
+            for key in (*card.keys, *card.names):
+                for name in {key.lower(), key.lower().rsplit("/", 1)[-1]}:
+                    if "{" not in name and len(name) > 3:
+                        bucket = table.setdefault(name, [])
+                        if card not in bucket:
+                            bucket.append(card)
+        return table
+
+    @cached_property
+    def tails(self) -> dict[str, list[Card]]:
+        """Ends of keys, from a joint on, and their cards."""
+        table: dict[str, list[Card]] = {}
+        for card in self._library:
+            for key in card.keys:
+                parts = key.lower().split("/")
+                for at in range(1, len(parts) - 1):
+                    bucket = table.setdefault("/".join(parts[at:]), [])
+                    if card not in bucket:
+                        bucket.append(card)
+        return table
+
+    @cached_property
+    def parts(self) -> list[str]:
+        """What the keys consist of, the most frequent first."""
+        used = Counter(part for card in self._library for key in card.keys for part in re.split("[/@]", key.lower()))
+        return [part for part, _ in used.most_common() if "{" not in part and len(part) > 2]
+
+    @cached_property
+    def _keys(self) -> list[str]:
+        """Names with joints, to mend by."""
+        return [name for name in self.spellings if KEY.search(name)]
+
+    @cached_property
+    def _words(self) -> list[str]:
+        """Words and names without joints, to mend by."""
+        return sorted({*(w for w in self._vocabulary if len(w) > 3), *(n for n in self.spellings if not KEY.search(n))})
+
+    @cached_property
+    def _unjointed(self) -> dict[str, str]:
+        """Keys without their joints → the key, where that is one key only."""
+        return _unique((_JOINTS.sub("", name), name) for name in self._keys if len(name) >= _SHORTEST_JOINED)
+
+    @cached_property
+    def _reordered(self) -> dict[tuple[str, ...], str]:
+        """Sorted segments of a key → the key, where that is one key only."""
+        return _unique((_shape(name), name) for name in self._keys)
+
+    @cached_property
+    def _abbreviations(self) -> dict[str, str]:
+        """Sorted letters of a three-letter name or word of a title → it, where that is one only."""
+        names = {name.lower() for card in self._library for name in card.names}
+        titles = {w for card in self._library for w in re.findall(r"[a-z]+", card.title("en").lower())}
+        short = sorted(word for word in names | titles if len(word) == _SHORTEST - 1 and word.isalpha())
+        return _unique(("".join(sorted(word)), word) for word in short)
+
+    @cached_property
+    def _vocabulary(self) -> set[str]:
+        """Words that are spelt right: those of the cards' English text and of their wordings."""
+        return {
+            word
+            for card in self._library
+            for text in (
+                card.title("en"),
+                card.short("en"),
+                *card.names,
+                *card.words("en"),
+                *card.asks("en"),
+                *(text for _, text in card.sections("en")),
+            )
+            for word in re.findall(r"[a-z]+", text.lower())
+        }
+
+    # -- Chinese -------------------------------------------------------------------------------
+    def _homophones(self, text: str) -> dict[str, str]:
+        """Pairs of characters that no card holds → the pair that cards hold most, of those with one character else."""
+        found: dict[str, str] = {}
+        fillers = search_table()["fillers"]
+        for piece in pieces(text):
+            at = 0
+            while is_chinese(piece) and at < len(piece) - 1:
+                pair = piece[at : at + 2]
+                if self._share(pair) > 0 or pair[0] in fillers or pair[1] in fillers:
+                    at += 1
+                    continue
+                alike = [other + pair[1] for other in self._sounding(pair[0])]
+                alike += [pair[0] + other for other in self._sounding(pair[1])]
+                best = max(alike, key=self._share, default=pair)
+                if self._share(best) > 0:
+                    found[pair] = best
+                    at += 1  # the next pair holds the character that was wrong
+                at += 1
+        return found
+
+    def _sounding(self, char: str) -> list[str]:
+        """Characters of the cards that sound like one."""
+        return [other for other in self._by_sound.get(_sound(char), ()) if other != char]
+
+    @cached_property
+    def _by_sound(self) -> dict[str, list[str]]:
+        """Sound → the characters of the cards that have it."""
+        chars = {
+            char
+            for card in self._library
+            for text in (card.title("zh"), *card.words("zh"), *card.asks("zh"), *(t for _, t in card.sections("zh")))
+            for char in text
+            if is_chinese(char)
+        }
+        table: dict[str, list[str]] = {}
+        for char in sorted(chars):
+            table.setdefault(_sound(char), []).append(char)
+        return table
+
+
+def _shape(name: str) -> tuple[str, ...]:
+    return tuple(sorted(part for part in _JOINTS.split(name) if part))
+
+
+def _unique(pairs: Iterable[tuple[K, str]]) -> dict[K, str]:
+    table: dict[K, set[str]] = {}
+    for key, value in pairs:
+        table.setdefault(key, set()).add(value)
+    return {key: next(iter(values)) for key, values in table.items() if len(values) == 1}
+
+
+def _sound(char: str) -> str:
+    """Toneless pinyin of a character, with sounds that are often confused as one."""
+    from pypinyin import lazy_pinyin
+
+    sound: str = lazy_pinyin(char)[0]
+    for full, short in _BLURRED:
+        sound = sound.replace(full, short)
+    return sound
