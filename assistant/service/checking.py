@@ -115,6 +115,7 @@ class _Work:
         self.sentences: list[tuple[Severity, str]] = []
         self.unchecked: list[Unchecked] = []
         self._rules()
+        self._identities()
         self._thresholds(asked)
         self.answer = self._finished()
 
@@ -124,6 +125,13 @@ class _Work:
         steps = self.context.train_steps or list(self.run.distinct_steps)
         for check in check_all(self.context.ledger, steps, self.run):
             self.sentences.append((check.severity, self.context.finding(check)))
+
+    def _identities(self) -> None:
+        from assistant.analysis.identities import verify
+        from assistant.ask.violations import broken
+
+        for violation in verify(self.context.ledger, self.run):
+            self.sentences.append((violation.severity, broken(self.context, violation)))
 
     def _thresholds(self, asked: Sequence[Threshold]) -> None:
         known = {finding.rule for finding in self.context.findings}

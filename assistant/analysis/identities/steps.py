@@ -1,7 +1,7 @@
-"""Quantities that a log implies without saying them: GPUs, batch, group size, critic, tokens.
+"""What one step implies, where that takes more than a formula: GPUs, batch, group size, critic, counts.
 
 Each derivation states its formula and inputs; one whose condition fails (a fraction where an integer must
-come out) gives nothing rather than a rounded guess.
+come out) gives nothing rather than a rounded guess. Those that are one formula stand in ``data/*.yaml``.
 """
 
 from __future__ import annotations
@@ -15,49 +15,39 @@ from assistant.analysis.ledger import Ledger
 from assistant.model import Fact, Run
 
 Derivation = Callable[[Ledger, Run, int], "Fact | None"]
-DERIVATIONS: dict[str, Derivation] = {}
+CODED: dict[str, Derivation] = {}
 
 
 def derivation(name: str) -> Callable[[Derivation], Derivation]:
     """Registers a function under the name of the quantity it derives."""
 
     def register(function: Derivation) -> Derivation:
-        DERIVATIONS[name] = function
+        CODED[name] = function
         return function
 
     return register
 
 
-def derive(ledger: Ledger, name: str, step: int, run: Run | None = None) -> Fact | None:
-    """One derived quantity at a step; ``None`` if the log does not hold what it needs, or contradicts it."""
-    run = run or ledger.run
-    return None if run is None else DERIVATIONS[name](ledger, run, step)
-
-
-def derive_all(ledger: Ledger, step: int, run: Run | None = None) -> dict[str, Fact]:
-    """Every quantity that can be derived at a step."""
-    found = {name: derive(ledger, name, step, run) for name in DERIVATIONS}
-    return {name: fact for name, fact in found.items() if fact is not None}
-
-
-def _number(fact: Fact | None) -> float | None:
+def number(fact: Fact | None) -> float | None:
+    """The finite number of a fact, if it is one."""
     if fact is None or not isinstance(fact.value, (int, float)) or not math.isfinite(fact.value):
         return None
     return float(fact.value)
 
 
-def _values(ledger: Ledger, run: Run, step: int, *metrics: str) -> list[tuple[Fact, float]] | None:
+def values_of(ledger: Ledger, run: Run, step: int, *metrics: str) -> list[tuple[Fact, float]] | None:
+    """Cells of a step with their numbers; ``None`` if one is missing or not finite."""
     result = []
     for metric in metrics:
         fact = ledger.value(metric, step, run)
-        number = _number(fact)
-        if fact is None or number is None:
+        value = number(fact)
+        if fact is None or value is None:
             return None
-        result.append((fact, number))
+        result.append((fact, value))
     return result
 
 
-def _whole(value: float, tolerance: float = 1e-5) -> int | None:
+def whole_number(value: float, tolerance: float = 1e-5) -> int | None:
     """The integer that a quotient of printed float32 means must come out as; ``None`` if it does not."""
     nearest = round(value)
     return nearest if nearest > 0 and abs(value - nearest) <= min(tolerance * nearest, 0.05) else None
@@ -66,12 +56,12 @@ def _whole(value: float, tolerance: float = 1e-5) -> int | None:
 @derivation("n_gpus")
 def n_gpus(ledger: Ledger, run: Run, step: int) -> Fact | None:
     """GPUs in all resource pools: ``perf/throughput`` is tokens/s **per GPU** (metric_utils.py)."""
-    found = _values(ledger, run, step, "perf/total_num_tokens", "perf/throughput", "perf/time_per_step")
-    found = found or _values(ledger, run, step, "perf/total_num_tokens", "perf/throughput", "timing_s/step")
+    found = values_of(ledger, run, step, "perf/total_num_tokens", "perf/throughput", "perf/time_per_step")
+    found = found or values_of(ledger, run, step, "perf/total_num_tokens", "perf/throughput", "timing_s/step")
     if found is None:
         return None
     (_, tokens), (_, rate), (_, seconds) = found
-    count = _whole(tokens / (rate * seconds), 2e-3) if rate > 0 and seconds > 0 else None
+    count = whole_number(tokens / (rate * seconds), 2e-3) if rate > 0 and seconds > 0 else None
     if count is None:
         return None
     return ledger.derived(
@@ -83,11 +73,11 @@ def n_gpus(ledger: Ledger, run: Run, step: int) -> Fact | None:
 @derivation("trajectories_per_step")
 def trajectories(ledger: Ledger, run: Run, step: int) -> Fact | None:
     """Trajectories in a step: all tokens ÷ mean tokens of a trajectory (prompt + response)."""
-    found = _values(ledger, run, step, "perf/total_num_tokens", "prompt_length/mean", "response_length/mean")
+    found = values_of(ledger, run, step, "perf/total_num_tokens", "prompt_length/mean", "response_length/mean")
     if found is None:
         return None
     (_, tokens), (_, prompt), (_, response) = found
-    count = _whole(tokens / (prompt + response)) if prompt + response > 0 else None
+    count = whole_number(tokens / (prompt + response)) if prompt + response > 0 else None
     if count is None or not _steady(run):
         return None
     return ledger.derived(
@@ -102,7 +92,7 @@ def _steady(run: Run) -> bool:
     metrics = ("perf/total_num_tokens", "prompt_length/mean", "response_length/mean")
     rows = [[run.value(metric, step) for metric in metrics] for step in run.distinct_steps]
     whole = [
-        _whole(tokens / (prompt + response)) is not None
+        whole_number(tokens / (prompt + response)) is not None
         for tokens, prompt, response in rows
         if tokens is not None and prompt is not None and response is not None and prompt + response > 0
     ][:12]
@@ -113,7 +103,7 @@ def _steady(run: Run) -> bool:
 def group_relative(ledger: Ledger, run: Run, step: int) -> Fact | None:
     """Whether the advantage estimator is group-relative or outcome-only: returns equal advantages."""
     pairs = [(f"critic/advantages/{part}", f"critic/returns/{part}") for part in ("mean", "max", "min")]
-    found = [_values(ledger, run, step, *pair) for pair in pairs]
+    found = [values_of(ledger, run, step, *pair) for pair in pairs]
     if any(pair is None for pair in found):
         return None
     complete = cast("list[list[tuple[Fact, float]]]", found)
@@ -157,14 +147,14 @@ def group_size(ledger: Ledger, run: Run, step: int) -> Fact | None:
     relative = group_relative(ledger, run, step)
     if relative is None or relative.value is not True:
         return None
-    extremes = _values(ledger, run, step, "critic/advantages/max", "critic/advantages/min")
+    extremes = values_of(ledger, run, step, "critic/advantages/max", "critic/advantages/min")
     if extremes is None:
         return None
     bound = max(abs(value) for _, value in extremes)
     if bound <= 0:
         return None
     exact = ((bound + math.sqrt(bound * bound + 4)) / 2) ** 2
-    size = _whole(exact, 2e-3)
+    size = whole_number(exact, 2e-3)
     if size is None or size < 2 or abs(largest_advantage(size) - bound) > 2e-4 * bound:
         return None
     total = trajectories(ledger, run, step)
@@ -196,10 +186,10 @@ def prompts(ledger: Ledger, run: Run, step: int) -> Fact | None:
 @derivation("data_parallel_ranks")
 def ranks(ledger: Ledger, run: Run, step: int) -> Fact | None:
     """Partitions of the batch: all tokens ÷ ``global_seqlen/mean`` (ranks of the actor, or data-parallel ones)."""
-    found = _values(ledger, run, step, "perf/total_num_tokens", "global_seqlen/mean")
+    found = values_of(ledger, run, step, "perf/total_num_tokens", "global_seqlen/mean")
     if found is None or found[1][1] <= 0:
         return None
-    count = _whole(found[0][1] / found[1][1], 1e-6)
+    count = whole_number(found[0][1] / found[1][1], 1e-6)
     if count is None:
         return None
     return ledger.derived(
@@ -211,7 +201,7 @@ def ranks(ledger: Ledger, run: Run, step: int) -> Fact | None:
 @derivation("cluster_throughput")
 def cluster_throughput(ledger: Ledger, run: Run, step: int) -> Fact | None:
     """Tokens per second of the whole cluster: ``perf/throughput`` × GPUs."""
-    gpus, found = n_gpus(ledger, run, step), _values(ledger, run, step, "perf/throughput")
+    gpus, found = n_gpus(ledger, run, step), values_of(ledger, run, step, "perf/throughput")
     if gpus is None or found is None:
         return None
     return ledger.derived(
@@ -223,7 +213,7 @@ def cluster_throughput(ledger: Ledger, run: Run, step: int) -> Fact | None:
 @derivation("response_token_share")
 def response_share(ledger: Ledger, run: Run, step: int) -> Fact | None:
     """Share of all tokens that are response tokens."""
-    found = _values(ledger, run, step, "prompt_length/mean", "response_length/mean")
+    found = values_of(ledger, run, step, "prompt_length/mean", "response_length/mean")
     if found is None:
         return None
     (_, prompt), (_, response) = found
@@ -238,7 +228,7 @@ def response_share(ledger: Ledger, run: Run, step: int) -> Fact | None:
 @derivation("kl_in_reward")
 def kl_in_reward(ledger: Ledger, run: Run, step: int) -> Fact | None:
     """Whether a KL penalty is inside the reward: scores differ from rewards."""
-    pairs = [_values(ledger, run, step, f"critic/score/{p}", f"critic/rewards/{p}") for p in ("mean", "max", "min")]
+    pairs = [values_of(ledger, run, step, f"critic/score/{p}", f"critic/rewards/{p}") for p in ("mean", "max", "min")]
     if any(pair is None for pair in pairs):
         return None
     complete = cast("list[list[tuple[Fact, float]]]", pairs)
@@ -252,7 +242,7 @@ def kl_in_reward(ledger: Ledger, run: Run, step: int) -> Fact | None:
 @derivation("imbalance_before")
 def imbalance_before(ledger: Ledger, run: Run, step: int) -> Fact | None:
     """The gap between ranks *had the batch not been balanced*, relative to the mean."""
-    found = _values(ledger, run, step, "global_seqlen/minmax_diff", "global_seqlen/mean")
+    found = values_of(ledger, run, step, "global_seqlen/minmax_diff", "global_seqlen/mean")
     if found is None or found[1][1] <= 0:
         return None
     return ledger.derived(
@@ -264,7 +254,7 @@ def imbalance_before(ledger: Ledger, run: Run, step: int) -> Fact | None:
 @derivation("imbalance_after")
 def imbalance_after(ledger: Ledger, run: Run, step: int) -> Fact | None:
     """The imbalance that was realised: how far the fullest rank is above the mean."""
-    found = _values(ledger, run, step, "global_seqlen/balanced_max", "global_seqlen/mean")
+    found = values_of(ledger, run, step, "global_seqlen/balanced_max", "global_seqlen/mean")
     if found is None or found[1][1] <= 0:
         return None
     return ledger.derived(
@@ -276,7 +266,7 @@ def imbalance_after(ledger: Ledger, run: Run, step: int) -> Fact | None:
 @derivation("excess_tokens")
 def excess_tokens(ledger: Ledger, run: Run, step: int) -> Fact | None:
     """Tokens that the fullest rank holds above the mean, after balancing."""
-    found = _values(ledger, run, step, "global_seqlen/balanced_max", "global_seqlen/mean")
+    found = values_of(ledger, run, step, "global_seqlen/balanced_max", "global_seqlen/mean")
     if found is None:
         return None
     return ledger.derived(
@@ -288,7 +278,7 @@ def excess_tokens(ledger: Ledger, run: Run, step: int) -> Fact | None:
 @derivation("clipped_trajectories")
 def clipped_trajectories(ledger: Ledger, run: Run, step: int) -> Fact | None:
     """How many trajectories reached the length limit: clip ratio × trajectories (an integer)."""
-    total, found = trajectories(ledger, run, step), _values(ledger, run, step, "response_length/clip_ratio")
+    total, found = trajectories(ledger, run, step), values_of(ledger, run, step, "response_length/clip_ratio")
     if total is None or found is None:
         return None
     exact = found[0][1] * cast("int", total.value)
@@ -304,8 +294,8 @@ def clipped_trajectories(ledger: Ledger, run: Run, step: int) -> Fact | None:
 def tail_utilisation(ledger: Ledger, run: Run, step: int) -> Fact | None:
     """Share of the batch in flight on average: a trajectory's mean time over the stage's (Little's law)."""
     stem = "timing_s/agent_loop/"
-    found = _values(ledger, run, step, stem + "generate_sequences/mean", "timing_s/gen", stem + "tool_calls/mean")
-    found = found or _values(ledger, run, step, stem + "generate_sequences/mean", "timing_s/gen")
+    found = values_of(ledger, run, step, stem + "generate_sequences/mean", "timing_s/gen", stem + "tool_calls/mean")
+    found = found or values_of(ledger, run, step, stem + "generate_sequences/mean", "timing_s/gen")
     if found is None or found[1][1] <= 0:
         return None
     busy = found[0][1] + (found[2][1] if len(found) > 2 else 0.0)
@@ -319,7 +309,7 @@ def tail_utilisation(ledger: Ledger, run: Run, step: int) -> Fact | None:
 @derivation("generation_rate")
 def generation_rate(ledger: Ledger, run: Run, step: int) -> Fact | None:
     """Response tokens generated per second, cluster-wide: 1000 ÷ ``timing_per_token_ms/gen``."""
-    found = _values(ledger, run, step, "timing_per_token_ms/gen")
+    found = values_of(ledger, run, step, "timing_per_token_ms/gen")
     if found is None or found[0][1] <= 0:
         return None
     return ledger.derived(
