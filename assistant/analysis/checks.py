@@ -40,13 +40,14 @@ LEFT_OVER: Final = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """What a rule saw: facts by the name that its phrase uses."""
+    """What a rule saw: facts by the name that its phrase uses, and the diagnosis it stands for, if it does."""
 
     rule: str
     severity: Severity
     metrics: tuple[str, ...]
     steps: tuple[int, ...]
     facts: tuple[tuple[str, Fact], ...]
+    diagnosis: Diagnosis | None = None
 
 
 def covered(run: Run) -> bool:
@@ -120,7 +121,7 @@ def _read(run: Run, steps: Sequence[int]) -> Sequence[int]:
 
 
 def _of_run(one: Diagnosis) -> Check:
-    return Check(one.rule, one.severity, one.metrics, one.steps, one.facts)
+    return Check(one.rule, one.severity, one.metrics, one.steps, one.facts, one)
 
 
 def _of_step(ledger: Ledger, run: Run, one: Broken, steps: tuple[int, ...]) -> Check:

@@ -191,13 +191,16 @@ class Context:
         from assistant.write.document import unmark
 
         sentence = self.say(f"finding.{check.rule}", **dict(check.facts))
+        found = check.diagnosis
         self.findings.append(
             Finding(
                 id=f"F{len(self.findings) + 1}", rule=check.rule, severity=check.severity, metrics=check.metrics,
                 steps=check.steps, statement=unmark(sentence), evidence=tuple(f.id for _, f in check.facts),
+                mode=found and found.mode, onset=found and found.onset, card=found and found.card,
+                considered=tuple((other.id, other.ruled_out) for other in found.lookalikes) if found else (),
             )
         )  # fmt: skip
-        return sentence
+        return f"{sentence} {self.cite(self.resolver.library.get(found.card))}".strip() if found else sentence
 
     def chart(self, title: str, metrics: Iterable[str]) -> None:
         """Attaches a line chart of some metrics; those with fewer than two points are left out."""

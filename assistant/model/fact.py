@@ -96,6 +96,10 @@ class Finding:
         severity: ``info``, ``ok``, ``warning`` or ``critical``.
         statement: one sentence in the answer's language.
         evidence: ids of the facts that carry it.
+        mode: failure mode that the log is consistent with (``FM-08``), if the rule is one's.
+        onset: step from which its deciding sign holds.
+        card: the mode's card.
+        considered: other explanations → whether the log rules them out (``None``: it cannot tell).
     """
 
     id: str
@@ -105,9 +109,16 @@ class Finding:
     steps: tuple[int, ...]
     statement: str
     evidence: tuple[str, ...]
+    mode: str | None = None
+    onset: int | None = None
+    card: str | None = None
+    considered: tuple[tuple[str, bool | None], ...] = ()
 
     def to_json(self) -> dict[str, Any]:
-        """The contract's object."""
+        """The contract's object; what belongs to a failure mode is added where there is one."""
+        more: dict[str, Any] = {}
+        if self.mode is not None:
+            more = {"mode": self.mode, "onset": self.onset, "card": self.card, "considered": dict(self.considered)}
         return {
             "id": self.id,
             "rule": self.rule,
@@ -116,4 +127,5 @@ class Finding:
             "steps": list(self.steps),
             "statement": self.statement,
             "evidence": list(self.evidence),
+            **more,
         }

@@ -121,10 +121,13 @@ class _Work:
 
     def _rules(self) -> None:
         from assistant.analysis.checks import check_all
+        from assistant.ask.considered import others, signs
 
         steps = self.context.train_steps or list(self.run.distinct_steps)
         for check in check_all(self.context.ledger, steps, self.run):
-            self.sentences.append((check.severity, self.context.finding(check)))
+            sentence = self.context.finding(check)
+            more = [text for text in (signs(self.context, check), others(self.context, check)) if text]
+            self.sentences.append((check.severity, "\n  ".join([sentence, *more])))
 
     def _identities(self) -> None:
         from assistant.analysis.identities import verify
@@ -136,7 +139,7 @@ class _Work:
     def _thresholds(self, asked: Sequence[Threshold]) -> None:
         known = {finding.rule for finding in self.context.findings}
         rules = [*asked, *of_cards(self.run, self.context.card)]
-        rules += [t for t in _for_framework(self.run) if _TOLD_BY.get(t.id, "") not in known]
+        rules += [t for t in _for_framework(self.run) if not known & _TOLD_BY.get(t.id, set())]
         breaches, self.unchecked = check_thresholds(self.context.ledger, rules, self.run)
         for breach in breaches:
             self.sentences.append((breach.severity, self._breach(breach)))
@@ -215,7 +218,11 @@ class _Work:
 
 
 #: A shipped threshold that says what a rule says already.
-_TOLD_BY = {"verl_truncation": "truncation", "custom_mean_ratio": "exploding_ratio"}
+_TOLD_BY = {
+    **{f"{name}_truncation": {"truncation", "truncation_rising"} for name in ("verl", "trl", "openrlhf", "slime")},
+    "areal_no_eos": {"truncation", "truncation_rising"},
+    "custom_mean_ratio": {"exploding_ratio"},
+}
 
 
 def _for_framework(run: Run) -> list[Threshold]:
