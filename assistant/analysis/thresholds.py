@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from assistant.analysis.condition_values import Series, holds, measure
 from assistant.analysis.conditions import Condition, Node, parse_condition, parse_measure
 from assistant.analysis.ledger import Ledger
-from assistant.model import Fact, Run
+from assistant.model import Fact, Number, Run
 from assistant.model.fact import Severity
 
 RANK: dict[Severity, int] = {"ok": 0, "info": 1, "warning": 2, "critical": 3}
@@ -186,6 +186,7 @@ class _Work:
         self.ledger = ledger
         self.run = run
         self.tables: dict[str, Series] = {}
+        self.extremes: dict[str, tuple[Number, ...]] = {}
 
     def series(self, metric: str) -> Series:
         if metric not in self.tables:
@@ -198,6 +199,8 @@ class _Work:
     def plain(self, threshold: Threshold) -> tuple[Breach | None, bool]:
         condition = threshold.condition
         assert condition is not None
+        if condition.window.kind == "all" and self.always(condition.tree):
+            return None, True
         steps = condition.window.choose(self.steps(condition.metrics))
         verdicts = [(step, holds(condition.tree, self.tables, step)) for step in steps]
         decided = [step for step, held in verdicts if held is not None]
@@ -250,6 +253,20 @@ class _Work:
         first, last = self.value(node, text, failing[0]), self.value(node, text, worst)
         breach = Breach(threshold, severity, tuple(failing), len(values), first, last, *counts, band, limit)
         return breach, True
+
+    def always(self, tree: Node) -> bool:
+        """Whether bounds on single metrics hold at every step, told from the least and the largest value alone."""
+        if tree.op == "and":
+            return all(self.always(part) for part in tree.parts)
+        ops = tuple(part.op for part in tree.parts)
+        if tree.op == "!=" or ops not in {("metric", "number"), ("number", "metric")}:
+            return False
+        metric = next(part.name for part in tree.parts if part.op == "metric")
+        if metric not in self.extremes:
+            values = self.series(metric).values
+            self.extremes[metric] = () if not values or any(map(math.isnan, values)) else (min(values), max(values))
+        ends = self.extremes[metric]
+        return bool(ends) and all(holds(tree, {metric: Series((0,), (end,))}, 0) for end in ends)
 
     def finite(self, metrics: Iterable[str], step: int) -> bool:
         """Whether no value of some metrics at a step is NaN."""

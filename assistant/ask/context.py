@@ -75,11 +75,13 @@ class Context:
     @cached_property
     def train_steps(self) -> list[int]:
         """Steps with a training update: any metric that is not validation or bookkeeping."""
-        found: set[int] = set()
-        for metric in self.run.metrics:
+        rows: set[int] = set()
+        for metric, column in self.run.columns.items():
+            if len(rows) == len(self.run.steps):
+                break
             if not is_validation(metric) and not metric.startswith(_BOOKKEEPING):
-                found.update(cell.step for cell in self.run.cells(metric))
-        return sorted(found)
+                rows.update(column.rows)
+        return sorted({self.run.steps[row] for row in rows})
 
     # -- cards -----------------------------------------------------------------------------------
     def card(self, metric: str) -> Card | None:
