@@ -5,8 +5,9 @@ from __future__ import annotations
 import sys
 
 from evals import answers, parsing
-from evals.diagnosis import real_logs
+from evals.diagnosis import real_logs, score
 from evals.retrieval.__main__ import main as retrieval
+from evals.training.__main__ import main as training
 
 
 def main() -> int:
@@ -18,6 +19,10 @@ def main() -> int:
     status = max(status, answers.main(folders))
     print("\ndiagnosis: real logs")
     status = max(status, real_logs.main(folders))
+    print("\ndiagnosis: simulated runs held out")
+    status = max(status, score.main(["--held"]))
+    print("\ndiagnosis: runs trained on a CPU")
+    status = max(status, training(["score"]))
     print("\nretrieval: questions held out")
     return max(status, retrieval(["--held"]))
 
