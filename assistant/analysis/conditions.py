@@ -330,3 +330,23 @@ def renamed(node: Node, names: Mapping[str, str]) -> Node:
     """The same expression over other keys."""
     parts = tuple(renamed(part, names) for part in node.parts)
     return replace(node, parts=parts, name=names.get(node.name, node.name))
+
+
+def never_holds(tree: Node) -> bool:
+    """Whether joined bounds on one metric exclude each other, as ``0.5 <= x <= 0.1`` does."""
+    if tree.op != "and":
+        return False
+    low: dict[str, float] = {}
+    high: dict[str, float] = {}
+    for part in tree.parts:
+        ops = tuple(side.op for side in part.parts)
+        if part.op not in {"<", "<=", ">", ">="} or ops not in {("metric", "number"), ("number", "metric")}:
+            continue
+        first, second = part.parts
+        below = (part.op in {"<", "<="}) == (first.op == "metric")
+        name, bound = (first.name, second.value) if first.op == "metric" else (second.name, first.value)
+        if below:
+            high[name] = min(bound, high.get(name, bound))
+        else:
+            low[name] = max(bound, low.get(name, bound))
+    return any(low[name] > high[name] for name in low.keys() & high.keys())

@@ -50,6 +50,8 @@ class Context:
     suggestions: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     metrics: list[str] = field(default_factory=list)
+    names: set[str] = field(default_factory=set)
+    """What may stand in backquotes beside metric keys: conditions, file names."""
     quotable: dict[str, str] = field(default_factory=dict)
     """Texts that are no card's and may be quoted all the same, by the id under which they are cited."""
 

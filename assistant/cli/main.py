@@ -56,7 +56,7 @@ def build_parser() -> argparse.ArgumentParser:
     )  # fmt: skip
     explain.add_argument("--lang", choices=["auto", "zh", "en"], default="auto")
     explain.add_argument("--engine", choices=["auto", "offline", "llm"], default="auto")
-    explain.add_argument("--format", choices=["md", "json"], default="md")
+    explain.add_argument("--format", choices=["md", "json", "html"], default="md")
     explain.set_defaults(run=explain_command)
 
     parse = commands.add_parser("parse", help="the log as a table / 把日志变成表格")
@@ -80,9 +80,11 @@ def build_parser() -> argparse.ArgumentParser:
     from assistant.cli.check import add_check_parser
     from assistant.cli.compare import add_compare_parser
     from assistant.cli.index import add_index_parser
+    from assistant.cli.report import add_report_parser
     from assistant.cli.trend import add_trend_parser
 
     add_check_parser(commands)
+    add_report_parser(commands)
     add_compare_parser(commands)
     add_index_parser(commands)
     add_trend_parser(commands)
@@ -118,6 +120,10 @@ def explain_command(arguments: argparse.Namespace) -> int:
     if arguments.format == "json":
         objects = [answer.to_json() for answer in answers]
         write_json(objects[0] if len(objects) == 1 else objects, sys.stdout)
+    elif arguments.format == "html":
+        from assistant.cli.report import write_page
+
+        write_page(answers, material.runs, None)
     else:
         for answer in answers:
             if sys.stdout.isatty():

@@ -260,6 +260,8 @@ class Resolver:
                     key = None
                     if card is not None:
                         held = [k for k in own if k.endswith("/" + phrase) or k == phrase]
+                        if f"{phrase}/mean" in own:  # the head of a family before the tail of another key
+                            held = [f"{phrase}/mean"]
                         if len(held) == 1:
                             key = own[held[0]]
                             resolution = self.key(key, framework)

@@ -84,6 +84,8 @@ def check_runs(
 
 
 def _key(resolver: Resolver, name: str, run: Run) -> str | None:
+    if f"{name}/mean" in run.columns:
+        return f"{name}/mean"
     mentioned = resolver.mentions(name, run.metrics, run.framework)
     return next((m.key for m in mentioned if m.key is not None), None)
 
@@ -146,6 +148,7 @@ class _Work:
 
     def _breach(self, breach: Breach) -> str:
         context, threshold = self.context, breach.threshold
+        context.names |= {_rule(breach), threshold.source}
         values: dict[str, Any] = {
             "first": breach.first, "worst": breach.worst, "count": breach.count, "total": breach.total,
             "rule": f"`{_rule(breach)}`", "source": f"`{threshold.source}`",
@@ -209,10 +212,12 @@ class _Work:
         context.doc.paragraph(f"**{summary}**")
         labels = {severity: say(f"check.label_{severity}") for severity in ("critical", "warning", "info", "ok")}
         context.doc.bullets([f"**{labels[severity]}** · {sentence}" for severity, sentence in self.sentences])
+        context.names |= {left.threshold.text for left in self.unchecked}
         for left in self.unchecked:
             absent = context.join(f"`{metric}`" for metric in left.absent)
             phrase = "check.undecided" if left.absent else "check.undecided_steps"
-            context.warnings.append(unmark(say(phrase, rule=f"`{left.threshold.text}`", absent=absent or "—")))
+            values = {"rule": f"`{left.threshold.text}`", **({"absent": absent} if absent else {})}
+            context.warnings.append(unmark(say(phrase, **values)))
         context.doc.bullets(context.warnings)
         return finish(context, Verdict(code, unmark(summary), "high" if worst == "critical" else "medium"), None, 0.0)
 

@@ -187,10 +187,10 @@ class Service:
 
     def explain(
         self, material: Material, question: str = "", *, language: str = "auto", engine: str = "auto",
-        state: State | None = None,
+        state: State | None = None, own_question: bool = True,
     ) -> Explained:  # fmt: skip
-        """One answer about what was read; a question inside the text is taken when none is given."""
-        asked = question.strip() or material.question
+        """One answer about what was read; a question inside the text is taken when none is given, if wanted."""
+        asked = question.strip() or (material.question if own_question else "")
         default = material.language or settings().lang
         answer, carried = self.answerer.ask(
             asked, material.runs, language=language, default_language=default, state=state

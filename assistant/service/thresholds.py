@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from assistant import resources
-from assistant.analysis.conditions import Condition, Node, parse_condition, renamed
+from assistant.analysis.conditions import Condition, Node, never_holds, parse_condition, renamed
 from assistant.analysis.thresholds import Band, Text, Threshold, band_threshold, given
 from assistant.knowledge import Card
 from assistant.model import InputError, KnowledgeError, Run
@@ -82,7 +82,8 @@ def of_cards(run: Run, card: Callable[[str], Card | None]) -> list[Threshold]:
             continue
         if known.bounds is not None:
             low, high = known.bounds
-            tree = _between(metric, low, high)
+            slack = (None if low is None else low - ROUNDING, None if high is None else high + ROUNDING)
+            tree = _between(metric, *slack)
             if tree is not None:
                 text = _shown(metric, low, high)
                 found.append(
@@ -101,6 +102,10 @@ def of_cards(run: Run, card: Callable[[str], Card | None]) -> list[Threshold]:
                     )
                 )  # fmt: skip
     return found
+
+
+#: What float32 arithmetic may leave beyond a bound that holds exactly.
+ROUNDING = 1e-6
 
 
 def _between(metric: str, low: float | None, high: float | None) -> Node | None:
@@ -137,6 +142,11 @@ def of_user(texts: Iterable[str], runs: Sequence[Run], key_of: Callable[[str, Ru
         threshold = given(text, number)
         condition = threshold.condition
         assert condition is not None
+        if never_holds(condition.tree):
+            raise InputError(
+                zh=f"阈值“{threshold.text}”不可能满足：下限高于上限。",
+                en=f"The threshold “{threshold.text}” can never hold: its lower bound is above its upper one.",
+            )
         names: dict[str, str] = {}
         for metric in condition.metrics:
             if any(metric in run.columns for run in runs):

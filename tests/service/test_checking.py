@@ -89,3 +89,36 @@ def test_critical_band_without_a_second_sign_is_refused(tmp_path):
     path.write_text(entry, encoding="utf-8")
     with pytest.raises(KnowledgeError, match="confirm"):
         read_thresholds(path)
+
+
+def test_check_by_the_head_of_a_family_judges_its_mean():
+    log = "\n".join(
+        f"step:{s} - response_length/mean:{900 - s} - timing_s/agent_loop/slowest/response_length:{5000 - s}"
+        for s in range(1, 9)
+    )
+    (finding,) = [f for f in check(log, "response_length < 100").findings if f.rule == "threshold"]
+    assert finding.metrics == ("response_length/mean",)
+
+
+def test_check_of_bounds_that_exclude_each_other_is_refused():
+    with pytest.raises(InputError, match="never hold"):
+        check(LOG, "0.5 <= ppo_kl <= 0.1")
+
+
+def test_check_of_a_window_beyond_the_log_says_that_nothing_was_checked():
+    report = check(LOG, "ppo_kl < 1 @ 5000:")
+    assert "`ppo_kl < 1`" in report.text
+    assert "was not checked" in report.text
+
+
+def test_check_of_a_rounding_error_below_a_bound_is_no_accusation():
+    report = check(LOG.replace("actor/entropy:0.5", "actor/entropy:-5.96e-08"))
+    assert not any(f.rule.startswith("threshold/possible") for f in report.findings)
+
+
+def test_check_with_a_sourced_threshold_shows_its_sentence_in_full():
+    log = LOG.replace("actor/entropy:0.5", "actor/entropy:0.5 - training/rollout_actor_probs_pearson_corr:0.5")
+    report = check(log)
+    (finding,) = [f for f in report.findings if f.rule == "threshold/verl_pearson"]
+    assert finding.statement in report.text
+    assert not report.warnings
