@@ -66,9 +66,9 @@ def write_page(answers: Sequence[Answer], runs: Sequence[Run], output: str | Non
     Raises:
         InputError: the file cannot be written.
     """
-    from assistant.write.report import report
+    from assistant.service.reports import page as page_of
 
-    page = report(answers, runs)
+    page = page_of(answers, runs)
     if output is None:
         sys.stdout.write(page)
         return

@@ -64,9 +64,9 @@ def report(answers: Sequence[Answer], runs: Sequence[Run], *, title: str = "", m
     environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
     names = ", ".join(dict.fromkeys(run.name for run in runs))
     when = (made or datetime.now().astimezone()).strftime("%Y-%m-%d %H:%M")
-    return environment.from_string(_file("report.html.j2")).render(
+    return environment.from_string(_file("page.html.j2")).render(
         language="zh-CN" if language == "zh" else "en", title=title or f"{words['report']} · {names}", made=when,
-        t=words, parts=parts, runs=tables, css=Markup(_file("report.css")), js=Markup(_file("report.js")),
+        t=words, parts=parts, runs=tables, css=Markup(_file("page.css")), js=Markup(_file("page.js")),
         data=Markup(packed),
         library_css=Markup(_file("uPlot.min.css")), library_js=Markup(_file("uPlot.iife.min.js")),
     )  # fmt: skip
