@@ -77,12 +77,14 @@ def build_parser() -> argparse.ArgumentParser:
     metric.add_argument("--format", choices=["md", "json"], default="md")
     metric.set_defaults(run=metric_command)
 
+    from assistant.cli.chat import add_chat_parser
     from assistant.cli.check import add_check_parser
     from assistant.cli.compare import add_compare_parser
     from assistant.cli.index import add_index_parser
     from assistant.cli.report import add_report_parser
     from assistant.cli.trend import add_trend_parser
 
+    add_chat_parser(commands)
     add_check_parser(commands)
     add_report_parser(commands)
     add_compare_parser(commands)
