@@ -5,22 +5,13 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from assistant.analysis import Ledger
-from assistant.ask import (
-    answer_compare,
-    answer_define,
-    answer_explain,
-    answer_lookup,
-    answer_other,
-    answer_trend,
-    answer_validation,
-    naming,
-)
+from assistant.ask import answer_define, answer_other, answers, naming
 from assistant.ask.context import Context, is_validation
-from assistant.ask.understand import Query, State, language_of, off_topic, parts, understand
+from assistant.ask.understand import Query, State, after, continued_language, language_of, off_topic, parts, understand
 from assistant.ground import check
 from assistant.ground.check import Checked, withhold
 from assistant.knowledge import Resolver
@@ -29,7 +20,6 @@ from assistant.write.document import marked_ids, render, unmark
 
 #: Intents that can be answered without any log.
 MAX_SOURCES = 8
-MOST_HEALTH_KEYS = 6
 _TRAIN_ACCURACY = re.compile(r"训练(?:集)?(?:的|上)?(?:准确率|正确率|accuracy)|train(?:ing)? acc", re.IGNORECASE)
 _WITHOUT_LOG = {"define", "out_of_scope"}
 
@@ -67,12 +57,14 @@ class Answerer:
         started = time.perf_counter()
         if language == "auto":
             fallback = state.language if state is not None and state.language else default_language
-            language = language_of(question, fallback)
+            language = continued_language(question, state, language_of(question, fallback))
         queries = [understand(part, self.resolver, runs, language=language, state=state) for part in parts(question)]
         whole = understand(question, self.resolver, runs, language=language, state=state)
         if len(queries) == 1 or len({q.intent for q in queries} & {whole.intent, "out_of_scope"}) == 0:
             queries = [whole]
         query = replace(queries[0], text=question)
+        if query.runs:  # the runs named, in the order named; one alone is the run that the question is about
+            runs = tuple(runs[place] for place in query.runs if place < len(runs))
         context = Context(query, tuple(runs), self.resolver, Ledger(runs))
         if len(runs) > 1:
             context.warnings.append(context.say("note.other_runs", n=str(len(runs)), name=runs[0].name))
@@ -85,7 +77,7 @@ class Answerer:
             problem = problem or further
         context.query = first
         answer = finish(context, verdict, problem, time.perf_counter() - started)
-        carried = State(query.intent, query.mentions, query.steps, language, query.depth)
+        carried = after(query, answer.facts, language)
         return answer, carried
 
     def _answer(self, context: Context) -> tuple[Verdict, str | None]:
@@ -106,7 +98,7 @@ class Answerer:
         logged = any("acc" in m and not is_validation(m) for m in context.run.metrics)
         if _TRAIN_ACCURACY.search(query.text) and not logged:
             context.doc.paragraph(f"**{context.say('validation.no_training_accuracy')}**")
-        verdict = _DISPATCH[query.intent](context)
+        verdict = answers.answer(context)
         if verdict.code == "unknown_metric":
             return verdict, verdict.summary
         return verdict, None
@@ -115,7 +107,8 @@ class Answerer:
     def _absent_step(context: Context) -> Verdict | None:
         """A step that the question names and the log does not hold: said, with the steps there are."""
         query, steps = context.query, set(context.run.distinct_steps)
-        if query.steps.kind not in {"single", "pair"} or query.intent in {"define", "forecast"}:
+        ahead = query.intent in {"define", "forecast"} or "remaining" in query.topics
+        if query.steps.kind not in {"single", "pair"} or ahead:
             return None
         missing = [s for s in query.steps.values if s not in steps]
         if not missing:
@@ -131,71 +124,6 @@ class Answerer:
                     reason="the log holds no such step",
                 )  # fmt: skip
         return Verdict("no_data", unmark(text))
-
-
-def _explain(context: Context) -> Verdict:
-    """One step, several, or the run, as the question's steps say."""
-    slot, run = context.query.steps, context.run
-    if context.query.guessed and slot.kind == "none" and context.query.text.strip() and not context.query.mentions:
-        context.doc.paragraph(context.say("explain.guessed"))
-        return answer_explain.explain_run(context, brief=True)
-    keys = naming.central(naming.named_keys(context))
-    few = 0 < len(keys) <= MOST_HEALTH_KEYS
-    if context.query.intent == "health" and few:
-        return answer_trend.health(context, keys)
-    if slot.kind == "single" and few and (earlier := [s for s in run.series(keys[0])[0] if s < slot.values[0]]):
-        verdict = answer_compare.metrics(context, keys, earlier[-1], slot.values[0])
-        return replace(verdict, code="insufficient_data")
-    if slot.kind == "single":
-        return answer_explain.explain_step(context, slot.values[0])
-    if slot.kind == "last":
-        return answer_explain.explain_step(context, run.distinct_steps[-1])
-    if slot.kind == "first":
-        return answer_explain.explain_step(context, run.distinct_steps[0])
-    if slot.kind == "pair":
-        return answer_compare.compare(context)
-    if keys and context.query.mentions and len(keys) <= 8 and context.query.intent == "explain":
-        return _explain_metrics(context)
-    return answer_explain.explain_run(context)
-
-
-def _explain_metrics(context: Context) -> Verdict:
-    """ "Explain the entropy": its trend where there is one, else its definition with its values."""
-    verdict = answer_define.define(context)
-    code = "insufficient_data" if verdict.code == "answered" else verdict.code
-    return replace(verdict, code=code)
-
-
-def _validation(context: Context) -> Verdict:
-    slot, query = context.query.steps, context.query
-    keys = naming.named_keys(context)
-    report = re.search(r"结果|results?\b|解读|分析|explain|interpret", query.text)
-    if keys and not report:
-        verdict = answer_lookup.lookup(context)
-        if verdict.code == "answered" and slot.kind == "none" and len(context.run.series(keys[0])[0]) == 1:
-            context.doc.blocks.clear()
-            context.metrics.clear()
-        else:
-            return verdict
-    if slot.kind in {"single", "pair"}:
-        return answer_validation.validation(context, slot.values[0])
-    return answer_validation.validation(context)
-
-
-_DISPATCH: dict[str, Callable[[Context], Verdict]] = {
-    "explain": _explain,
-    "health": _explain,
-    "define": answer_define.define,
-    "lookup": answer_lookup.lookup,
-    "trend": answer_trend.trend,
-    "forecast": answer_other.forecast,
-    "compare": answer_compare.compare,
-    "derive": answer_other.derived,
-    "bottleneck": answer_other.bottleneck,
-    "validation": _validation,
-    "advice": answer_other.advice,
-    "out_of_scope": answer_other.out_of_scope,
-}
 
 
 #: Verdict codes by intent, as the contract has them; the two at the end are open to every intent.
@@ -244,7 +172,7 @@ def finish(context: Context, verdict: Verdict, problem: str | None, seconds: flo
     findings = tuple(replace(f, evidence=tuple(names[i] for i in f.evidence)) for f in context.findings)
     mentions = tuple(m for m in rendered.mentions if m.end > m.start)
     checked = _check(context, rendered.text, mentions, facts)
-    text, warnings = rendered.text, list(context.warnings)
+    text, warnings = rendered.text, [*context.warnings, *_overprinted(context)]
     if checked.failures:
         if strict_grounding():
             detail = "; ".join(f"{why}: {rendered.text[a:b].strip()[:120]}" for a, b, why in checked.failures[:5])
@@ -261,11 +189,23 @@ def finish(context: Context, verdict: Verdict, problem: str | None, seconds: flo
     )  # fmt: skip
 
 
+def _overprinted(context: Context) -> list[str]:
+    """That a run's steps go back: where the restart stands, and that the later of two values counts."""
+    found = []
+    for run in context.runs:
+        notes = [note.text(context.language) for note in run.warnings if note.code == "restart"]
+        twice = len(run.steps) - len(run.distinct_steps)
+        if notes and twice:
+            blank = "" if context.language == "zh" else " "
+            found.append(f"{notes[0]}{blank}{context.say('note.overprinted', n=str(twice))}")
+    return found
+
+
 def _check(context: Context, text: str, mentions: Sequence[Mention], facts: Sequence[Fact]) -> Checked:
     cards = {c.id: context.resolver.library.get(c.card) for c in context.doc.citations.values()}
     quotes = {cid: card_text(card, context.language) for cid, card in cards.items() if card is not None}
     quotes |= {c.id: context.quotable[c.card] for c in context.doc.citations.values() if c.card in context.quotable}
-    names = {name for run in context.runs for name in (*run.metrics, run.name)}
+    names = context.names | {name for run in context.runs for name in (*run.metrics, run.name)}
     names |= {k for card in context.resolver.library for k in (*card.keys, card.id)}
     names |= {f"{stat}@{n}" for stat in ("mean", "best", "worst", "maj", "std", "pass") for n in range(1, 1025)}
     names |= {f"best@n/{s}" for s in ("mean", "std")}

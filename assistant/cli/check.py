@@ -58,7 +58,8 @@ def check_command(arguments: argparse.Namespace) -> int:
     if arguments.format == "json":
         write_json(report.to_json(), sys.stdout)
     else:
-        text = report.text + "".join(f"\n\n> {note.text(language)}" for note in material.notes)
+        remarks = [*report.warnings, *(note.text(language) for note in material.notes)]
+        text = report.text + "".join(f"\n\n> {remark}" for remark in remarks if remark not in report.text)
         if sys.stdout.isatty():
             from assistant.cli.terminal import print_markdown
 
