@@ -1,0 +1,128 @@
+"""Asks every question and scores the answers.
+
+python -m evals.questions                 the open half
+python -m evals.questions --misses        and what was missed, question by question
+python -m evals.questions --held          the held half, scores alone
+python -m evals.questions --write         both halves' scores into docs/questions-results.md
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from assistant.service.facade import Material, Source, service
+from evals.questions import logs
+from evals.questions.expected import HALVES, Question, questions
+from evals.questions.score import Result, failed, figures, judge, table
+
+PAGE: Final = Path(__file__).parents[2] / "docs" / "questions-results.md"
+RARE: Final = 3
+"""Kinds with fewer questions than these share a row."""
+BEGIN, END = "<!-- tables:begin -->", "<!-- tables:end -->"
+INTRODUCTION: Final = """\
+# How often the answers are right
+
+`python -m evals.questions` asks what engineers type about training logs (`evals/questions/*.yaml`: Chinese, English,
+mixed, follow-ups) and compares each answer with what its entry expects. The questions were written from the logs and
+the metric cards, by authors who had not read the code that answers. Expected numbers were taken from the parsed logs.
+The open half may be read while tuning; of the held half only the tables below are ever shown.
+
+## Definitions
+
+- **Intent**, **slots**, **verdict**, **language**: the answer's field is one that the entry accepts. Expected
+  metrics must be among the answered ones and, where at most three are expected, no unrelated one may stand beside.
+- **Whole answer**: everything that the entry gives is right: intent, slots, verdict, language, the facts, the
+  numbers and words of the text, and none of the claims that it forbids.
+- **Forbidden claim**: a false statement that a careless answer would make (a collapse that did not happen, a missing
+  value read as zero), as a regular expression.
+- **Unsupported numbers**: numbers of the text that the answer's own check could not trace to a fact.
+- Seconds are those of the last turn, parsing not included.
+
+## Results
+
+"""
+
+
+def ask(question: Question, materials: dict[tuple[str, ...], Material]) -> Result:
+    """Asks one entry's turns and judges the last answer; logs are parsed once."""
+    assistant = service()
+    if question.runs not in materials:
+        sources = [Source(f"{run}.log", logs.text(run)) for run in question.runs]
+        materials[question.runs] = assistant.read(sources)
+    state = None
+    begin = time.perf_counter()
+    try:
+        for turn in question.turns:
+            begin = time.perf_counter()
+            explained = assistant.explain(materials[question.runs], turn, state=state)
+            state = explained.state
+        seconds = time.perf_counter() - begin
+    except Exception as error:  # an answer that fails is a wrong answer
+        return failed(question, error, time.perf_counter() - begin)
+    return judge(question, explained.answer.to_json(), seconds)
+
+
+def results(half: str, prefix: str = "") -> list[Result]:
+    """The judged answers of one half, entries whose id begins with ``prefix``."""
+    materials: dict[tuple[str, ...], Material] = {}
+    chosen = [question for question in questions(half) if question.id.startswith(prefix)]
+    if chosen:
+        service().explain(service().read([Source("warm-up", logs.text("example"))]), "entropy?")
+    return [ask(question, materials) for question in chosen]
+
+
+def tables(judged: Sequence[Result]) -> str:
+    """Scores by the question's language and by kind, as Markdown."""
+    by_language = table(figures(judged, lambda result: result.question.group), "language")
+    counted = Counter(result.question.kind for result in judged)
+    by_kind = table(
+        figures(judged, lambda result: result.question.kind if counted[result.question.kind] >= RARE else "(other)"),
+        "kind",
+    )
+    return f"{by_language}\n\n{by_kind}"
+
+
+def misses(judged: Sequence[Result]) -> str:
+    """What was wrong, for entries of the open half; nothing of a held one."""
+    lines = []
+    for result in judged:
+        if result.wrong and not result.question.held:
+            lines.append(f"{result.question.id} [{','.join(result.question.runs)}] {' ⏎ '.join(result.question.turns)}")
+            lines.extend(f"    {complaint}" for complaint in result.wrong)
+    return "\n".join(lines)
+
+
+def write(page: Path = PAGE) -> None:
+    """Writes both halves' tables."""
+    parts = [f"### {half.capitalize()} half\n\n{tables(results(half))}" for half in HALVES]
+    page.write_text(f"{INTRODUCTION}{BEGIN}\n\n" + "\n\n".join(parts) + f"\n\n{END}\n", encoding="utf-8")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Command line."""
+    parser = argparse.ArgumentParser(prog="python -m evals.questions", description=__doc__.splitlines()[0])
+    parser.add_argument("--held", action="store_true", help="the held half: scores alone")
+    parser.add_argument("--misses", action="store_true", help="list what the open half missed")
+    parser.add_argument("--only", default="", metavar="PREFIX", help="entries whose id begins so: en, zh-0, turns")
+    parser.add_argument("--write", action="store_true", help=f"both halves' tables into {PAGE.name}")
+    given = parser.parse_args(arguments)
+    if given.held and given.misses:
+        parser.error("the held half's questions are never shown: --misses is for the open half")
+    if given.write:
+        write()
+        return 0
+    judged = results("held" if given.held else "open", given.only)
+    if given.misses:
+        print(misses(judged), end="\n\n")
+    print(tables(judged))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
