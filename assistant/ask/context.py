@@ -200,7 +200,8 @@ class Context:
             Finding(
                 id=f"F{len(self.findings) + 1}", rule=check.rule, severity=check.severity, metrics=check.metrics,
                 steps=check.steps, statement=unmark(sentence), evidence=tuple(f.id for _, f in check.facts),
-                mode=found and found.mode, onset=found and found.onset, card=found and found.card,
+                mode=found.mode if found else None, onset=found.onset if found else None,
+                card=found.card if found else None,
                 considered=tuple((other.id, other.ruled_out) for other in found.lookalikes) if found else (),
             )
         )  # fmt: skip

@@ -205,7 +205,9 @@ def _points(steps: Sequence[int], values: Sequence[Number]) -> dict[str, list[An
 
 
 def _run(run: Run, language: str) -> dict[str, Any]:
-    rows, series, shown = [], [], 0
+    rows: list[dict[str, Any]] = []
+    series: list[dict[str, Any]] = []
+    shown = 0
     for metric in run.metrics:
         steps, values = run.series(metric)
         finite = [value for value in values if math.isfinite(value)]
