@@ -158,6 +158,19 @@ def change_points(
     )
 
 
+def likeliest(steps: ArrayLike, values: Array, p_value: float) -> ChangePoint | None:
+    """The jump or bend that describes a series best which changed by other evidence, of that p-value.
+
+    ``None`` where a line or a constant describes it better.
+    """
+    shape, scans = best_shape(values)
+    for kind, found in scans.items():
+        if kind == shape:
+            place = min(found.place, len(values) - 1)
+            return _described(np.asarray(steps), values, (0, place, len(values)), kind, (p_value, True))
+    return None
+
+
 def _search(values: Array, offset: int, level: float, guard: int) -> Iterator[Found]:
     """Changes of a series, then of the parts on both sides; ``guard`` blocks at a split hold points of both sides."""
     found = _single(values, level)

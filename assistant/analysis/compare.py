@@ -13,10 +13,12 @@ from dataclasses import replace
 from typing import cast
 
 from assistant.analysis.compare_axes import align as aligned
+from assistant.analysis.compare_findings import lone_findings, weighed
 from assistant.analysis.compare_judge import MOST_TRENDS, corrected, fewer, row_of, with_trend
 from assistant.analysis.compare_model import Better, CategoryOf, Comparison, DirectionOf, Kind, Reason, Side
 from assistant.analysis.compare_rows import Workshop
 from assistant.analysis.compare_rules import Axis, rules
+from assistant.analysis.compare_settings import kl_apart
 from assistant.analysis.compare_verdict import decide
 from assistant.analysis.ledger import Ledger
 from assistant.analysis.series import series
@@ -88,7 +90,7 @@ def compare_runs(
     if found.ends is not None:
         values = {"axis": align, "first": found.ends[0], "second": found.ends[1], "key": str(found.keys[0])}
         reasons.append(Reason(f"aligned_{align}", values))
-    if found.cut is not None:
+    if found.cut is not None and result.rows:
         reasons.append(Reason("beyond_shared", {"name": found.cut[0].name, "last": found.cut[1]}))
     return replace(result, align=align, reasons=(*result.reasons, *reasons))
 
@@ -122,6 +124,7 @@ def compare_sides(
     bench = Workshop(ledger, sizes or {}, reach_back=reach_back)
     held_a, held_b = _held(a), _held(b)
     asked = list(dict.fromkeys(metrics)) if metrics else None
+    unlike, scales = bench.unlike_work((a, b)), kl_apart(bench, a, b)
     pairs, left_out = [], []
     for metric in asked or a.run.metrics:
         other = counterpart(metric)
@@ -130,7 +133,9 @@ def compare_sides(
             left_out += [other] if other.code != "other_framework" or metric in b.run.columns else []
             continue
         group = rules().class_of(metric, categories(metric))
-        pair = bench.pair((metric, other), (a, b), group, _better(direction(metric)))
+        apart = (unlike and rules().is_timed(metric)) or (scales and rules().contains_kl(metric))
+        way = "context" if apart else _better(direction(metric))
+        pair = bench.pair((metric, other), (a, b), group, way)
         if isinstance(pair, Reason):
             left_out.append(pair)
         else:
@@ -149,9 +154,16 @@ def compare_sides(
             for reason in left_out
             if reason.values["metric"] in wanted and reason.code not in {"not_in_a", "not_in_b"}
         ]
-    return decide(ledger, bench, Comparison(
+    result = decide(ledger, bench, Comparison(
         kind, a, b, "step", "inconclusive", "medium", (), tuple(rows), (), tuple(left_out)
     ), held_a=held_a, held_b=held_b, class_of=lambda metric: rules().class_of(metric, categories(metric)))  # fmt: skip
+    if result.verdict == "not_comparable":
+        return result
+    lone = lone_findings(ledger, a, b)
+    # What was asked about alone keeps its own verdict; what stands beside it is told all the same.
+    code = result.verdict if asked else weighed(result.verdict, lone)
+    sure = result.confidence if code == result.verdict else "medium"
+    return replace(result, lone=lone, verdict=code, confidence=sure)
 
 
 def _run(ledger: Ledger, run: Run | None) -> Run:

@@ -32,7 +32,7 @@ def row_of(bench: Workshop, pair: Pair) -> Row:
     counts = (pair.parts[0].n, pair.parts[1].n)
     return Row(
         pair.metric, pair.other, pair.group, pair.direction, change, half, change.p_value, None, None, code, band,
-        counts,
+        counts, rho=None if found is None else found.noise.rho,
     )  # fmt: skip
 
 
@@ -51,21 +51,21 @@ def _looks(pair: Pair) -> int:
 def _code(ledger: Ledger, pair: Pair, change: Fact) -> tuple[RowCode, Fact | None]:
     """What a row says before the correction."""
     parts, delta = pair.parts, float(change.delta or 0)
-    if delta == 0 and parts[0].n == parts[1].n == 1:
+    seen = [{float(v) for v in p.points.values[p.start : p.stop]} for p in parts]
+    if seen[0] == seen[1] and len(seen[0]) == 1:
         return "unchanged", None
     if change.noise is None:
-        seen = [{float(v) for v in p.points.values[p.start : p.stop]} for p in parts]
-        if len(seen[0]) == len(seen[1]) == 1 and min(parts[0].n, parts[1].n) > 1:
-            return ("unchanged" if seen[0] == seen[1] else "changed"), None
-        return "inconclusive", None
+        constant = len(seen[0]) == len(seen[1]) == 1 and min(parts[0].n, parts[1].n) > 1
+        return ("changed" if constant else "inconclusive"), None
     size = rules().relative_band * abs(parts[0].value)
     if pair.group == "validation" and 0 <= parts[0].value <= 1:
         size = max(size, rules().share_band)
+    size = max(size, rules().least(change.metric or ""))
     if size > 0 and abs(delta) + 1.96 * change.noise <= size:
         band = ledger.derived(
             f"band/{change.metric}/{change.id}", size, inputs=[parts[0].fact],
             formula=f"{rules().relative_band:g} × |{change.metric}| on side A"
-            + (f", at least {rules().share_band:g}" if pair.group == "validation" else ""),
+            + ("" if size == rules().relative_band * abs(parts[0].value) else f", at least {size:g}"),
         )  # fmt: skip
         return "unchanged", band
     if not change.significant:
@@ -84,8 +84,9 @@ def fewer(rows: Sequence[Row]) -> list[Row]:
             continue
         seen.add(told)
         setting = row.code == "changed" and row.basis is None
-        neutral += not row.directed and not setting
-        if row.directed or setting or neutral <= rules().most_neutral_rows:
+        counted = not row.directed and not setting and row.group != "speed"
+        neutral += counted
+        if not counted or neutral <= rules().most_neutral_rows:
             kept.append(row)
     return kept
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from assistant.analysis.compare_rules import Axis, MetricClass
 from assistant.model import Fact, Run
 from assistant.model.answer import Confidence
+
+if TYPE_CHECKING:
+    from assistant.analysis.checks import Check
 
 Better = Literal["higher_better", "lower_better", "neutral", "context"]
 Code = Literal["improved", "regressed", "mixed", "unchanged", "inconclusive", "not_comparable"]
@@ -77,6 +80,7 @@ class Row:
         band: the band within which the interval lies, where the code is ``unchanged`` for that.
         points: points on side A and B.
         trend: the trend over the points between two steps, where that settles what the two ends do not.
+        rho: the largest correlation of neighbouring steps that the noise allows for; ``None`` where none was assumed.
     """
 
     metric: str
@@ -92,6 +96,7 @@ class Row:
     band: Fact | None
     points: tuple[int, int]
     trend: Fact | None = None
+    rho: float | None = None
 
     @property
     def significant_after_correction(self) -> bool | None:
@@ -110,6 +115,14 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
+class Lone:
+    """A diagnosis that one side has and the other has not."""
+
+    side: Literal["a", "b"]
+    check: Check
+
+
+@dataclass(frozen=True, slots=True)
 class Comparison:
     """A comparison and what carries it.
 
@@ -124,6 +137,7 @@ class Comparison:
         rows: one a metric, classes in deciding order.
         reasons: what decides and qualifies the verdict.
         not_comparable: what was left out, and why.
+        lone: diagnoses that one side has and the other has not, gravest first.
     """
 
     kind: Kind
@@ -136,6 +150,7 @@ class Comparison:
     rows: tuple[Row, ...]
     reasons: tuple[Reason, ...]
     not_comparable: tuple[Reason, ...]
+    lone: tuple[Lone, ...] = ()
 
     @property
     def facts(self) -> tuple[Fact, ...]:

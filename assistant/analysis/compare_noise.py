@@ -1,14 +1,17 @@
 """How far means of a series may differ by chance alone, when neighbouring values resemble each other.
 
-One model serves steps, windows and runs: a smooth curve (a polynomial in the number of the point) plus noise with
-correlation ρ between neighbours, from independent values (ρ = 0) to a random walk (ρ → 1). Every statistic is a
-contrast: a weighted sum of points whose noise has a variance that ρ and the scatter determine.
+Steps, windows and runs are judged alike: each side is a mean of points that scatter around their level with a spread of
+the side's own, and with correlation ρ between neighbours (AR(1)). A run's scatter at its start says nothing of that at
+its end, so nothing is shared between the sides.
 
-ρ is not known, and an estimate that is plugged in calls noise a change far too often in short series. So the noise is
-the largest over all ρ that the series allows, at a confidence that is paid for (Berger & Boos 1994): with β the chance
-that ρ lies outside, p = β + max p(ρ), the smallest over a few β. What the series allows is told by the restricted
-likelihood, whose ratio keeps its χ² law close to a unit root too (Chen & Deo 2009, J. Econometrics 152), and which no
-polynomial curve disturbs.
+ρ is not known. Short series estimate it too low, so its restricted likelihood is used, which has nearly no such bias
+(Cooper & Thompson 1977), and of it not the peak but the upper end of what it leaves plausible (one-sided 95 %), at most
+:data:`LARGEST`. That bound is a choice, and it is said wherever the interval is shown: a slow random drift
+has ρ = 1, and no two windows of it could ever be told apart; here they can be, for the log did move. What that
+costs is measured in ``tests/analysis/test_compare_simulation.py``.
+
+Given ρ, the expected residual sum of squares and its degrees of freedom are exact (moments of a quadratic form, Box
+1954, Satterthwaite 1946), and so is the variance of the mean; two sides are joined after Welch 1947.
 """
 
 from __future__ import annotations
@@ -22,22 +25,24 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-#: Correlations that are considered; the last cannot be told from a random walk in any log.
-RHOS: Array = np.array(
-    [0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.93, 0.96, 0.98, 0.99, 0.997, 0.9999, 0.999999]
-)
-#: Chances that ρ lies outside of what is allowed for, smallest last: only they reach a p-value after many looks.
-BETAS = (0.02, 0.004, 0.0005, 0.00005)
-#: χ²₁ quantiles at 1 − 2β: the limit is one-sided, only a ρ that is too small does harm.
-CUTS = (4.2179, 7.0335, 10.8276, 15.1367)
-#: What taking the smallest over all β costs: measured on random walks, where nearly nothing else is to spare.
-CHOICE = 1.2
-#: Fewest points from which the model's scatter is taken.
+#: Correlations of neighbours that are considered.
+RHOS: Array = np.array([0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9])
+#: The largest of them: what a difference of levels is tested against at worst.
+LARGEST = 0.9
+#: χ²₁ quantile at 0.9: the upper limit of ρ is one-sided, only a ρ that is too small does harm.
+CUT = 2.7055
+#: Fewest points from which ρ is taken; with fewer the largest is assumed.
 MIN_POINTS = 6
-#: Points of a series beyond which windows far apart are judged by their neighbourhoods alone (a matter of time).
-MAX_POINTS = 2000
 #: Share of a series' variance below which what remains beside the curve is rounding.
 NOTHING = 1e-18
+#: A side of fewer points takes its scatter from so many nearest ones.
+FEW, NEAREST = 8, 12
+#: Lengths of the stretches from which ρ is taken, where a side is shorter.
+AROUND = (10, 20, 40, 80)
+#: Most points that are worked with one by one; beyond, means of neighbours are.
+MAX_POINTS = 160
+#: Differences over which the spread of a single one is taken, and the multiple of it at which one is cut off.
+REACH, CUT_OFF = 15, 4.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +66,10 @@ class Fit:
         """The likeliest correlation of neighbours."""
         return float(RHOS[int(np.argmin(self.support))])
 
-    def allowed(self, cut: float) -> NDArray[np.bool_]:
-        """Which of :data:`RHOS` the series does not exclude; everything below the likeliest is left out as milder."""
-        return self.support <= cut
+    @property
+    def upper(self) -> int:
+        """Place in :data:`RHOS` of the largest correlation that the series does not exclude (:data:`CUT`)."""
+        return int(np.flatnonzero(self.support <= CUT)[-1])
 
 
 def degree_for(n: int) -> int:
@@ -115,125 +121,165 @@ def fit(values: Array, degree: int | None = None) -> Fit | None:
     return Fit(n, n - columns, support - support.min(), scale)
 
 
-# -- variances of contrasts, per unit variance of the innovations -----------------------------------------------------
-def window_variance(first: tuple[int, int], second: tuple[int, int]) -> Array:
-    """Variance of mean(second) − mean(first) for each of :data:`RHOS`; windows are (start, stop), disjoint, in points.
+# -- one side ---------------------------------------------------------------------------------------------------------
+def steadied(values: Array) -> Array:
+    """The series with its differences in units of the spread nearby, jumps cut off: for the correlation alone.
 
-    Stationary noise; the limit ρ → 1 is the random walk's, since the level cancels.
-    """
-    (a, b), (c, d) = sorted((first, second))
-    m, n = b - a, d - c
-    cross = RHOS ** (c - b + 1) * _geometric(m) * _geometric(n) / (m * n)
-    total = _within(m) / m**2 + _within(n) / n**2 - 2 * cross
-    variance: Array = np.maximum(total, 0.0) / (1 - RHOS**2)
-    return variance
-
-
-def level_variance(window: tuple[int, int], *, started: bool) -> Array:
-    """Variance of one window's mean for each of :data:`RHOS`.
+    Neither a change of spread nor a jump of the level leaves the correlation of neighbours to be seen otherwise.
 
     Args:
-        window: (start, stop) in points.
-        started: the series begins where its noise begins (a run from its first step on), so that even a random walk
-            has only wandered since; else it is stationary, and a random walk may be anywhere.
+        values: shape (n,), finite.
+
+    Returns:
+        Shape (n,), without unit.
     """
-    a, b = window
-    m = b - a
-    mean_square = _within(m) / m**2
-    if started:
-        mean_square = mean_square - (RHOS ** (a + 1) * _geometric(m) / m) ** 2
-    variance: Array = np.maximum(mean_square, 0.0) / (1 - RHOS**2)
-    return variance
+    steps = np.diff(values)
+    n = len(steps)
+    if n < MIN_POINTS:
+        return values
+    size, reach = np.abs(steps), min(REACH, n)
+    starts = np.clip(np.arange(n) - reach // 2, 0, n - reach)
+    near = np.sort(size[starts[:, None] + np.arange(reach)], axis=1)
+    spread = 1.4826 * np.median(near, axis=1)
+    spread = np.where(spread > 0, spread, near.mean(axis=1))
+    spread = np.where(spread > 0, spread, 1.0)
+    cut: Array = np.clip(steps / spread, -CUT_OFF, CUT_OFF)
+    return np.concatenate([np.zeros(1), np.cumsum(cut)])
 
 
-def _geometric(m: int) -> Array:
-    """1 + ρ + … + ρ^(m−1) for each of :data:`RHOS`."""
-    total: Array = (1 - RHOS**m) / (1 - RHOS)
-    return total
+@lru_cache(maxsize=4096)
+def _moments(places: tuple[int, ...], window: tuple[int, int], degree: int, rho: float) -> tuple[float, float, float]:
+    """Of noise of variance one at some places: the expected residual sum of squares around a polynomial, the degrees
+    of freedom that go with it, and the variance of the mean over a window."""
+    at = np.array(places, dtype=np.float64)
+    basis, _ = np.linalg.qr(np.vander(at - at.mean(), degree + 1))
+    product = (np.eye(len(at)) - basis @ basis.T) @ rho ** np.abs(at[:, None] - at)
+    expected = float(np.trace(product))
+    lags = np.arange(1, n := window[1] - window[0], dtype=np.float64)
+    mean = (n + 2 * float(((n - lags) * rho**lags).sum())) / n**2
+    return expected, expected**2 / float((product * product.T).sum()), mean
 
 
-def _within(m: int) -> Array:
-    """Sum of ρ^|i − j| over all pairs of m points, for each of :data:`RHOS`."""
-    lags = np.arange(1, m, dtype=np.float64)
-    total: Array = m + 2 * ((m - lags) * RHOS[:, None] ** lags).sum(axis=1)
-    return total
-
-
-# -- the noise of a contrast ------------------------------------------------------------------------------------------
 @dataclass(frozen=True, slots=True)
-class Noise:
-    """The noise of one contrast: standard errors under each pair of correlations that must be allowed for.
+class Level:
+    """The mean of one side as a measurement.
 
     Attributes:
-        errors: one array a choice of β, of the standard errors allowed.
-        freedoms: degrees of freedom that go with them.
-        betas: the choices of β; a single 0 where nothing has to be allowed for.
-        choice: what choosing among them costs, a factor of the p-value.
+        variance: of the mean, in the metric's unit squared; 0 where nothing scatters.
+        freedom: degrees of freedom of that estimate.
+        rho: the correlation of neighbours that it allows for.
     """
 
-    errors: tuple[Array, ...]
-    freedoms: tuple[Array, ...]
-    betas: tuple[float, ...] = BETAS
-    choice: float = CHOICE
+    variance: float
+    freedom: float
+    rho: float
+
+
+def level(values: Array, window: tuple[int, int], limits: tuple[int, int] | None = None) -> Level | None:
+    """How well a window's mean is known, from its own scatter.
+
+    The scatter is that around the window's own line (around the mean below eight points); a window of fewer than eight
+    points takes it from the nearest twelve, of which one or two points that are judged are left out.
+
+    Args:
+        values: the whole series, shape (n,), finite, in the order of steps.
+        window: (start, stop) in points.
+        limits: (start, stop) beyond which no scatter is taken, since the other side begins there.
+
+    Returns:
+        ``None`` where fewer than four points tell the scatter.
+    """
+    start, stop = window
+    values, start, stop, limits = _in_blocks(values, start, stop, limits or (0, len(values)))
+    low, high = start, stop
+    if stop - start < FEW:
+        low = max(limits[0], min(start - (NEAREST - (stop - start)) // 2, limits[1] - NEAREST))
+        high = min(limits[1], low + NEAREST)
+    places = tuple(i for i in range(low, high) if stop - start > 2 or not start <= i < stop)
+    if len(places) < 4:
+        return None
+    rho = _plausible(values, start, stop)
+    degree = 1 if len(places) >= FEW else 0
+    at = np.array(places, dtype=np.float64)
+    basis, _ = np.linalg.qr(np.vander(at - at.mean(), degree + 1))
+    centre = values[list(places)] - values[places[0]]
+    rest = centre - basis @ (basis.T @ centre)
+    total = float(rest @ rest)
+    if total <= NOTHING * len(at) * float(np.abs(centre).max()) ** 2:
+        total = 0.0
+    first = places[0]
+    expected, freedom, mean = _moments(
+        tuple(i - first for i in places), (start - first, stop - first), degree, rho
+    )  # fmt: skip
+    return Level(total / expected * mean, freedom, rho)
+
+
+def _plausible(values: Array, start: int, stop: int) -> float:
+    """The largest correlation of neighbours that the points in and around a window leave plausible.
+
+    Told by stretches of several lengths, of which the mildest counts: a long one tells it better where the level keeps
+    still, and where it moves, a short one sees less of that.
+    """
+    uppers = []
+    for size in AROUND:
+        left, right = start, stop
+        if right - left < size:
+            left = max(0, min(start - (size - (stop - start)) // 2, len(values) - size))
+            right = min(len(values), max(left + size, stop))
+        found = fit(steadied(values[left:right]))
+        uppers.append(len(RHOS) - 1 if found is None else found.upper)
+    return float(RHOS[min(uppers)])
+
+
+def _in_blocks(
+    values: Array, start: int, stop: int, limits: tuple[int, int]
+) -> tuple[Array, int, int, tuple[int, int]]:
+    """Means of neighbours where a window is long: the same mean, from fewer points (some at the end may be left)."""
+    size = -(-(stop - start) // MAX_POINTS)
+    if size == 1:
+        return values, start, stop, limits
+    shift = start % size  # a block begins where the window does
+    count = (len(values) - shift) // size
+    blocks = values[shift : shift + count * size].reshape(count, size).mean(axis=1)
+    first = (start - shift) // size
+    return blocks, first, min(count, first + (stop - start) // size), (0, count)
+
+
+# -- the noise of a difference ----------------------------------------------------------------------------------------
+@dataclass(frozen=True, slots=True)
+class Noise:
+    """The noise of a difference.
+
+    Attributes:
+        error: standard error, in the metric's unit.
+        freedom: degrees of freedom; infinite where the error is known.
+        rho: the largest correlation of neighbours that it allows for; ``None`` where none was assumed.
+    """
+
+    error: float
+    freedom: float = math.inf
+    rho: float | None = None
 
     def p_value(self, delta: float) -> float:
         """Two-sided p-value of a difference of ``delta`` against none."""
-        best = 1.0
-        for beta, errors, freedoms in zip(self.betas, self.errors, self.freedoms, strict=True):
-            ratios = abs(delta) / errors
-            # The largest p is that of the smallest ratio unless the degrees of freedom differ much.
-            worst = max(t_tail(float(r), float(f)) for r, f in _hardest(ratios, freedoms))
-            best = min(best, self.choice * (beta + worst))
-        return best
+        return t_tail(abs(delta) / self.error, self.freedom)
 
-    def half_width(self, level: float = 0.05) -> float:
-        """The difference that must be passed for p < ``level``: half of an interval at confidence 1 − ``level``."""
-        widths = []
-        level /= self.choice
-        for beta, errors, freedoms in zip(self.betas, self.errors, self.freedoms, strict=True):
-            if beta < level:
-                quantiles = {f: t_quantile(1 - (level - beta) / 2, float(f)) for f in np.unique(freedoms)}
-                widths.append(max(float(e) * quantiles[f] for e, f in zip(errors, freedoms, strict=True)))
-        return min(widths)
+    def half_width(self, share: float = 0.05) -> float:
+        """The difference that must be passed for p < ``share``: half of an interval at confidence 1 − ``share``."""
+        return self.error * t_quantile(1 - share / 2, self.freedom)
 
 
-def _hardest(ratios: Array, freedoms: Array) -> list[tuple[float, float]]:
-    """The smallest ratio for each number of degrees of freedom."""
-    return [(float(ratios[freedoms == f].min()), float(f)) for f in np.unique(freedoms)]
+def between(a: Level, b: Level) -> Noise | None:
+    """Noise of the difference of two levels; ``None`` where neither scatters.
 
-
-def within_series(found: Fit, variance: Array) -> Noise:
-    """Noise of a contrast within one series; ``variance`` as :func:`window_variance` gives it."""
-    errors = found.scale * np.sqrt(variance)
-    parts = [errors[found.allowed(cut)] for cut in CUTS]
-    return Noise(tuple(parts), tuple(np.full(len(part), float(found.df)) for part in parts))
-
-
-def between_series(found: tuple[Fit, Fit], variances: tuple[Array, Array]) -> Noise:
-    """Noise of a difference between two independent series, each with correlation and scatter of its own.
-
-    Degrees of freedom after Welch 1947 and Satterthwaite 1946, in whole numbers, rounded down.
+    Degrees of freedom after Welch 1947 and Satterthwaite 1946. Of one series, the levels hang together and their
+    difference varies less than this says: on the safe side.
     """
-    squares = [one.scale**2 * variance for one, variance in zip(found, variances, strict=True)]
-    errors, freedoms = [], []
-    for cut in CUTS:
-        # Each series may leave its own range: half of β each, so the cut is that of a slightly smaller β.
-        a, b = (square[one.allowed(cut + 1.2)] for one, square in zip(found, squares, strict=True))
-        worst = np.array([a.max() + b.max()])
-        freedom = worst**2 / (a.max() ** 2 / found[0].df + b.max() ** 2 / found[1].df)
-        errors.append(np.sqrt(worst))
-        freedoms.append(np.floor(freedom))
-    return Noise(tuple(errors), tuple(freedoms))
-
-
-def known(error: float) -> Noise:
-    """Noise whose standard error is known from counts or bounds: normal, nothing to allow for."""
-    return single(error, math.inf)
-
-
-def single(error: float, freedom: float) -> Noise:
-    """Noise whose standard error was estimated directly, with degrees of freedom."""
-    return Noise((np.array([error]),), (np.array([freedom]),), (0.0,), 1.0)
+    variance = a.variance + b.variance
+    if variance <= 0:
+        return None
+    freedom = variance**2 / sum(one.variance**2 / one.freedom for one in (a, b))
+    return Noise(math.sqrt(variance), round(freedom, 2), max(one.rho for one in (a, b) if one.variance > 0))
 
 
 # -- Student's t ------------------------------------------------------------------------------------------------------
@@ -243,7 +289,7 @@ def t_tail(t: float, freedom: float) -> float:
 
     By the incomplete beta function's continued fraction (DLMF 8.17.22, evaluated after Lentz).
     """
-    if t <= 0:
+    if t <= 0 or math.isnan(t):
         return 1.0
     if math.isinf(t):
         return 0.0

@@ -7,31 +7,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from assistant.analysis.compare_model import Better, Reason, Side
-from assistant.analysis.compare_noise import (
-    MAX_POINTS,
-    Array,
-    Noise,
-    between_series,
-    fit,
-    known,
-    level_variance,
-    single,
-    window_variance,
-    within_series,
-)
-from assistant.analysis.compare_rules import MetricClass
+from assistant.analysis.compare_noise import Noise, between, level
+from assistant.analysis.compare_rules import MetricClass, rules
 from assistant.analysis.compare_validation import validation_error
 from assistant.analysis.ledger import Ledger
 from assistant.analysis.noise import same_gap_noise, sampling_variance
 from assistant.analysis.series import Series, series
 from assistant.model import Fact, Run
 
-#: Points around two steps or windows from which their noise is taken, where the run is longer.
+#: Points around two steps from which differences over the same gap are taken.
 NEIGHBOURHOOD = 120
 #: Steps in which the size of a batch is looked for.
 LOOKED_AT = 50
-#: A run whose first step is at most this one is logged from its start.
-START = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,8 +114,7 @@ class Workshop:
             if found is not None:
                 return found
         same = sides[0].run is sides[1].run and a.points.metric == b.points.metric
-        found = _within(a, b) if same else _between(a, b)
-        return found or self._sampling(a, b, sides)
+        return _scatter(a, b, same=same) or self._sampling(a, b, sides)
 
     def _validations(self, a: Measured, b: Measured, sides: tuple[Side, Side]) -> Estimate | None:
         """Re-sampling noise of the validations on both sides, whose problems are the same."""
@@ -145,7 +131,7 @@ class Workshop:
         if total <= 0:
             return None
         basis = "resampling" if bases == {"resampling"} else "share_bound"
-        return Estimate(known(math.sqrt(total)), basis, tuple(inputs))
+        return Estimate(Noise(math.sqrt(total)), basis, tuple(inputs))
 
     def _sampling(self, a: Measured, b: Measured, sides: tuple[Side, Side]) -> Estimate | None:
         """Bounds from the batch: what drawing other prompts can do at most."""
@@ -161,7 +147,22 @@ class Workshop:
                     return None
                 total += found[0] / part.n**2
                 bases.append(found[1])
-        return Estimate(known(math.sqrt(total)), bases[0], tuple(inputs)) if total > 0 else None
+        return Estimate(Noise(math.sqrt(total)), bases[0], tuple(inputs)) if total > 0 else None
+
+    def unlike_work(self, sides: tuple[Side, Side]) -> tuple[str, Measured, Measured] | None:
+        """The tokens that a step works on, where the sides differ in them too much for times to be compared."""
+        for metric in rules().works(sides[0].run.metrics):
+            parts = [self.measured(metric, side, "stability") for side in sides] if self._shared(metric, sides) else []
+            if len(parts) < 2 or parts[0] is None or parts[1] is None or min(p.value for p in parts if p) <= 0:
+                continue
+            ratio = parts[1].value / parts[0].value
+            apart = not 1 / rules().work_apart <= ratio <= rules().work_apart
+            return (metric, parts[0], parts[1]) if apart else None
+        return None
+
+    @staticmethod
+    def _shared(metric: str, sides: tuple[Side, Side]) -> bool:
+        return all(metric in side.run.columns for side in sides)
 
     def prompts(self, run: Run) -> Fact | None:
         """Prompts in a step, derived once a run (independent draws of a batch)."""
@@ -203,59 +204,22 @@ def _named(part: Measured, side: Side) -> str:
     return f"{side.run.id}:{part.points.metric} at {where}"
 
 
-def _within(a: Measured, b: Measured) -> Estimate | None:
-    """Noise between two steps or windows of one series."""
-    low, high = min(a.start, b.start), max(a.stop, b.stop)
-    values = a.points.values
-    if a.n == b.n == 1:
+def _scatter(a: Measured, b: Measured, *, same: bool) -> Estimate | None:
+    """Noise of the difference of two means, from the scatter of each side."""
+    if same and a.n == b.n == 1:
         first, second = sorted((a.start, b.start))
-        around = values[max(0, low - NEIGHBOURHOOD) : high + NEIGHBOURHOOD]
-        shift = max(0, low - NEIGHBOURHOOD)
+        shift = max(0, first - NEIGHBOURHOOD)
+        around = a.points.values[shift : second + 1 + NEIGHBOURHOOD]
         direct = same_gap_noise(around.tolist(), first - shift, second - shift)
         if direct is not None:
-            return Estimate(single(*direct), "residual")
-    spare = max(0, NEIGHBOURHOOD - (high - low))
-    left = max(0, low - (spare + 1) // 2)
-    right = min(len(values), left + max(high - low, NEIGHBOURHOOD))
-    left = max(0, min(left, right - max(high - low, NEIGHBOURHOOD)))
-    right = max(right, high)
-    if right - left > MAX_POINTS:
-        return _between(a, b)
-    found = fit(values[left:right])
-    if found is None:
+            return Estimate(Noise(*direct), "residual")
+    levels = []
+    for part, other in ((a, b), (b, a)):
+        limits = 0, len(part.points.values)
+        if same:
+            limits = (0, other.start) if part.start < other.start else (other.stop, limits[1])
+        levels.append(level(part.points.values, (part.start, part.stop), limits))
+    if levels[0] is None or levels[1] is None:
         return None
-    variance = window_variance((a.start - left, a.stop - left), (b.start - left, b.stop - left))
-    return Estimate(within_series(found, variance), "autocorrelated")
-
-
-def _between(a: Measured, b: Measured) -> Estimate | None:
-    """Noise between two series, or far ends of one: that of each by itself, added."""
-    fits, variances = [], []
-    for part in (a, b):
-        values, window, from_start = _around(part)
-        found = fit(values)
-        if found is None:
-            return None
-        started = from_start and int(part.points.steps[0]) <= START
-        fits.append(found)
-        variances.append(level_variance(window, started=started))
-    return Estimate(between_series((fits[0], fits[1]), (variances[0], variances[1])), "autocorrelated")
-
-
-def _around(part: Measured) -> tuple[Array, tuple[int, int], bool]:
-    """Points from which one side's noise is taken, where the side lies in them, and whether they begin the series.
-
-    From the start on where that is not too many; else the neighbourhood, in means of neighbours for a long window.
-    """
-    values = part.points.values
-    right = min(len(values), max(part.stop, part.start + NEIGHBOURHOOD))
-    if right <= MAX_POINTS:
-        return values[:right], (part.start, part.stop), True
-    reach = max(MAX_POINTS // 4, part.n)
-    left, right = max(0, part.start - reach), min(len(values), part.stop + reach)
-    size = -(-(right - left) // MAX_POINTS)
-    left += (part.start - left) % size  # a block begins where the window does
-    count = (right - left) // size
-    blocks = values[left : left + count * size].reshape(count, size).mean(axis=1)
-    start = (part.start - left) // size
-    return blocks, (start, min(count, start + max(1, part.n // size))), False
+    noise = between(levels[0], levels[1])
+    return None if noise is None else Estimate(noise, "autocorrelated")

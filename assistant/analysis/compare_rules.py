@@ -35,6 +35,12 @@ class Rules:
     most_neutral_rows: int
     relative_band: float
     share_band: float
+    negligible: tuple[tuple[re.Pattern[str], float], ...]
+    settings: Mapping[str, tuple[re.Pattern[str], ...]]
+    with_kl: tuple[re.Pattern[str], ...]
+    timed: tuple[re.Pattern[str], ...]
+    work: tuple[re.Pattern[str], ...]
+    work_apart: float
     axes: Mapping[str, AxisKeys]
 
     def class_of(self, metric: str, category: str | None) -> MetricClass:
@@ -56,6 +62,26 @@ class Rules:
     def weight(self, name: MetricClass) -> float:
         """The share of the error that a class may spend."""
         return self.classes[name][0]
+
+    def least(self, metric: str) -> float:
+        """A change of a metric below which nothing hangs on it, in its own unit; 0 where none is known."""
+        return next((below for pattern, below in self.negligible if pattern.fullmatch(metric)), 0.0)
+
+    def setting(self, metric: str) -> str | None:
+        """The kind of setting that a key prints, if it does."""
+        return next((kind for kind, patterns in self.settings.items() if _any(patterns, metric)), None)
+
+    def contains_kl(self, metric: str) -> bool:
+        """Whether a KL penalty is inside of the metric."""
+        return _any(self.with_kl, metric)
+
+    def is_timed(self, metric: str) -> bool:
+        """Whether the metric is a time or a rate that hangs on how many tokens are worked on."""
+        return _any(self.timed, metric)
+
+    def works(self, metrics: Sequence[str]) -> list[str]:
+        """Keys of the tokens worked on in a step, the most fitting first."""
+        return [metric for pattern in self.work for metric in metrics if pattern.fullmatch(metric)]
 
     def select(self, metrics: Sequence[str]) -> list[str]:
         """Metrics worth a row, in their order."""
@@ -91,7 +117,7 @@ def read_rules(text: str, where: str) -> Rules:
     import yaml
 
     table = yaml.safe_load(text)
-    expected = {"classes", "left_out", "instead_of", "most_neutral_rows", "band", "axes"}
+    expected = {"classes", "left_out", "instead_of", "most_neutral_rows", "band", "settings", "with_kl", "work", "axes"}
     if not isinstance(table, dict) or set(table) != expected:
         odd = expected ^ set(table if isinstance(table, dict) else ())
         raise _wrong(where, ", ".join(sorted(odd)), "missing or unknown", "缺少或不认识")
@@ -113,10 +139,18 @@ def read_rules(text: str, where: str) -> Rules:
         name: AxisKeys(*(_patterns(where, f"axes.{name}.{kind}", entry[kind]) for kind in ("cumulative", "per_step")))
         for name, entry in table["axes"].items()
     }
-    band = table["band"]
+    band, work = table["band"], table["work"]
+    negligible = tuple(
+        (pattern, float(entry["below"]))
+        for place, entry in enumerate(band["negligible"])
+        for pattern in _patterns(where, f"band.negligible.{place}", entry["patterns"])
+    )
+    settings = {name: _patterns(where, f"settings.{name}", texts) for name, texts in table["settings"].items()}
     return Rules(
         classes, _patterns(where, "left_out", table["left_out"]), tuple(pairs), int(table["most_neutral_rows"]),
-        float(band["relative"]), float(band["share"]), axes,
+        float(band["relative"]), float(band["share"]), negligible, settings,
+        _patterns(where, "with_kl", table["with_kl"]), _patterns(where, "work.timed", work["timed"]),
+        _patterns(where, "work.tokens", work["tokens"]), float(work["apart"]), axes,
     )  # fmt: skip
 
 

@@ -8,17 +8,19 @@ from dataclasses import replace
 from assistant.analysis.compare_judge import TREND_POINTS
 from assistant.analysis.compare_model import Code, Comparison, Reason, Row
 from assistant.analysis.compare_rows import Workshop
-from assistant.analysis.compare_rules import DECIDING, MetricClass
-from assistant.analysis.identities import derive
+from assistant.analysis.compare_rules import DECIDING, MetricClass, rules
+from assistant.analysis.compare_settings import differing, kl_apart
 from assistant.analysis.ledger import Ledger
-from assistant.model import Fact, Run
+from assistant.model import Fact
 from assistant.model.answer import Confidence
 
 ClassOf = Callable[[str], MetricClass]
 #: Most facts that a verdict names.
 MOST_DECISIVE = 3
-#: Quantities whose difference makes equal steps unequal amounts of training.
-SETUP = ("prompts_per_step", "trajectories_per_step", "group_size", "n_gpus")
+#: Bases of a validation's noise that are measured or bounded, rather than taken from a few validations nearby.
+MEASURED = frozenset({"resampling", "share_bound"})
+#: A change of a metric without better or worse is told from this factor on, at most so many.
+LARGE, MOST_LARGE = 1.5, 3
 
 
 def decide(
@@ -34,6 +36,12 @@ def decide(
     group = next((g for g in (*DECIDING, "speed") if any(row.group == g for row in directed)), None)
     rows = [row for row in directed if row.group == group]
     code = verdict_of(rows)
+    passed_over: list[Row] = []
+    if group == "validation" and code == "inconclusive" and not any(row.basis in MEASURED for row in rows):
+        # A handful of validations of unknown noise settles nothing; a reward that is settled then does.
+        rewards = [row for row in directed if row.group == "reward"]
+        if verdict_of(rewards) not in {"inconclusive", "unchanged"}:
+            passed_over, group, rows, code = rows, "reward", rewards, verdict_of(rewards)
     apart = _apart(draft, held_a, held_b, class_of)
     if apart is not None and group not in {"validation", "reward"}:
         code, rows = "not_comparable", []
@@ -47,7 +55,12 @@ def decide(
     reasons = [] if apart is None else [apart]
     if code != "not_comparable":
         reasons += [_said(row) for row in decisive]
+        scales = kl_apart(bench, draft.a, draft.b)
+        reasons = [_on_scales(reason, scales) for reason in reasons]
+        reasons += [Reason("validation_open", {"metric": row.metric, "c": row.change}) for row in passed_over[:1]]
         reasons += _against(draft.rows, group, code)
+        reasons += _large(draft.rows, decisive)
+        reasons += _per_token(ledger, bench, draft)
         reasons += _between(ledger, draft, decisive)
     elif apart is None:
         reasons.append(Reason("nothing_shared"))
@@ -80,12 +93,14 @@ def verdict_of(rows: Sequence[Row]) -> Code:
     return "unchanged" if codes == {"unchanged"} else "inconclusive"
 
 
-def _weight(row: Row, code: Code) -> tuple[bool, float]:
+def _weight(row: Row, code: Code) -> tuple[int, float]:
+    """Rows that say what the verdict says come first, those that do not differ at all last, surest first."""
     matching = row.code == code or (code == "mixed" and row.code in {"improved", "regressed"})
     if not row.directed:
         matching = row.code == "changed"
+    rank = 0 if matching else 3 if row.code == "unchanged" else 2 if row.p_corrected is None else 1
     p = row.p_corrected.value if row.p_corrected is not None else 1.0
-    return not matching, float(p) if isinstance(p, (int, float)) else 1.0
+    return rank, float(p) if isinstance(p, (int, float)) else 1.0
 
 
 def _apart(draft: Comparison, held_a: set[str], held_b: set[str], class_of: ClassOf) -> Reason | None:
@@ -106,7 +121,7 @@ def _said(row: Row) -> Reason:
     if row.trend is not None:
         return Reason("row_trend", values | {"t": row.trend})
     if row.code == "changed" and row.basis is None:
-        return Reason("setting", values)
+        return Reason("setting" if rules().setting(row.metric) else "row_constant", values)
     if row.half is None or row.p_corrected is None:
         return Reason("row_equal" if row.code == "unchanged" else "row_unknown", values)
     values |= {"half": row.half, "p": row.p_corrected}
@@ -121,6 +136,14 @@ def _said(row: Row) -> Reason:
     return Reason(f"row_{row.code}", values)
 
 
+def _on_scales(reason: Reason, scales: Reason | None) -> Reason:
+    """The sentence of a reward from which a KL penalty was taken, where its coefficient differs."""
+    if scales is None or reason.code != "row_changed" or not rules().contains_kl(str(reason.values["metric"])):
+        return reason
+    coefficient = {"coefficient": scales.values["metric"], "ka": scales.values["a"], "kb": scales.values["b"]}
+    return Reason("row_other_scale", {**reason.values, **coefficient})
+
+
 def _against(rows: Sequence[Row], group: MetricClass | None, code: Code) -> list[Reason]:
     """Changes beyond noise in classes that do not decide, at most two, and one that goes against the verdict first."""
     kinds = {"improved", "regressed"}
@@ -131,6 +154,47 @@ def _against(rows: Sequence[Row], group: MetricClass | None, code: Code) -> list
         for row in found[:2]
         if row.p_corrected is not None
     ]
+
+
+def _large(rows: Sequence[Row], decisive: Sequence[Row]) -> list[Reason]:
+    """Large changes beyond noise of metrics that have no better or worse, the clearest first."""
+    found = []
+    for row in rows:
+        old, new = abs(row.change.from_value or 0), abs(row.change.to_value or 0)
+        if row.code != "changed" or row in decisive or row.p_corrected is None or not old or not new:
+            continue
+        if row.group == "speed" or row.half is None or max(old / new, new / old) < LARGE:
+            continue
+        # By how far beyond noise: a factor alone would favour whatever lies near zero.
+        found.append((-abs(float(row.change.delta or 0)) / float(row.half.value or 1), row))
+    found.sort(key=lambda pair: pair[0])
+    return [
+        Reason("also_changed", {"metric": row.metric, "c": row.change, "p": row.p_corrected})
+        for _, row in found[:MOST_LARGE]
+        if row.p_corrected is not None
+    ]
+
+
+def _per_token(ledger: Ledger, bench: Workshop, draft: Comparison) -> list[Reason]:
+    """That times are not compared where the tokens of a step differ, and the time a token takes."""
+    found = bench.unlike_work((draft.a, draft.b))
+    timed = [row for row in draft.rows if rules().is_timed(row.metric)]
+    if found is None or not timed:
+        return []
+    metric, *work = found
+    reasons = [Reason("tokens_differ", {"metric": metric, "a": work[0].fact, "b": work[1].fact})]
+    step = next((row for row in timed if row.metric.endswith(("/step", "time_per_step", "step_time"))), None)
+    if step is None or ("total" not in metric and "global" not in metric):
+        return reasons  # the mean length of an answer is no count of tokens
+    shares = []
+    for side, value, part in zip((draft.a, draft.b), (step.change.from_value, step.change.to_value), work, strict=True):
+        shares.append(
+            ledger.derived(
+                f"ms_per_token/{step.metric}", 1000 * float(value or 0) / part.value, run=side.run, step=side.last,
+                inputs=[step.change, part.fact], formula=f"1000 × {step.metric} / {metric}, means over the side",
+            )
+        )  # fmt: skip
+    return [*reasons, Reason("time_per_token", {"metric": step.metric, "a": shares[0], "b": shares[1]})]
 
 
 def _between(ledger: Ledger, draft: Comparison, decisive: Sequence[Row]) -> list[Reason]:
@@ -157,7 +221,7 @@ def _limits(
             reasons.append(Reason("same_problems"))
         reasons += _looks(ledger, draft, decisive[0])
         reasons += _where(ledger, draft, decisive[0])
-    elif group == "reward" and decisive:
+    elif group == "reward" and decisive and not any(row.group == "validation" for row in draft.rows):
         reasons.append(Reason("reward_is_training"))
     elif not any(row.directed for row in draft.rows):
         reasons.append(Reason("no_direction"))
@@ -165,16 +229,24 @@ def _limits(
     if len(tested) > 1:
         count = ledger.count("metrics_tested", len(tested), metric=tested[0].metric)
         reasons.append(Reason("corrected", {"n": count}))
-    for basis in ("autocorrelated", "residual", "resampling", "share_bound", "bound", "fraction_bound"):
+    rho = max((row.rho for row in draft.rows if row.rho is not None), default=None)
+    if rho is not None:
+        allowed = ledger.derived(
+            "correlation_allowed", rho, inputs=[], formula="upper end of what the log leaves plausible, at most 0.9"
+        )
+        reasons.append(Reason("basis_autocorrelated", {"rho": allowed}))
+    for basis in ("residual", "resampling", "share_bound", "bound", "fraction_bound"):
         if any(row.basis == basis for row in draft.rows):
             reasons.append(Reason(f"basis_{basis}"))
     if any(row.basis is None and row.code == "inconclusive" for row in draft.rows):
         reasons.append(Reason("noise_unknown"))
     if draft.kind == "runs":
         reasons.append(Reason("one_run_each"))
-        constant = [row for row in draft.rows if row.code == "changed" and row.basis is None]
+        settings = differing(ledger, bench, draft.a, draft.b)
+        told = {reason.values.get("metric") for reason in settings}
+        constant = [row for row in draft.rows if row.code == "changed" and row.basis is None and row.metric not in told]
         reasons += [Reason("setting", {"metric": row.metric, "c": row.change}) for row in constant]
-        reasons += _setup(ledger, draft.a.run, draft.b.run)
+        reasons += settings
         if draft.a.run.framework != draft.b.run.framework:
             names = [side.run.framework or side.run.format for side in (draft.a, draft.b)]
             reasons.append(Reason("frameworks", {"a": names[0], "b": names[1]}))
@@ -185,7 +257,7 @@ def _looks(ledger: Ledger, draft: Comparison, row: Row) -> list[Reason]:
     """That a validation is one of several, and what that does to its p-value."""
     metric, run = row.other, draft.b.run
     count = len(run.columns[metric].values) if metric in run.columns else 0
-    if count < 3:
+    if count < 3 or row.p is None:
         return []
     number = ledger.count("validations", count, metric=metric)
     chosen = draft.a.best_of or draft.b.best_of
@@ -199,21 +271,6 @@ def _where(ledger: Ledger, draft: Comparison, row: Row) -> list[Reason]:
     if draft.kind != "runs" or len(steps) != 2 or steps[0] is None or steps[1] is None:
         return []
     return [Reason("validated_at", {"metric": row.metric, "a": steps[0], "b": steps[1]})]
-
-
-def _setup(ledger: Ledger, a: Run, b: Run) -> list[Reason]:
-    """Sizes that the two logs imply and that differ: a step is not the same amount of training then."""
-    reasons = []
-    for name in SETUP:
-        found = [_first(ledger, name, run) for run in (a, b)]
-        if found[0] is not None and found[1] is not None and found[0].value != found[1].value:
-            reasons.append(Reason(f"differs_{name}", {"a": found[0], "b": found[1]}))
-    return reasons
-
-
-def _first(ledger: Ledger, name: str, run: Run) -> Fact | None:
-    facts = (derive(ledger, name, step, run) for step in run.distinct_steps[:20])
-    return next((fact for fact in facts if fact is not None), None)
 
 
 def _confidence(code: Code, group: MetricClass | None, decisive: Sequence[Row]) -> Confidence:

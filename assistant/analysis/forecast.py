@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -52,6 +52,8 @@ class Forecast:
         first_step: first step of the stretch that was continued.
         last_step: last step of the log.
         n: points of the stretch.
+        logged: whether the line was laid through the logarithms of values, all positive, although the linear scale was
+            asked for: its interval would have reached below zero.
     """
 
     value: float | None
@@ -61,6 +63,7 @@ class Forecast:
     first_step: int
     last_step: int
     n: int
+    logged: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,13 +91,16 @@ class _Line:
 def forecast_at(steps: ArrayLike, values: ArrayLike, step: int, *, scale: Scale = "linear") -> Forecast:
     """The value at a future step, with a 95 % prediction interval for a single value there.
 
+    Where all values are positive and the interval of a straight line reaches below zero, the line through their
+    logarithms is continued instead (where that has no trend, the interval ends at zero).
+
     The interval holds the scatter of single points, the error of the slope and the autocorrelation of the residuals.
 
     Source: prediction from a regression line with AR(1) errors, the line's variance multiplied by (1 + ρ)/(1 − ρ)
     (Yue & Wang 2004), ρ without its small-sample bias, Student's quantile at the effective number of points.
     """
-    x, y = np.asarray(steps), np.asarray(values, dtype=np.float64)
-    x, y, refusal = _stretch(x, y, scale)
+    x, whole = np.asarray(steps), np.asarray(values, dtype=np.float64)
+    x, y, refusal = _stretch(x, whole, scale)
     first, last = (int(x[0]), int(x[-1])) if len(x) else (0, 0)
     if refusal is None and step <= last:
         refusal = "not_ahead"
@@ -105,6 +111,11 @@ def forecast_at(steps: ArrayLike, values: ArrayLike, step: int, *, scale: Scale 
     line = _fit(x, np.log(y) if scale == "log" else y)
     value, half = line.at(step), line.error(step, point=True)
     found = [value, value - half, value + half]
+    if scale == "linear" and found[1] <= 0 < whole.min():
+        logged = forecast_at(steps, values, step, scale="log")
+        if logged.value is not None:
+            return replace(logged, logged=True)
+        found = [max(v, 0.0) for v in found]
     if scale == "log":
         found = [math.exp(v) if v < 700 else math.inf for v in found]
     return Forecast(found[0], found[1], found[2], None, first, last, len(x))
@@ -151,8 +162,9 @@ def _stretch(x: NDArray[np.int64], y: Array, scale: Scale) -> tuple[NDArray[np.i
         if len(x) < LEAST_POINTS:
             return x, y, "few_points"
         whole = trend_of(x, y, scale=scale)
-    if whole.direction not in {"rising", "falling"} or (whole.p_value or 0) >= 0.05:
-        return x, y, "no_trend"
+    held = whole.interval if scale == "linear" else whole.growth_interval
+    if whole.direction not in {"rising", "falling"} or whole.p_value is None or whole.p_value >= 0.05 or held is None:
+        return x, y, "no_trend"  # a change decided, or nothing
     return x, y, None
 
 
@@ -238,7 +250,8 @@ def forecast(
         ("forecast", chosen.id, metric, found.first_step, found.last_step, step, scale),
         kind="derived", run=chosen.id, name=f"forecast/{metric}", step=step, value=found.value,
         low=found.low, high=found.high, n=found.n, inputs=(trend.id,),
-        formula=f"line through {metric} from step {found.first_step} to {found.last_step}, continued; "
+        formula=f"line through {f'log({metric})' if found.logged else metric} from step {found.first_step} "
+        f"to {found.last_step}, continued; "
         "95 % prediction interval",
     )  # fmt: skip
     return fact, None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 
 from assistant.analysis.compare import compare_runs
 from assistant.analysis.validation import ValidationSet, validation_sets
@@ -13,6 +14,12 @@ from assistant.ask.parts import change_remarks, change_table, headlines
 from assistant.model import Fact, Verdict
 from assistant.write.document import unmark
 
+_HIGHER = re.compile(
+    r"(?i)高了|高多少|涨了|升了|上升了|增加了|提高了|变大了|\b(?:higher|rose|risen|increased|grew|grown)\b"
+)
+_LOWER = re.compile(
+    r"(?i)低了|低多少|跌了|降了|下降了|减少了|降低了|变小了|\b(?:lower|fell|fallen|dropped|decreased|shrunk)\b"
+)
 REWARDS = ("critic/score", "critic/rewards", "reward", "mean_reward")
 
 
@@ -171,7 +178,7 @@ def _validations(context: Context, first: int, second: int, *, also_training: bo
             continue
         change = context.ledger.change(metric, first, second)
         if change is not None:
-            changes.append(_with_error(context, change, table))
+            changes.append(with_error(context, change, table))
     if not changes:
         for metric in context.run.at(second):
             if is_validation(metric) and (change := context.ledger.change(metric, first, second)) is not None:
@@ -202,7 +209,7 @@ def _is_reward(metric: str) -> bool:
     return metric.startswith(REWARDS) or "reward" in metric.lower()
 
 
-def _with_error(context: Context, change: Fact, table: ValidationSet) -> Fact:
+def with_error(context: Context, change: Fact, table: ValidationSet) -> Fact:
     """The change with its re-sampling error in place of batch noise (validation problems do not change)."""
     errors = []
     for step in (change.from_step or 0, change.to_step or 0):
@@ -228,6 +235,8 @@ def metrics(context: Context, keys: list[str], first: int, second: int) -> Verdi
         doc.blocks[slot] = f"**{text}**"
         return Verdict("not_comparable", unmark(text))
     verdicts = [judge_with_trend(context, change) for change in changes]
+    other_way = _other_way(context, changes[0])
+    verdicts[0] = (verdicts[0][0], other_way + verdicts[0][1])
     doc.blocks[slot] = f"**{verdicts[0][1]}**"
     remarks = [r for r in change_remarks(context, first, second) if any(key(m) in unmark(r) for m in keys)]
     if any((_is_reward(m) or "score" in m) and not is_validation(m) for m in keys):
@@ -238,6 +247,16 @@ def metrics(context: Context, keys: list[str], first: int, second: int) -> Verdi
     codes = {code for code, _ in verdicts}
     code = verdicts[0][0] if len(codes) == 1 else "mixed" if {"improved", "regressed"} <= codes else verdicts[0][0]
     return Verdict(code, unmark(verdicts[0][1]), "medium")
+
+
+def _other_way(context: Context, change: Fact) -> str:
+    """Said first where a question asks how much higher a metric is and it is lower, or the other way round."""
+    text, delta = context.query.text, change.delta or 0
+    if _HIGHER.search(text) and not _LOWER.search(text) and delta < 0:
+        return context.say("compare.not_higher")
+    if _LOWER.search(text) and not _HIGHER.search(text) and delta > 0:
+        return context.say("compare.not_lower")
+    return ""
 
 
 def judge_with_trend(context: Context, change: Fact) -> tuple[str, str]:

@@ -1,8 +1,9 @@
-"""Explain and health: one step, or the whole run."""
+"""Explain and health of one step, or of sets of values without steps; the whole run is :mod:`report`."""
 
 from __future__ import annotations
 
-from assistant.analysis.checks import Check, check_all, check_step, covered
+from assistant.analysis.checks import Check, check_step, covered
+from assistant.analysis.diagnosis import role
 from assistant.ask import answer_validation
 from assistant.ask.context import Context, key
 from assistant.ask.detail import every_metric
@@ -60,14 +61,14 @@ def explain_step(context: Context, step: int) -> Verdict:
         time_part(context, step)
     if step in context.validation_steps:
         answer_validation.body(context, step)
-    _gaps(context, [step])
-    _next(context, bool(_grave(checks)), step)
-    grave = len(_grave(checks))
+    gaps(context, [step])
+    next_part(context, bool(grave_of(checks)), step)
+    grave = len(grave_of(checks))
     worth = sentences[grave] if len(sentences) > grave else ""
     summary = _step_summary(context, step, sentences[:grave], worth, changes)
     doc.blocks[slot] = f"**{summary}**"
     context.metrics.extend(headlines(context, step)[:6])
-    return _verdict(context, checks, summary)
+    return verdict_of(context, checks, summary)
 
 
 def _step_summary(context: Context, step: int, grave: list[str], worth: str, changes: list[Fact]) -> str:
@@ -88,9 +89,9 @@ def _step_summary(context: Context, step: int, grave: list[str], worth: str, cha
     return say("explain.step_clean", step=step, known=say("explain.known_one"))
 
 
-def _verdict(context: Context, checks: list[Check], summary: str) -> Verdict:
+def verdict_of(context: Context, checks: list[Check], summary: str) -> Verdict:
     """``critical`` or ``warning`` where a rule says so; ``healthy`` needs enough steps to be said."""
-    worst = _worst(checks)
+    worst = worst_of(checks)
     if worst in {"critical", "warning"}:
         return Verdict(worst, unmark(summary), "high" if worst == "critical" else "medium")
     known = len(context.train_steps) >= ENOUGH_STEPS and covered(context.run)
@@ -98,12 +99,13 @@ def _verdict(context: Context, checks: list[Check], summary: str) -> Verdict:
     return Verdict(code, unmark(summary), "medium")
 
 
-def _grave(checks: list[Check]) -> list[Check]:
+def grave_of(checks: list[Check]) -> list[Check]:
     """Findings that call for attention (an ``info`` is only worth knowing)."""
     return [check for check in checks if check.severity in {"critical", "warning"}]
 
 
-def _worst(checks: list[Check]) -> str:
+def worst_of(checks: list[Check]) -> str:
+    """The gravest severity, ``ok`` without any."""
     severities = {check.severity for check in checks}
     return next((s for s in ("critical", "warning", "info") if s in severities), "ok")
 
@@ -138,14 +140,16 @@ def _reward_line(context: Context, step: int) -> None:
         context.doc.paragraph(context.say("explain.reward_line", reward=mean, low=low, high=high))
 
 
-def _gaps(context: Context, steps: list[int]) -> None:
+def gaps(context: Context, steps: list[int]) -> None:
+    """What the log lacks at some steps, under a heading; nothing where it lacks nothing."""
     lines = missing_lines(context, steps)
     if lines:
         context.doc.heading("section.missing")
         context.doc.bullets(lines)
 
 
-def _next(context: Context, flagged: bool, step: int) -> None:
+def next_part(context: Context, flagged: bool, step: int) -> None:
+    """What to look at after a step: the next validation, more steps, and that nothing need be changed."""
     doc, say = context.doc, context.say
     doc.heading("section.next")
     lines = []
@@ -159,6 +163,10 @@ def _next(context: Context, flagged: bool, step: int) -> None:
         lines.append(say("explain.val_last", metric=baseline.metric or "", value=baseline))
     elif baseline is not None:
         lines.append(say("explain.next_val", metric=baseline.metric or "", value=baseline))
+    elif (other := role(context.run, "val_accuracy")) is not None and other.spelling.plain:
+        value = context.value(other.metrics[0], int(other.steps[-1]))
+        if value is not None:
+            lines.append(say("explain.val_last", metric=other.metrics[0], value=value))
     elif context.run.framework == "verl":
         lines.append(say("explain.next_val_none"))
     if len(context.train_steps) < ENOUGH_STEPS:
@@ -166,65 +174,6 @@ def _next(context: Context, flagged: bool, step: int) -> None:
     if not flagged:
         lines.append(say("explain.no_change_needed" if covered(context.run) else "explain.not_covered"))
     doc.bullets(lines)
-
-
-def explain_run(context: Context, *, brief: bool = False) -> Verdict:
-    """The whole run: setup, validation first, trends of the main metrics, time, what stands out."""
-    train = context.train_steps
-    if not train:
-        steps = context.validation_steps
-        return answer_validation.validation(context, steps[-1])
-    if len(context.run.distinct_steps) == 1:
-        return explain_step(context, train[-1])
-    if context.run.step_axis == "index" and len(train) <= MAX_RECORDS:
-        return explain_records(context, train)
-    doc, say, last = context.doc, context.say, train[-1]
-    checks = check_all(context.ledger, train)
-    slot = len(doc.blocks)
-    doc.blocks.append("")
-    sentences = _findings(context, checks)
-    lines = setup_lines(context, last)
-    if lines and not brief:
-        doc.heading("section.setup")
-        doc.bullets(lines)
-    if len(context.validation_steps) == 1:
-        answer_validation.body(context, context.validation_steps[0], brief=True)
-    else:
-        answer_validation.history(context)
-    metrics = [m for m in headlines(context, last) if len(context.run.series(m)[0]) > 1]
-    if len(train) >= ENOUGH_STEPS:
-        doc.heading("section.signals")
-        doc.bullets([line for metric in metrics[:12] if (line := trend_line(context, metric, train))])
-    elif len(train) > 1:
-        doc.heading("section.changes", step=train[0])
-        change_table(context, metrics, train[0], last)
-        doc.bullets(change_remarks(context, train[0], last))
-    else:
-        _main_table(context, last)
-    if context.query.depth == "every":
-        every_metric(context, last, validation=False)
-    if not brief:
-        time_part(context, last)
-    _gaps(context, list(context.run.distinct_steps))
-    _next(context, bool(_grave(checks)), last)
-    counts = {
-        "train": context.ledger.count("training_steps", len(train)),
-        "val": context.ledger.count("validations", len(context.validation_steps)),
-    }
-    grave = _grave(checks)
-    if grave:
-        number = context.ledger.count("findings", len(grave))
-        summary = say("explain.run_flagged", count=number, first=sentences[0], **counts)
-    elif len(train) < ENOUGH_STEPS:
-        summary = say("explain.run_clean_few", **counts)
-    elif not covered(context.run):
-        summary = say("explain.run_uncovered", **counts)
-    else:
-        summary = say("explain.run_clean", **counts)
-    doc.blocks[slot] = f"**{summary}**"
-    context.chart(say("section.signals"), metrics[:6])
-    context.metrics.extend(metrics[:6])
-    return _verdict(context, checks, summary)
 
 
 def explain_records(context: Context, records: list[int]) -> Verdict:
@@ -243,7 +192,7 @@ def explain_records(context: Context, records: list[int]) -> Verdict:
         found.extend(checks)
         sentences.extend(said)
     count = context.ledger.count("records", len(records))
-    grave = _grave(found)
+    grave = grave_of(found)
     summary = (
         say("explain.records_flagged", n=count, first=sentences[found.index(grave[0])])
         if grave
@@ -251,28 +200,5 @@ def explain_records(context: Context, records: list[int]) -> Verdict:
     )
     doc.blocks[slot] = f"**{summary}**"
     context.metrics.extend(headlines(context, records[0])[:6])
-    worst = _worst(found)
+    worst = worst_of(found)
     return Verdict(worst if grave else "insufficient_data", unmark(summary), "medium")
-
-
-def trend_line(context: Context, metric: str, steps: list[int]) -> str:
-    """One line on a metric's trend over some steps; empty if it has no values there."""
-    trend = context.ledger.trend(metric, steps)
-    if trend is None or trend.first_step is None or trend.last_step is None or trend.p_value is None:
-        return ""
-    first, last = context.value(metric, trend.first_step), context.value(metric, trend.last_step)
-    assert first is not None
-    assert last is not None
-    phrases = {"rising": "explain.trend_up", "falling": "explain.trend_down"}
-    phrase = phrases.get(trend.direction or "", "explain.trend_none")
-    levels = context.levels(metric, trend)
-    if levels:
-        unsure = trend.direction in {"rising", "falling"} and trend.p_value >= 0.05
-        return context.say(
-            f"{phrase}_s" if unsure else f"{phrase}_m",
-            title=context.title(metric),
-            metric=metric,
-            trend=trend,
-            **levels,
-        )
-    return context.say(phrase, title=context.title(metric), metric=metric, trend=trend, first=first, last=last)

@@ -7,6 +7,7 @@ import math
 from assistant.analysis import derive
 from assistant.ask.context import Context, key
 from assistant.ask.naming import absent, named_keys, steps_text, unknown, variant, wanted_steps, which
+from assistant.knowledge import Card
 from assistant.model import Fact, Verdict
 from assistant.write.document import unmark
 
@@ -38,6 +39,7 @@ def lookup(context: Context) -> Verdict:
             near=context.join(map(key, near)),
         )
         context.doc.paragraph(f"**{text}**")
+        context.doc.paragraph(_when_logged(context, known))
         return Verdict("no_data", unmark(text))
     if context.query.op in {"max", "min", "argmax", "argmin"} or (context.query.op is None and len(keys) > 1):
         keys = variant(context, keys, context.query.op)
@@ -57,6 +59,15 @@ def lookup(context: Context) -> Verdict:
     for metric in keys[:3]:
         context.doc.paragraph(context.gloss(metric))
     return Verdict("answered" if found else "no_data", unmark(texts[0]))
+
+
+def _when_logged(context: Context, card: Card) -> str:
+    """What a metric that the log lacks needs to be logged, in its card's words."""
+    when = card.present_when(context.language).rstrip("。.")
+    if not when or when == "—":
+        return ""
+    quoted = context.doc.quote(card.id, card.title(context.language), card.source, when)
+    return f"{context.say('define.present', text=quoted)} {context.cite(card)}"
 
 
 def _count_steps(context: Context) -> Verdict:

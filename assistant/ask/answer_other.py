@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-from assistant.analysis import derive, time_shares
+from assistant.analysis import derive
 from assistant.analysis.checks import check_all, covered
+from assistant.analysis.diagnosis import role
 from assistant.analysis.identities import largest_advantage
-from assistant.ask.answer_trend import trend
+from assistant.analysis.trend import MIN_POINTS
 from assistant.ask.context import Context, key
-from assistant.ask.parts import as_rate, note, time_part, top_advantage
-from assistant.model import Fact, StepSlot, Verdict
+from assistant.ask.findings import remedy, told
+from assistant.ask.parts import as_rate, note, time_part, timed, top_advantage
+from assistant.model import Fact, Verdict
 from assistant.write.document import unmark
 
 #: Delta degrees of freedom of the group standard deviation (torch.std; core_algos.py#compute_grpo_outcome_advantage).
 DDOF = 1
 #: How many further steps are tried where the first does not imply a quantity.
 MOST_STEPS = 60
+#: Findings for which measures are quoted.
+MOST_ADVISED = 2
 _NEEDS = {
     "generation": "`timing_per_token_ms/gen`, `perf/throughput`",
     "gpus": "`perf/total_num_tokens`, `perf/throughput`, `perf/time_per_step`",
@@ -39,7 +41,7 @@ _CITED = {
 # -- derive -------------------------------------------------------------------------------------
 def derived(context: Context) -> Verdict:
     """The quantities that a question asks for, each with its arithmetic."""
-    topics = list(context.query.topics) or ["gpus", "batch", "critic", "kl_reward"]
+    topics = [t for t in context.query.topics if t in _NEEDS] or ["gpus", "batch", "critic", "kl_reward"]
     if "advantage" in topics and "critic" in topics and len(topics) == 2:
         topics.remove("critic")
     if "advantage" in topics and "group" not in topics and "batch" not in topics:
@@ -222,9 +224,8 @@ def bottleneck(context: Context) -> Verdict:
     slot = context.query.steps
     steps = context.train_steps or list(context.run.distinct_steps)
     step = slot.values[0] if slot.kind == "single" else steps[0] if slot.kind == "first" else steps[-1]
-    shares, _ = time_shares(context.ledger, step)
-    total = context.value("timing_s/step", step)
-    if not shares or total is None:
+    found = timed(context, step, back=slot.kind == "none")
+    if found is None:
         stages = _old_stages(context, step)
         if stages:
             summary = context.say("bottleneck.stages", v=stages[0], stage=key(str(stages[0].metric)))
@@ -236,11 +237,12 @@ def bottleneck(context: Context) -> Verdict:
         text = context.say("bottleneck.none")
         context.doc.paragraph(f"**{text}**")
         return Verdict("no_data", unmark(text))
-    summary = context.say("bottleneck.summary", share=shares[0], stage=key(str(shares[0].name)), total=total)
+    first, total = found.shares[0], context.doc.show(found.total, None, "seconds")
+    summary = context.say("bottleneck.summary", share=first, stage=key(str(first.name)), total=total)
     context.doc.paragraph(f"**{summary}**")
-    time_part(context, step)
-    context.metrics.extend([str(shares[0].name), "timing_s/step"])
-    context.cite(context.card(str(shares[0].name)))
+    time_part(context, found.step)
+    context.metrics.extend([str(first.name), str(found.total.metric)])
+    context.cite(context.card(str(first.name)))
     return Verdict("answered", unmark(summary))
 
 
@@ -251,33 +253,53 @@ def _old_stages(context: Context, step: int) -> list[Fact]:
     return sorted(facts, key=lambda fact: -float(fact.value) if isinstance(fact.value, (int, float)) else 0.0)
 
 
-# -- advice, forecast, out of scope ---------------------------------------------------------------
+# -- advice, out of scope ---------------------------------------------------------------
 def advice(context: Context) -> Verdict:
-    """Advice only where a rule fires; conditional, and never on one step's movement."""
+    """Advice only where a rule fires: its card's measures in their order, with what else it may be and the risk.
+
+    Nothing follows from one step's movement.
+    """
+    doc, say = context.doc, context.say
     last = context.train_steps[-1] if context.train_steps else context.run.distinct_steps[-1]
     checks = [
         c for c in check_all(context.ledger, context.train_steps or [last]) if c.severity in {"critical", "warning"}
     ]
-    sentences = [context.finding(check) for check in checks]
-    summary = (
-        context.say("advice.some", first=sentences[0])
-        if sentences
-        else context.say("advice.none" if covered(context.run) else "explain.not_covered")
-    )
-    context.doc.paragraph(f"**{summary}**")
-    context.doc.bullets(sentences[1:])
-    context.doc.paragraph(context.say("advice.condition"))
+    findings = told(context, checks[:MOST_ADVISED])
+    if findings:
+        summary = say("advice.some", first=findings[0].sentence)
+    else:
+        summary = say("advice.none" if covered(context.run) else "explain.not_covered")
+    doc.paragraph(f"**{summary}**")
+    for place, one in enumerate(findings):
+        doc.bullets([one.line if place == 0 else one.whole(context.language)])
+        measures = remedy(context, one)
+        if measures:
+            doc.paragraph(say("advice.measures"), measures)
+            doc.paragraph(context.quote(one.card, "not") if one.card is not None else "")
+    if not findings:
+        doc.bullets(_open_points(context))
+    doc.paragraph(say("advice.condition"))
     worst = next((s for s in ("critical", "warning") if any(c.severity == s for c in checks)), None)
-    enough = len(context.train_steps) >= 5 and covered(context.run)
+    enough = len(context.train_steps) >= MIN_POINTS and covered(context.run)
     return Verdict(worst or ("healthy" if enough else "insufficient_data"), unmark(summary), "medium")
 
 
-def forecast(context: Context) -> Verdict:
-    """The trend that a forecast would need; nothing is extrapolated yet, and the answer says so."""
-    context.doc.paragraph(context.say("forecast.refused"))
-    context.query = replace(context.query, steps=StepSlot())
-    verdict = trend(context)
-    return Verdict(verdict.code, verdict.summary, "low")
+def _open_points(context: Context) -> list[str]:
+    """Where nothing fires: what is missing to judge the run, which is what may be worth doing."""
+    say, lines = context.say, []
+    validated = role(context.run, "val_accuracy")
+    if validated is None:
+        lines.append(say("advice.no_validation"))
+    elif len(validated) < 2:
+        lines.append(say("advice.one_validation"))
+    if len(context.train_steps) < MIN_POINTS:
+        lines.append(say("explain.next_trend"))
+    last = context.train_steps[-1] if context.train_steps else context.run.distinct_steps[-1]
+    times = timed(context, last)
+    if times is not None:
+        first = times.shares[0]
+        lines.append(say("advice.time", share=first, stage=key(str(first.name))))
+    return lines
 
 
 def out_of_scope(context: Context) -> Verdict:

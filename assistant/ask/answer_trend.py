@@ -6,7 +6,9 @@ from assistant.analysis.checks import JUDGED, check_all, covered
 from assistant.analysis.trend import MIN_POINTS
 from assistant.ask.answer_lookup import lookup
 from assistant.ask.context import Context, key
+from assistant.ask.findings import told
 from assistant.ask.naming import absent, central, named_keys, unknown, wanted_steps
+from assistant.ask.telling import trend_sentence
 from assistant.model import Fact, Verdict
 from assistant.write.document import unmark
 
@@ -33,7 +35,7 @@ def trend(context: Context) -> Verdict:
         if fact is None or fact.first_step is None or fact.last_step is None:
             texts.append(absent(context, metric, steps))
             continue
-        text = _trend_text(context, metric, fact)
+        text = _trend_text(context, metric, fact, steps)
         texts.append(text)
         if position == 0:
             code = fact.direction or "inconclusive"
@@ -53,7 +55,8 @@ def health(context: Context, keys: list[str]) -> Verdict:
     slot = context.query.steps
     chosen = [s for s in slot.values if s in steps] if slot.kind == "single" else steps
     found = [c for c in check_all(context.ledger, chosen or steps) if set(c.metrics) & set(keys)]
-    sentences = [context.finding(check) for check in found]
+    findings = told(context, found)
+    sentences = [one.sentence for one in findings]
     texts = []
     for metric in keys[:3]:
         trend = context.ledger.trend(metric, None)
@@ -67,7 +70,8 @@ def health(context: Context, keys: list[str]) -> Verdict:
     quiet = "health.metric_clean" if judged else "health.metric_unjudged"
     summary = sentences[0] if sentences else context.say(quiet, names=context.join(map(key, keys)), n=count)
     doc.paragraph(f"**{summary}**")
-    doc.bullets([*sentences[1:], *texts])
+    lines = [*(one.line for one in findings[:1]), *(one.whole(context.language) for one in findings[1:])]
+    doc.bullets([*lines, *texts])
     if len(keys) == 1 and slot.kind != "single":
         _values_table(context, keys[0])
     doc.paragraph(context.say("define.no_norm"))
@@ -79,15 +83,11 @@ def health(context: Context, keys: list[str]) -> Verdict:
     return Verdict(worst or ("healthy" if enough else "insufficient_data"), unmark(summary), "medium")
 
 
-def _trend_text(context: Context, metric: str, fact: Fact) -> str:
-    """A trend in words: its ends, its levels, values lost to cuts, and what a large p-value beside it means."""
-    ends = {
-        "first": context.value(metric, fact.first_step or 0),
-        "last": context.value(metric, fact.last_step or 0),
-    }
-    phrase = "single" if fact.n == 1 else fact.direction
-    texts = [context.say(f"trend.{phrase}", metric=metric, t=fact, **ends)]
-    levels = context.levels(metric, fact)
+def _trend_text(context: Context, metric: str, fact: Fact, steps: list[int] | None = None) -> str:
+    """A trend in words: its form, its levels, values lost to cuts, and what a large p-value beside it means."""
+    texts = [trend_sentence(context, metric, fact, steps)]
+    jumped = fact.form in {"shift", "bend", "ramp", "turn"}
+    levels = {} if fact.form == "shift" else context.levels(metric, fact)
     if levels:
         texts.append(context.say("trend.moved", **levels))
     lost = sorted({g.step for g in context.run.missing if g.metric == metric and g.step in context.run.steps})
@@ -95,7 +95,7 @@ def _trend_text(context: Context, metric: str, fact: Fact) -> str:
         for step in lost:
             context.ledger.missing(metric, step)
         texts.append(context.say("trend.gaps", steps=lost))
-    if fact.direction in {"rising", "falling"} and (fact.p_value or 0) >= 0.05:
+    if not jumped and fact.direction in {"rising", "falling"} and (fact.p_value or 0) >= 0.05:
         texts.append(context.say("trend.level"))
     return ("" if context.language == "zh" else " ").join(texts)
 

@@ -33,7 +33,12 @@ def knowledge_of(context: Context, a: Run, b: Run) -> dict[str, Any]:
 
 def tell(context: Context, result: Comparison) -> Verdict:
     """Writes a comparison into the context's document, with sources and charts; returns its verdict."""
-    verdict = write_comparison(context.doc, context.ledger, result)
+    told = [(one.side, context.finding(one.check), one.check.severity == "critical") for one in result.lone]
+    verdict = write_comparison(
+        context.doc, context.ledger, result,
+        grave=[(side, text) for side, text, grave in told if grave],
+        further=[(side, text) for side, text, grave in told if not grave],
+    )  # fmt: skip
     context.metrics.extend(row.metric for row in result.rows)
     for row in result.decisive:
         context.cite(context.card(row.metric))
@@ -84,6 +89,7 @@ def _counterpart(a: Run, b: Run, context: Context) -> Callable[[str], str | Reas
                 return metric
             return Reason("changed_definition", {"metric": metric, "differs": changed.texts[context.language]})
         names: dict[str, Fact | str | int] = {"metric": metric}
+        shown = {"a": a.framework or a.format, "b": b.framework or b.format}
         card = context.card(metric)
         for also in card.meta.get("also", ()) if card is not None else ():
             key: str | None = next((key for key in also["keys"] if key in b.columns), None)
@@ -93,8 +99,7 @@ def _counterpart(a: Run, b: Run, context: Context) -> Callable[[str], str | Reas
             if not differs:
                 return key
             if not numbers(differs):
-                return Reason("other_meaning", names | {"other": key, "differs": differs})
-        shown = {"a": a.framework or a.format, "b": b.framework or b.format}
+                return Reason("other_meaning", names | shown | {"other": key, "differs": differs})
         return Reason("other_framework", names | shown)
 
     return find

@@ -7,6 +7,7 @@ import re
 import time
 from collections.abc import Sequence
 from dataclasses import replace
+from weakref import WeakKeyDictionary
 
 from assistant.analysis import Ledger
 from assistant.ask import answer_define, answer_other, answers, naming
@@ -14,7 +15,7 @@ from assistant.ask.context import Context, is_validation
 from assistant.ask.understand import Query, State, after, continued_language, language_of, off_topic, parts, understand
 from assistant.ground import check
 from assistant.ground.check import Checked, withhold
-from assistant.knowledge import Resolver
+from assistant.knowledge import Library, Resolver
 from assistant.model import Answer, Fact, GroundingError, Mention, Run, Usage, Verdict
 from assistant.write.document import marked_ids, render, unmark
 
@@ -205,12 +206,22 @@ def _check(context: Context, text: str, mentions: Sequence[Mention], facts: Sequ
     cards = {c.id: context.resolver.library.get(c.card) for c in context.doc.citations.values()}
     quotes = {cid: card_text(card, context.language) for cid, card in cards.items() if card is not None}
     quotes |= {c.id: context.quotable[c.card] for c in context.doc.citations.values() if c.card in context.quotable}
-    names = context.names | {name for run in context.runs for name in (*run.metrics, run.name)}
-    names |= {k for card in context.resolver.library for k in (*card.keys, card.id)}
-    names |= {f"{stat}@{n}" for stat in ("mean", "best", "worst", "maj", "std", "pass") for n in range(1, 1025)}
-    names |= {f"best@n/{s}" for s in ("mean", "std")}
+    of_runs = {name for run in context.runs for name in (*run.metrics, run.name)}
+    names = _known_names(context.resolver.library) | context.names | of_runs
     steps = {step for run in context.runs for step in run.steps}
     return check(text, mentions, facts, steps=steps, quotes=quotes, names=names, kind_of=context.kind_of)
+
+
+_NAMES: WeakKeyDictionary[Library, frozenset[str]] = WeakKeyDictionary()
+
+
+def _known_names(library: Library) -> frozenset[str]:
+    """Names that are no numbers, whatever the log: keys and ids of cards, ``mean@30`` and the like; kept a library."""
+    if library not in _NAMES:
+        names = {k for card in library for k in (*card.keys, card.id)}
+        names |= {f"{stat}@{n}" for stat in ("mean", "best", "worst", "maj", "std", "pass") for n in range(1, 1025)}
+        _NAMES[library] = frozenset(names | {f"best@n/{s}" for s in ("mean", "std")})
+    return _NAMES[library]
 
 
 def card_text(card, language: str) -> str:  # type: ignore[no-untyped-def]

@@ -9,6 +9,7 @@ from assistant.model import Verdict
 from assistant.model.answer import Op
 from assistant.write.document import unmark
 
+_MEMBER = re.compile(r"/(?:max|min|std|sum|median|p\d+)$")
 #: Families whose largest member is meant by "the longest": lengths and counts of single trajectories.
 _EXTREMES = ("response_length", "prompt_length", "num_turns", "tool_call", "timing_s/agent_loop/")
 
@@ -26,8 +27,11 @@ def named_keys(context: Context) -> list[str]:
 
 def central(keys: list[str]) -> list[str]:
     """Of a family (mean, max, min …), the members that a question in plain words means: the means."""
-    means = [k for k in keys if k.endswith("/mean")]
-    return means if means and len(means) < len(keys) else keys
+    held = set(keys)
+    kept = [
+        k for k in keys if k.endswith("/mean") or f"{k.rsplit('/', 1)[0]}/mean" not in held or not _MEMBER.search(k)
+    ]
+    return kept or keys
 
 
 def variant(context: Context, keys: list[str], op: Op | None) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from assistant.analysis import derive, derive_all, time_shares
 from assistant.ask.context import Context, key
@@ -80,6 +81,12 @@ def setup_lines(context: Context, step: int) -> list[str]:
     return lines
 
 
+def number(fact: Fact | None) -> float:
+    """A fact's value as a number, zero where it has none."""
+    value = None if fact is None else fact.value
+    return float(value) if isinstance(value, (int, float)) else 0.0
+
+
 def as_rate(context: Context, fact: Fact) -> str:
     """A throughput with its unit."""
     return context.doc.show(fact, None, "rate")
@@ -101,25 +108,46 @@ def top_advantage(context: Context, group: Fact) -> Fact | None:
     return None
 
 
+@dataclass(frozen=True, slots=True)
+class Timed:
+    """Where a step's time goes: shares by stage, largest first, the remainder, and the whole in seconds."""
+
+    step: int
+    shares: tuple[Fact, ...]
+    rest: Fact | None
+    total: Fact
+
+
+def timed(context: Context, step: int, *, back: bool = True) -> Timed | None:
+    """A step's time; of the step before (``back``) where this one's whole time is not printed yet (ROLL's lags)."""
+    steps = [s for s in context.run.distinct_steps if s <= step]
+    for at in [step, *(steps[-2:-1] if back else [])]:
+        shares, rest = time_shares(context.ledger, at)
+        total = context.ledger.get((shares[0].inputs or ("", ""))[1]) if shares else None
+        if total is not None:
+            return Timed(at, tuple(shares), rest, total)
+    return None
+
+
 def time_part(context: Context, step: int) -> bool:
     """Heading, table of stages, remainder and tail; ``False`` (nothing written) if the log has no times."""
-    shares, rest = time_shares(context.ledger, step)
-    total = context.value("timing_s/step", step)
-    if not shares or total is None:
+    found = timed(context, step)
+    if found is None:
         return False
+    step, shares, rest, total = found.step, found.shares, found.rest, found.total
     doc, say = context.doc, context.say
     doc.heading("section.time")
-    doc.paragraph(say("time.lead", total=total))
+    doc.paragraph(say("time.lead", total=doc.show(total, None, "seconds")))
     rows = []
     for share in shares:
         cell = context.value(str(share.name), step)
         if cell is not None and isinstance(share.value, float) and share.value >= 0.001:
-            rows.append([key(str(share.name)), doc.show(cell), doc.show(share)])
+            rows.append([key(str(share.name)), doc.show(cell, None, "seconds"), doc.show(share)])
     doc.table([say("head.stage"), say("head.time"), say("head.share")], rows)
     lines = []
     if rest is not None and isinstance(rest.value, float) and isinstance(total.value, (int, float)):
         share = context.ledger.share(
-            "unaccounted_time", "timing_s/step", step, rest.value / total.value, inputs=[rest, total]
+            "unaccounted_time", str(total.metric), step, rest.value / total.value, inputs=[rest, total]
         )
         large = rest.value > 0.05 * total.value
         lines.append(say("time.rest_large", rest=rest, share=share) if large else say("time.rest", rest=rest))

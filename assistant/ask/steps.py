@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from typing import Any, cast
 
@@ -16,15 +17,35 @@ SLOWEST_STEP = re.compile(
     r"|比.{0,14}(?:慢|快)|变(?:慢|快)了?|\b(?:slower|faster)\b"
 )
 _DIGITS = {"零": 0, "一": 1, "二": 2, "两": 2, "三": 3, "四": 4, "五": 5, "六": 6, "七": 7, "八": 8, "九": 9}
+_NUMERAL = r"[零一二两三四五六七八九十百]{1,5}"
 _CHINESE_STEP = re.compile(
-    r"(倒数第|第|前|最近|最后|头)([零一二两三四五六七八九十百]{1,5})(\s*(?:个\s*)?(?:步|step|轮))"
+    rf"(倒数第|第|前|最近|过去|近|最后|头|最初|开头|末|后|接下来|再训练?|再跑)(?:的)?({_NUMERAL})(\s*(?:个\s*)?(?:步|step|轮|epoch))"
 )
-_NEXT_STEP = re.compile(r"\s*(?:,\s*and|,|、|和|与|跟|and|&|vs\.?|/)\s*(\d+)(?![\d.%])(?!\s*(?:steps?|张|个))")
+_CHINESE_RANGE = re.compile(rf"(第?)({_NUMERAL})(\s*步?\s*[到至~-]\s*第?)({_NUMERAL})(\s*步)")
+_NEXT_STEP = re.compile(r"\s*(?:,\s*and|,|、|和|与|跟|到|and|&|vs\.?|/)\s*(\d+)(?![\d.%])(?!\s*(?:steps?|张|个|次|秒))")
 _WORDS = """one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen
-eighteen nineteen twenty"""
-_ENGLISH = {word: number for number, word in enumerate(_WORDS.split(), 1)}
-_ENGLISH_COUNT = re.compile(rf"(?i)\b(last|first|recent|final)\s+({'|'.join(reversed(_ENGLISH))})\s+(steps?)\b")
-_ORDINALS = {"second": 2, "2nd": 2, "third": 3, "3rd": 3}
+eighteen nineteen twenty thirty forty fifty hundred"""
+_VALUES = [*range(1, 21), 30, 40, 50, 100]
+_ENGLISH = dict(zip(_WORDS.split(), _VALUES, strict=True))
+_ENGLISH_WORD = "|".join(sorted(_ENGLISH, key=len, reverse=True))
+_ENGLISH_COUNT = re.compile(
+    rf"(?i)\b(last|first|recent|final|past|next|latest|initial|previous)\s+({_ENGLISH_WORD})\s+"
+    r"((?:training |logged )?(?:steps?|iterations?|updates?))\b"
+)
+_ENGLISH_STEP = re.compile(rf"(?i)\b(step|iteration|epoch)\s+({_ENGLISH_WORD})\b")
+_ORDINALS = {
+    "first": 1, "1st": 1, "second": 2, "2nd": 2, "third": 3, "3rd": 3, "fourth": 4, "4th": 4, "fifth": 5, "5th": 5,
+    "sixth": 6, "6th": 6, "seventh": 7, "7th": 7, "eighth": 8, "8th": 8, "ninth": 9, "9th": 9, "tenth": 10, "10th": 10,
+}  # fmt: skip
+_ENGLISH_ORDINAL = re.compile(
+    r"(?i)\b(second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|2nd|3rd|[4-9]th|10th|\d{2,}(?:th|st|nd|rd))\s+"
+    r"(step|iteration)\b(?!\s*(?:from|to))"
+)
+_EPOCH = re.compile(
+    r"(?i)\bepochs?\s*[#:]?\s*(\d+)(?:\s*(?:,|and|vs\.?|&|与|和|跟|到|to|-|~)\s*(?:epoch\s*)?(\d+))?"
+    r"|第\s*(\d+)\s*(?:个)?\s*(?:epoch|轮次)(?:.{1,2}第\s*(\d+)\s*(?:个)?\s*(?:epoch|轮次))?"
+)
+EPOCH_KEYS = ("training/epoch", "epoch", "train/epoch")
 
 
 def step_marks(text: str, rules: dict[str, Any], run: Run | None) -> tuple[StepSlot, tuple[Mark, ...]]:
@@ -33,35 +54,79 @@ def step_marks(text: str, rules: dict[str, Any], run: Run | None) -> tuple[StepS
     Args:
         text: the question, Chinese numerals already in figures (:func:`western_numbers`).
         rules: compiled patterns (``steps`` of ``patterns.yaml``).
-        run: resolves "the first 5 steps" and "the second to last step".
+        run: resolves "the first 5 steps", "the second to last step" and epochs.
     """
     for pattern in rules["range"]:
         if match := pattern.search(text):
             first, last = sorted((int(match[1]), int(match[2])))
             return StepSlot("range", (first, last)), ((match.start(1), first), (match.start(2), last))
     if (match := rules["from_end"].search(text)) and run:
-        back = int(match[1]) if match[1] else _ORDINALS[match[2].lower()]
+        back = _back(match)
         if 0 < back <= len(run.distinct_steps):
             step = run.distinct_steps[-back]
             return StepSlot("single", (step,)), ((match.start(), step),)
+    if (match := rules["ahead"].search(text)) and run and run.distinct_steps:
+        step = run.distinct_steps[-1] + int(next(group for group in match.groups() if group))
+        return StepSlot("single", (step,)), ((match.start(), step),)
     if match := rules["last_n"].search(text):
-        return StepSlot("last_n", (int(match[1] or match[2]),)), ()
+        return StepSlot("last_n", (int(next(group for group in match.groups() if group)),)), ()
     if match := rules["first_n"].search(text):
-        picked = (run.distinct_steps if run else ())[: int(match[1] or match[2])]
+        count = int(next(group for group in match.groups() if group))
+        picked = (_training_steps(run) if run else ())[:count]
         return (StepSlot("range", (picked[0], picked[-1])) if picked else StepSlot("none")), ()
     found = _single_steps(text, rules["single"])
+    if not found and run is not None and (found := _epochs(text, run)):
+        pass
+    return _singles(text, rules, run, found)
+
+
+def _singles(text: str, rules: dict[str, Any], run: Run | None, found: list[Mark]) -> tuple[StepSlot, tuple[Mark, ...]]:
     numbers = tuple(dict.fromkeys(number for _, number in found))
-    if not numbers and run and rules["last"].search(text) and rules["first"].search(text):
-        ends = (run.distinct_steps[0], run.distinct_steps[-1])
+    last, first = rules["last"].search(text), rules["first"].search(text)
+    if not numbers and run and last and first:
+        trained = _training_steps(run)
+        ends = (trained[0], trained[-1])
         return StepSlot("pair", ends), tuple((at, step) for at, step in enumerate(ends))
-    if len(numbers) == 1 and run and rules["last"].search(text) and numbers[0] != run.distinct_steps[-1]:
-        return StepSlot("pair", (numbers[0], run.distinct_steps[-1])), (*found, (len(text), run.distinct_steps[-1]))
+    if len(numbers) == 1 and run and last and numbers[0] != run.distinct_steps[-1]:
+        end = run.distinct_steps[-1]
+        return StepSlot("pair", tuple(sorted((numbers[0], end)))), (*found, (last.start(), end))
     if numbers:
         return StepSlot("single" if len(numbers) == 1 else "pair", tuple(sorted(numbers))), tuple(found)
     for kind in ("last", "first", "all"):
         if rules[kind].search(text):
             return StepSlot(cast("Any", kind)), ()
     return StepSlot("none"), ()
+
+
+def _back(match: re.Match[str]) -> int:
+    word = next((group for group in match.groups() if group), "2")
+    return int(word) if word.isdigit() else _ORDINALS.get(word.lower(), 2)
+
+
+def _training_steps(run: Run) -> tuple[int, ...]:
+    """Steps with more than a validation's metrics: a validation before training is no step of training."""
+    steps = run.distinct_steps
+    if len(steps) < 2 or steps[0] != 0:
+        return steps
+    held = [metric for metric in run.metrics if run.value(metric, 0) is not None]
+    only = all(metric.startswith(("val", "eval", "test", "timing_s/testing", "training/")) for metric in held)
+    return steps[1:] if only else steps
+
+
+def _epochs(text: str, run: Run) -> list[Mark]:
+    """Steps that stand for the epochs a question names: the row nearest an epoch's end, the last of equals."""
+    match = _EPOCH.search(text)
+    held = next((key for key in EPOCH_KEYS if key in run.columns), None)
+    if match is None or held is None:
+        return []
+    steps, values = run.series(held)
+    rows = [(step, float(value)) for step, value in zip(steps, values, strict=True) if math.isfinite(float(value))]
+    found: list[Mark] = []
+    for number in (int(group) for group in match.groups() if group):
+        if rows and number <= max(value for _, value in rows) + 0.5:
+            step, _ = min(rows, key=lambda row: (abs(row[1] - number), -row[0]))
+            found.append((match.start(), step))
+    return found
 
 
 def _single_steps(text: str, patterns: list[re.Pattern[str]]) -> list[Mark]:
@@ -83,13 +148,24 @@ def _single_steps(text: str, patterns: list[re.Pattern[str]]) -> list[Mark]:
 def western_numbers(text: str) -> str:
     """``第三步`` → ``第3步``, ``last ten steps`` → ``last 10 steps``, so that one set of patterns serves."""
     text = _ENGLISH_COUNT.sub(lambda match: f"{match[1]} {_ENGLISH[match[2].lower()]} {match[3]}", text)
+    text = _ENGLISH_STEP.sub(lambda match: f"{match[1]} {_ENGLISH[match[2].lower()]}", text)
+    text = _ENGLISH_ORDINAL.sub(_ordinal, text)
+    text = _CHINESE_RANGE.sub(
+        lambda match: f"{match[1]}{chinese_number(match[2])}{match[3]}{chinese_number(match[4])}{match[5]}", text
+    )
 
     def convert(match: re.Match[str]) -> str:
-        if match[1] == "最后" and match[2] == "一":  # "the last step", not "the last 1 steps"
+        if match[1] in {"最后", "最近", "最初", "前"} and match[2] == "一":  # "the last step", not "the last 1 steps"
             return match.group()
         return f"{match[1]}{chinese_number(match[2])}{match[3]}"
 
     return _CHINESE_STEP.sub(convert, text)
+
+
+def _ordinal(match: re.Match[str]) -> str:
+    word = match[1].lower()
+    number = _ORDINALS.get(word) or int(re.sub(r"\D", "", word))
+    return f"{match[2]} {number}"
 
 
 def chinese_number(text: str) -> int:
@@ -104,16 +180,45 @@ def chinese_number(text: str) -> int:
     return total + digit
 
 
+_NUMBER = r"(?:过|了|到)?\s*(-?\d[\d.]*(?:e-?\d+)?)\s*(%|％|个百分点)?"
+_ABOVE = (
+    r"超过|高于|大于|多于|突破|超出|升到|涨到|升至|涨至|增到|达到|升破|above|over|exceed(?:s|ed|ing)?|"
+    r"greater than|more than|higher than|larger than|longer than|bigger than|beyond|at least|"
+    r"pass(?:es|ed)?|cross(?:es|ed)?|"
+    r"reach(?:es|ed)?|hits?|hitting|rises? to|rose to|surpass(?:es|ed)?|"
+    r"(?<![-=])>=?"
+)
+_BELOW = (
+    r"低于|小于|少于|不到|跌破|跌到|降到|掉到|降至|跌至|below|under|less than|lower than|smaller than|shorter than|"
+    r"drops? to|dropp?ed to|f[ae]lls? to|fell to|<=?"
+)
+_LIMIT = re.compile(
+    rf"(?i)(?:({_ABOVE}){_NUMBER}|({_BELOW}){_NUMBER}|到{_NUMBER}\s*(以上|以下|之上|之下)?)(?![\d.]*\s*(?:步|steps?\b))"
+)
+_LIMIT_AFTER = re.compile(rf"(?i){_NUMBER}\s*(以上|之上|以下|之下|\+(?=\s|$|的))")
+_NOT_A_STEP = re.compile(r"(?i)(?:steps?|第|步|iteration|epoch)\s*$")
+
+
 def threshold_in(text: str) -> tuple[str, float] | None:
     """A limit that a question names: ``("above", 0.05)`` for "超过 0.05", percentages as fractions."""
-    match = re.search(
-        r"(?i)(超过|高于|大于|突破|above|over|exceed(?:s|ed)?|greater than|more than|>=?)"
-        r"\s*(-?\d[\d.]*(?:e-?\d+)?)\s*(%)?"
-        r"|(低于|小于|不到|跌破|跌到|below|under|less than|<=?)\s*(-?\d[\d.]*(?:e-?\d+)?)\s*(%)?",
-        text,
-    )
-    if match is None:
-        return None
-    number = float((match[2] or match[5]).rstrip("."))
-    percent = match[3] or match[6]
-    return ("above" if match[1] else "below", number / 100 if percent else number)
+    for match in _LIMIT.finditer(text):
+        if match[1]:
+            side, number, percent = "above", match[2], match[3]
+        elif match[4]:
+            side, number, percent = "below", match[5], match[6]
+        else:
+            side, number, percent = ("below" if match[9] in {"以下", "之下"} else "above"), match[7], match[8]
+            if match[9] is None and not re.search(r"会|能|什么时候|何时|多久", text):
+                continue  # "到 9" of a range, rather than a limit to reach
+        if match[1] and text[match.end() : match.end() + 3].strip().startswith(("以下", "之下")):
+            side = "below"
+        return side, _fraction(number, percent)
+    for match in _LIMIT_AFTER.finditer(text):
+        if not _NOT_A_STEP.search(text[: match.start(1)]):
+            return ("below" if match[3] in {"以下", "之下"} else "above"), _fraction(match[1], match[2])
+    return None
+
+
+def _fraction(number: str, percent: str | None) -> float:
+    value = float(number.rstrip("."))
+    return value / 100 if percent else value

@@ -1,124 +1,32 @@
-"""From a question to intent and slots, by patterns that stand in ``patterns.yaml``."""
+"""From a question to intent and slots, by patterns that stand in ``patterns.yaml`` and ``metric_words.yaml``."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
-from functools import lru_cache
-from pathlib import Path
-from typing import Any, Literal, cast
+from dataclasses import replace
+from typing import cast
 
-from assistant.ask.steps import SLOWEST_STEP, step_marks, threshold_in, western_numbers
+from assistant.ask.follow import after, continued_language, followed
+from assistant.ask.intents import decided, operation
+from assistant.ask.metrics_named import metrics_named, statistics
+from assistant.ask.patterns import patterns
+from assistant.ask.query import Depth, Query, State
+from assistant.ask.readings import alternatives
+from assistant.ask.runs_named import runs_named
+from assistant.ask.steps import EPOCH_KEYS, SLOWEST_STEP, Mark, step_marks, threshold_in
+from assistant.ask.wording import language_of, normalised
 from assistant.knowledge import Mentioned, Resolver
-from assistant.model import Run, Slots, StepSlot
-from assistant.model.answer import Intent, Op
+from assistant.model import Run, StepSlot
 
-Depth = Literal["brief", "normal", "detailed", "every"]
-_FULL_WIDTH = str.maketrans({chr(0xFF01 + i): chr(0x21 + i) for i in range(94)} | {"\u3000": " "})
+__all__ = [
+    "Query", "State", "after", "continued_language", "language_of", "looks_like_question", "off_topic", "parts",
+    "understand",
+]  # fmt: skip
 
-
-@dataclass(frozen=True, slots=True)
-class Query:
-    """What was understood.
-
-    Attributes:
-        text: the question.
-        language: language of the answer.
-        intent: what is asked.
-        mentions: metrics named, with their cards.
-        steps: steps named.
-        all_steps: every single step number named, in order (``did step 2 improve on step 0``: 2, 0).
-        op: operation on a metric, if any.
-        topics: derived quantities asked for.
-        depth: how much to say.
-        threshold: number compared with (``超过 0.05``), and whether above or below.
-        step_marks: where in the question each step stands, as (position, step).
-        guessed: no pattern told what is asked; the intent is the usual one for such a question.
-    """
-
-    text: str
-    language: str
-    intent: Intent
-    mentions: tuple[Mentioned, ...] = ()
-    steps: StepSlot = field(default_factory=StepSlot)
-    all_steps: tuple[int, ...] = ()
-    op: Op | None = None
-    topics: tuple[str, ...] = ()
-    depth: Depth = "normal"
-    threshold: tuple[str, float] | None = None
-    guessed: bool = False
-    step_marks: tuple[tuple[int, int], ...] = ()
-
-    def slots(self, metrics: Sequence[str]) -> Slots:
-        """The contract's slots."""
-        return Slots(tuple(dict.fromkeys(metrics)), self.steps, self.op)
-
-
-@dataclass(frozen=True, slots=True)
-class State:
-    """What a conversation carries from one question to the next."""
-
-    intent: Intent | None = None
-    mentions: tuple[Mentioned, ...] = ()
-    steps: StepSlot = field(default_factory=StepSlot)
-    language: str | None = None
-    depth: Depth = "normal"
-
-
-@dataclass(frozen=True)
-class _Patterns:
-    intents: tuple[tuple[str, tuple[tuple[re.Pattern[str], float], ...]], ...]
-    topics: tuple[tuple[str, re.Pattern[str]], ...]
-    depth: tuple[tuple[str, re.Pattern[str]], ...]
-    operations: tuple[tuple[str, re.Pattern[str]], ...]
-    steps: dict[str, Any]
-    domain: re.Pattern[str]
-    out_of_domain: re.Pattern[str]
-    offer: re.Pattern[str]
-    split: re.Pattern[str]
-
-
-@lru_cache(maxsize=1)
-def _patterns() -> _Patterns:
-    import yaml
-
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    text = (Path(__file__).parent / "patterns.yaml").read_text(encoding="utf-8")
-    raw = yaml.load(text, Loader=loader)
-
-    def compiled(pattern: str) -> re.Pattern[str]:
-        return re.compile(pattern, re.IGNORECASE)
-
-    return _Patterns(
-        intents=tuple(
-            (name, tuple((compiled(p["re"]), float(p["w"])) for p in items)) for name, items in raw["intents"].items()
-        ),
-        topics=tuple((name, compiled(p)) for name, p in raw["topics"].items()),
-        depth=tuple((name, compiled(p)) for name, p in raw["depth"].items()),
-        operations=tuple((name, compiled(p)) for name, p in raw["operations"].items()),
-        steps={
-            name: [compiled(p) for p in value] if isinstance(value, list) else compiled(value)
-            for name, value in raw["steps"].items()
-        },
-        domain=compiled(raw["domain"]),
-        out_of_domain=compiled(raw["out_of_domain"]),
-        offer=compiled(raw["offer"]),
-        split=compiled(raw["split"]),
-    )
-
-
-def language_of(text: str, default: str = "en") -> str:
-    """Language of the text around keys, steps and numbers: ``zh`` unless it holds more English words than characters.
-
-    Text with neither (empty, or nothing but a key) gives the default.
-    """
-    rest = re.sub(r"`[^`]*`|[A-Za-z_-]+(?:[/_@][A-Za-z0-9_@.-]+)+|(?:step|第)\s*\d+\s*步?|\d[\d.,e+-]*", " ", text)
-    chinese = len(re.findall(r"[\u3400-\u9fff]", rest))
-    english = len(re.findall(r"[A-Za-z]{2,}", rest))
-    if not chinese and not english:
-        return "zh" if re.search(r"[\u3400-\u9fff]", text) else default
-    return "zh" if chinese >= english else "en"
+_STEP_TIME = ("timing_s/step", "perf/time_per_step", "time/step_total", "step_time")
+_MOST_PARTS = 4
+_AN_EPOCH = re.compile(r"(?i)epochs?\s*[#:]?\s*\d|第\s*\d+\s*个?\s*(?:epoch|轮次)")
 
 
 def understand(
@@ -127,122 +35,83 @@ def understand(
     """Intent and slots of a question about some runs (``runs`` may be empty).
 
     An empty question asks for an explanation of everything that matters.
+
+    Args:
+        question: as typed.
+        resolver: from names to cards.
+        runs: parsed runs.
+        language: of the answer, ``zh`` or ``en``.
+        state: what the conversation carries; a question with its own content takes nothing from it.
     """
-    text = western_numbers(question.translate(_FULL_WIDTH).strip())
+    text = normalised(question)
     if not text:
-        return Query(question, language, "explain", steps=StepSlot("none"))
-    patterns = _patterns()
-    run = runs[0] if runs else None
-    mentions = tuple(resolver.mentions(text, run.metrics if run else (), run.framework if run else None))
-    mentions = tuple(m for m in mentions if not re.fullmatch(r"(?i)steps?|global_step|training/global_step", m.text))
+        return Query(question, language, "out_of_scope" if question.strip() else "explain", wording=question)
+    said, places = runs_named(text, runs)
+    about = runs[places[0]] if places else runs[0] if runs else None
+    wording = question if said == question.strip() else said
+    own, strength = _alone(wording, said, resolver, about, language=language, n_runs=len(runs))
+    own = replace(own, text=question, runs=places)
+    if state is not None and state.query is not None:
+        own = followed(own, said, state, runs, resolver=resolver, strength=strength)
+    return replace(own, alternatives=alternatives(own, said, about))
+
+
+def _alone(
+    wording: str, text: str, resolver: Resolver, run: Run | None, *, language: str, n_runs: int
+) -> tuple[Query, float]:
+    """What a question says by itself, and how strongly its intent is told."""
+    held = patterns()
+    mentions = metrics_named(text, resolver, run)
     if not mentions and run is not None and (slow := SLOWEST_STEP.search(text)):
-        held = next((m for m in ("timing_s/step", "perf/time_per_step", "step_time") if m in run.metrics), None)
-        if held is not None:
-            card = resolver.key(held, run.framework)
-            mentions = (Mentioned(slow.start(), slow.start(), held, card.card if card else None, held),)
-    steps, marks = step_marks(text, patterns.steps, run)
-    all_steps = tuple(dict.fromkeys(step for _, step in marks))
+        mentions = _step_time(slow, resolver, run)
+    keyless = _blank(text, [(m.start, m.end) for m in mentions if re.search(r"[/_@]", m.text)])
     bare = _blank(text, [(m.start, m.end) for m in mentions])
-    keyless = _blank(text, [(m.start, m.end) for m in mentions if "/" in m.text])
-    seen = {"validation": text, "derive": keyless}  # what metric names themselves say ("accuracy", "batch size")
-    scores = {
-        name: sum(weight for pattern, weight in items if pattern.search(seen.get(name, bare)))
-        for name, items in patterns.intents
-    }
-    op = next((cast("Op", name) for name, pattern in patterns.operations if pattern.search(bare)), None)
-    threshold = threshold_in(bare)
-    if re.match(r"(?i)\s*(why|为什么|为何|how come)", text):
-        op = None
-    topics = tuple(name for name, pattern in patterns.topics if pattern.search(keyless))
-    depth: Depth = next((cast("Depth", name) for name, pattern in patterns.depth if pattern.search(text)), "normal")
+    steps, marks = step_marks(_blank(text, [(m.start, m.end) for m in mentions if "/" in m.text]), held.steps, run)
+    if run is not None:
+        if _AN_EPOCH.search(text) and steps.kind in {
+            "single",
+            "pair",
+        }:  # the epoch tells the step, and is not asked for
+            mentions = tuple(m for m in mentions if m.key not in EPOCH_KEYS)
+        mentions = statistics(mentions, text, run, resolver, pointed=steps.kind in {"single", "last", "first"})
+        steps, marks = _own_ends(steps, marks, mentions, run)
+    all_steps = tuple(dict.fromkeys(step for _, step in marks))
+    threshold = threshold_in(keyless)
+    # metric names say things themselves: "accuracy", "batch size"
+    seen = {"validation": text}
+    seen |= dict.fromkeys(("derive", "advice", "forecast", "trend", "health", "bottleneck"), keyless)
+    scores = held.scores(seen, bare)
+    topics = tuple(
+        name for name, words, unless in held.topics if words.search(keyless) and not (unless and unless.search(keyless))
+    )
+    depth: Depth = next((cast("Depth", name) for name, pattern in held.depth if pattern.search(text)), "normal")
+    op = operation(text, bare, keyless, mentions=mentions, steps=steps, threshold=threshold)
     query = Query(
-        question,
-        language,
-        "explain",
-        mentions,
-        steps,
-        all_steps,
-        op if mentions or op == "count" else None,
-        topics,
-        depth,
-        threshold,
-        step_marks=marks,
-    )
-    return _decide(query, text, scores, patterns, state)
+        wording, language, "explain", mentions, steps, all_steps, op if mentions or op == "count" else None, topics,
+        depth, threshold, step_marks=marks, wording=wording, asked_op=op,
+    )  # fmt: skip
+    return decided(query, text, scores, run=run, n_runs=n_runs)
 
 
-def _decide(query: Query, text: str, scores: dict[str, float], patterns: _Patterns, state: State | None) -> Query:
-    mentions, steps = query.mentions, query.steps
-    known = bool(mentions) or steps.kind != "none"
-    follows = state is not None and state.intent is not None
-    if (
-        not known
-        and not follows
-        and (patterns.out_of_domain.search(text) or (not patterns.domain.search(text) and not max(scores.values())))
-    ):
-        return replace(query, intent="out_of_scope")
-    order = [name for name, _ in patterns.intents]
-    leading = max(order, key=lambda name: scores[name])
-    vague = leading in {"forecast", "define", "lookup", "compare"} and not patterns.domain.search(text)
-    if vague and not known and not follows:
-        return replace(query, intent="out_of_scope")
-    if len(query.all_steps) >= 2 and not scores["derive"] and steps.kind != "range":
-        scores["compare" if scores["compare"] or not mentions else "lookup"] += 2.0
-    if mentions and not any(scores.values()):
-        scores["lookup" if steps.kind not in {"none", "all", "range", "last_n"} else "define"] += 1
-    if query.op and mentions:
-        scores["lookup"] += 3
-    if query.threshold and mentions and not scores["forecast"]:
-        scores["lookup"] += 3
-    if len(mentions) > 1 and steps.kind == "none" and re.search(r"区别|difference between|differ", text):
-        scores["define"] += 5
-    elif mentions and steps.kind in {"none", "all"} and scores["compare"] and scores["trend"]:
-        scores["trend"] += scores["compare"]
-    elif len(query.all_steps) > 1 and re.search(r"差多少|差了多少", text):
-        scores["compare"] += 3
-    if not mentions:
-        scores["define"] -= 3
-        scores["lookup"] -= 1.5
-        scores["trend"] -= 1
-    elif scores["define"] and steps.kind == "none":
-        scores["define"] += 1
-    named = any(m.key is not None or m.card is not None for m in mentions)
-    if mentions and steps.kind in {"single", "last", "first", "pair", "last_n"}:
-        if scores["lookup"]:
-            scores["lookup"] += 2
-        if scores["define"] and re.search(r"(?i)\bwhat('s| is| was| were| are)\b", text):
-            scores["lookup"] += scores["define"] + 1
-    if named and scores["lookup"] and scores["validation"]:
-        scores["lookup"] += 2
-    if mentions and scores["trend"] and scores["compare"]:
-        scores["trend"] += 1
-    if scores["explain"] and scores["validation"]:
-        scores["validation"] += 1
-    if scores["derive"] and query.topics == ("batch",) and any(m.key for m in mentions):
-        scores["lookup"] += scores["derive"] + 1  # "how many trajectories hit the limit": a metric's count
-        scores["derive"] = 0
-    if scores["derive"]:
-        scores["lookup"] -= 3
-    best = max(order, key=lambda name: (scores[name], -order.index(name)))
-    guessed = scores[best] <= 0
-    if guessed:
-        best = "explain"
-    follow_up = state is not None and re.match(
-        r"(?i)\s*(那|那么|and\b|what about|how about|呢|why|为什么|再|same|also)", text
-    )
-    if follow_up and state is not None and state.intent is not None:
-        if not mentions and state.mentions and best in {"explain", "lookup"}:
-            query = replace(query, mentions=state.mentions)
-        if steps.kind == "none":
-            query = replace(query, steps=state.steps)
-        if best == "explain":
-            best = state.intent
-            query = replace(query, depth=state.depth if query.depth == "normal" else query.depth)
-    if best == "trend" and query.steps.kind == "pair":
-        best = "compare"  # two points are compared; a trend takes more
-    if best == "compare" and query.steps.kind == "range":
-        query = replace(query, steps=StepSlot("pair", query.steps.values))
-    return replace(query, intent=cast("Intent", best), guessed=guessed and not follow_up)
+def _own_ends(
+    steps: StepSlot, marks: tuple[Mark, ...], mentions: Sequence[Mentioned], run: Run
+) -> tuple[StepSlot, tuple[Mark, ...]]:
+    """First and last of a metric's own steps: a validation's first is the one before training."""
+    keys = [m.key for m in mentions if m.key is not None]
+    if steps.kind != "pair" or not keys or [at for at, _ in marks] != [0, 1]:
+        return steps, marks
+    held, _ = run.series(keys[0])
+    if len(held) < 2 or {held[0], held[-1]} == set(steps.values):
+        return steps, marks
+    return StepSlot("pair", (held[0], held[-1])), ((0, held[0]), (1, held[-1]))
+
+
+def _step_time(slow: re.Match[str], resolver: Resolver, run: Run) -> tuple[Mentioned, ...]:
+    held = next((m for m in _STEP_TIME if m in run.metrics), None)
+    if held is None:
+        return ()
+    card = resolver.key(held, run.framework)
+    return (Mentioned(slow.start(), slow.start(), held, card.card if card else None, held),)
 
 
 def _blank(text: str, spans: Sequence[tuple[int, int]]) -> str:
@@ -254,13 +123,16 @@ def _blank(text: str, spans: Sequence[tuple[int, int]]) -> str:
 
 def parts(question: str) -> list[str]:
     """The questions that one text asks, where each part stands on its own; else the whole text."""
-    text = question.translate(_FULL_WIDTH).strip()
-    pieces = [piece.strip(" ,，、") for piece in _patterns().split.split(text)]
+    text = normalised(question)
+    held = patterns()
+    pieces = [piece.strip(" ,，、") for piece in held.single["split"].split(text)]
     pieces = [piece for piece in pieces if len(piece) > 1]
-    if not 2 <= len(pieces) <= 4 or len(text) > 400:
+    if not 2 <= len(pieces) <= _MOST_PARTS or len(text) > 400:
         return [question]
+    of_training = (held.single["domain"], held.single["out_of_domain"])
     strong = [
-        max(sum(w for p, w in items if p.search(piece)) for _, items in _patterns().intents) >= 2 for piece in pieces
+        max(held.scores({}, piece).values()) >= 2 and any(words.search(piece) for words in of_training)
+        for piece in pieces
     ]
     return pieces if all(strong) else [question]
 
@@ -276,20 +148,19 @@ _ASKS = re.compile(
 
 def off_topic(question: str) -> bool:
     """Whether a question is plainly about something else than training."""
-    return _patterns().out_of_domain.search(question) is not None
+    return patterns().single["out_of_domain"].search(question) is not None
 
 
 def looks_like_question(text: str) -> bool:
     """Whether a paragraph beside a log asks something, rather than being part of the log's surroundings."""
     if not 1 < len(text) <= 600 or text.count("\n") > 8:
         return False
-    clean = text.translate(_FULL_WIDTH)
-    if _patterns().offer.search(clean) or re.search(r"(?m)^\s*(?:\d+[.、)]|[-*#|>])\s*\S", clean):
+    clean = normalised(text) if len(text) <= 600 else text
+    held = patterns()
+    if held.single["offer"].search(clean) or re.search(r"(?m)^\s*(?:\d+[.、)]|[-*#|>])\s*\S", clean):
         return False
     if clean.rstrip().endswith("?"):
         return True
-    patterns = _patterns()
     if language_of(clean) == "en" and not _ASKS.match(clean):
         return False  # a program's remark ("Next step: evaluate with …") rather than a person's request
-    score = max(sum(weight for pattern, weight in items if pattern.search(clean)) for _, items in patterns.intents)
-    return score >= 2 and len(text) <= 200
+    return max(held.scores({}, clean).values()) >= 2 and len(text) <= 200

@@ -26,7 +26,12 @@ def add_trend_parser(commands: Any) -> None:
         "一个指标的方向、斜率（含区间）、变化点和图。",
     )  # fmt: skip
     trend.add_argument("source", metavar="SOURCE", help="a log file, or - for standard input")
-    trend.add_argument("metric", metavar="METRIC", nargs="+", help="key, short name or plain words / 键名、简称或说法")
+    trend.add_argument(
+        "metric",
+        metavar="METRIC",
+        nargs="+",
+        help="keys, or one short name or plain words / 一个或多个键名，或一个简称、说法",
+    )
     trend.add_argument("--run", metavar="ID", dest="which", help="which run, where the source holds several (r0, r1 …)")
     window = trend.add_mutually_exclusive_group()
     window.add_argument("--steps", metavar="A:B", type=_steps, help="from step A to step B, either may be left out")
@@ -45,7 +50,8 @@ def trend_command(arguments: argparse.Namespace) -> int:
     from assistant.service import service
     from assistant.service.trends import trend
 
-    name = " ".join(arguments.metric)
+    words = list(arguments.metric)
+    name = " ".join(words)
     sources = read_sources([arguments.source], "", arguments)
     engine = service()
     with Bar(sources, sys.stderr) as bar:
@@ -54,14 +60,30 @@ def trend_command(arguments: argparse.Namespace) -> int:
     language = message_language(name if chinese else "", arguments)
     if arguments.lang == "auto" and material.language and not chinese:
         language = material.language
-    report = trend(
-        material, name, resolver=engine.resolver, run=arguments.which, steps=arguments.steps, last=arguments.last,
-        scale="log" if arguments.log else "linear", at=arguments.at, target=arguments.until, language=language,
-    )  # fmt: skip
+    held = {key for run in material.runs for key in run.columns}
+    # Words that are keys are metrics, each to be told; words that are not are one name in plain words.
+    names = words if len(words) > 1 and held.intersection(words) else [name]
+    reports = [
+        trend(
+            material, each, resolver=engine.resolver, run=arguments.which, steps=arguments.steps, last=arguments.last,
+            scale="log" if arguments.log else "linear", at=arguments.at, target=arguments.until, language=language,
+        )
+        for each in names
+    ]  # fmt: skip
     if arguments.format == "json":
-        write_json(report.to_json(), sys.stdout)
+        told = [report.to_json() for report in reports]
+        write_json(told[0] if len(told) == 1 else told, sys.stdout)
         return 0
-    text = report.answer.answer + "".join(f"\n\n> {note.text(language)}" for note in material.notes)
+    for place, report in enumerate(reports):
+        if place:
+            print()
+        notes = material.notes if report is reports[-1] else ()
+        _print(report, report.answer.answer + "".join(f"\n\n> {note.text(language)}" for note in notes))
+    return 0
+
+
+def _print(report: TrendReport, text: str) -> None:
+    """The words and the picture of one metric."""
     if sys.stdout.isatty():
         from assistant.cli.terminal import print_markdown
 
@@ -71,7 +93,6 @@ def trend_command(arguments: argparse.Namespace) -> int:
     drawn = picture_of(report, sys.stdout.isatty(), sys.stdout.encoding or "ascii")
     if drawn:
         print("\n" + drawn)
-    return 0
 
 
 def picture_of(report: TrendReport, terminal: bool, encoding: str) -> str:

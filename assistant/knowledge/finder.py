@@ -41,6 +41,9 @@ _LONG_TYPO: Final = 12
 _COMMON: Final = 0.05
 _MOST_ALIKE: Final = 8
 _LEAST: Final = 0.5
+_HALF: Final = 5.2
+"""Weighted sum of a card that is just likely enough; goes with the scale of the weights."""
+
 _HELD: Final = (1, 3, 10)
 """How many cards hold a word of the question: one at least, some, many."""
 
@@ -344,9 +347,9 @@ class Finder:
         }
 
     def _score(self, signs: Mapping[str, float]) -> float:
-        """The weighted sum, brought to 0…1: a half at 4."""
+        """The weighted sum, brought to 0…1: a half at :data:`_HALF`."""
         total = max(0.0, sum(self.weights.get(sign, 0.0) * value for sign, value in signs.items()))
-        return total / (4.0 + total)
+        return total / (_HALF + total)
 
     def _asks_for_unknown(self, question: str, framework: str | None) -> bool:
         """Whether a question is about a key that nothing here is called, even if it is misspelt."""

@@ -23,11 +23,11 @@ class Fact:
     delta, ratio, noise (one standard error of the difference, same unit), significant (``None``
     where the log does not allow to tell). ``trend``: metric, first_step, last_step, direction,
     slope_per_step, p_value, n; and, where they are known, ``low`` and ``high`` (95 % interval of the slope), ``form``
-    (``slope``, ``shift``, ``bend``, ``walk``), ``growth_per_step`` (a fraction: 0.02 is 2 % a step) with
-    ``growth_low`` and ``growth_high``. ``derived``: name, value, unit, formula, inputs (fact ids), step; a forecast's
-    ``low`` and ``high`` are its 95 % prediction interval. ``missing``: metric, step, reason. ``share``: name, step,
-    value (fraction), of. Counts over the log and constants that a definition states (``card`` names it) are
-    ``derived`` without inputs.
+    (``slope``, ``shift``, ``ramp``, ``bend``, ``turn``, ``spike``, ``drift``, ``walk``), ``growth_per_step`` (a
+    fraction: 0.02 is 2 % a step) with ``growth_low`` and ``growth_high``. ``derived``: name, value, unit, formula,
+    inputs (fact ids), step; a forecast's ``low`` and ``high`` are its 95 % prediction interval. ``missing``: metric,
+    step, reason. ``share``: name, step, value (fraction), of. Counts over the log and constants that a definition
+    states (``card`` names it) are ``derived`` without inputs.
     """
 
     id: str

@@ -45,6 +45,9 @@ class Compared:
             "rows": [_row_json(row, names) for row in given.rows],
             "reasons": [{"code": reason.code} | _plain(reason, names) for reason in given.reasons],
             "not_comparable": [{"code": r.code} | _plain(r, names) for r in given.not_comparable],
+            "findings": [
+                finding | {"side": lone.side} for lone, finding in zip(given.lone, document["findings"], strict=False)
+            ],
             "answer": document["answer"],
             **{key: document[key] for key in ("facts", "charts", "runs", "grounding", "usage", "warnings")},
         }

@@ -13,8 +13,9 @@ from assistant.analysis import Ledger
 from assistant.analysis.changepoints import ChangePoint
 from assistant.analysis.forecast import forecast, reach
 from assistant.analysis.series import series
-from assistant.analysis.trend import MIN_POINTS, Scale
+from assistant.analysis.trend import MIN_POINTS, Knot, Scale
 from assistant.ask.context import Context
+from assistant.ask.course_words import course_sentence, tail_sentence
 from assistant.knowledge import Resolver
 from assistant.model import Answer, Fact, InputError, Run, UnknownMetric, Verdict
 from assistant.service.facade import Material
@@ -40,6 +41,7 @@ class TrendReport:
         changes: jumps and bends.
         scale: ``log`` where factors were looked at.
         kind: how the metric's numbers are written (:func:`assistant.write.numbers.format_number`).
+        knots: steps and levels where the stretches of a ramp or a turn meet.
     """
 
     answer: Answer
@@ -51,13 +53,16 @@ class TrendReport:
     changes: tuple[ChangePoint, ...]
     scale: Scale
     kind: str
+    knots: tuple[Knot, ...] = ()
 
     def label(self, value: float) -> str:
         """A value as it stands on an axis: short, without a unit in words."""
         return format_number(value, "fraction" if self.kind == "fraction" else "number")
 
     def lines(self) -> list[tuple[tuple[int, ...], tuple[float, ...]]]:
-        """What to draw over the values: medians between jumps, or the line of a trend that goes on all along."""
+        """What to draw over the values: medians between jumps, the line of a trend, the levels of a ramp or turn."""
+        if len(self.knots) > 1:
+            return [(tuple(step for step, _ in self.knots), tuple(level for _, level in self.knots))]
         if self.trend is not None and self.trend.form == "slope" and self.trend.slope_per_step is not None:
             slope, growth = self.trend.slope_per_step, self.trend.growth_per_step
             base, middle = median(self.steps), median(self.values)
@@ -150,6 +155,7 @@ def trend(
     return TrendReport(
         answer, chosen, key, tuple(part.steps.tolist()), tuple(part.values.tolist()), told,
         tuple(change for change, _, _ in work.changes), scale, context.kind_of(key),
+        work.knots,
     )  # fmt: skip
 
 
@@ -163,7 +169,13 @@ class _Telling:
         assert fact is not None  # at least one point was found
         self.fact = fact
         self.changes = context.ledger.changes(fact, steps, scale=scale)
+        detail = context.ledger.trend_detail(metric, steps, scale=scale)
+        self.knots = () if detail is None else detail.knots
         self.verdict = Verdict("inconclusive", "", "low")
+
+    @property
+    def _listed(self) -> list[int] | None:
+        return None if self.steps is None else list(self.steps)
 
     def tell(self, dropped: int) -> None:
         """Writes the answer and sets the verdict."""
@@ -176,7 +188,9 @@ class _Telling:
         if (fact.n or 0) >= MIN_POINTS and code != "flat" and all(ends.values()):
             levels = context.levels(self.metric, fact)
             further.append(context.say("trend.moved", **levels) if levels else context.say("trend.moved_ends", **ends))
-            if fact.low is not None and (fact.form in {"walk", None} or code == "fluctuating"):
+            tail = tail_sentence(context, self.metric, fact, self._listed, scale=self.scale)
+            further += [tail] if tail else []
+            if fact.low is not None and fact.form in {"walk", "drift", None}:
                 further.append(context.say("trend.slope_unsure", t=fact))
         if dropped:
             count = context.ledger.count("not_finite", dropped, metric=self.metric)
@@ -187,7 +201,8 @@ class _Telling:
         doc.paragraph(*further)
         shown = self.changes[:MOST_CHANGES]
         if len(shown) > 1 or (shown and fact.form not in {"shift", "bend"}):
-            doc.heading("trend.changes_heading")
+            sure = fact.form in {"shift", "bend", "ramp", "turn", "slope"}
+            doc.heading("trend.changes_heading" if sure else "trend.maybe_heading")
             doc.bullets([self._change(*change) for change in shown])
         self.verdict = Verdict(code, unmark(sentence), "low" if code == "inconclusive" else "medium")
 
@@ -196,7 +211,8 @@ class _Telling:
         texts = []
         if at is not None:
             fact, reason = forecast(self.context.ledger, self.metric, at, steps=self.steps, scale=self.scale)
-            texts.append(self._ahead(fact, reason, "value", self.kind))
+            logged = self.scale == "linear" and fact is not None and "log(" in (fact.formula or "")
+            texts.append(self._ahead(fact, reason, "value_log" if logged else "value", self.kind))
         if target is not None:
             fact, reason = reach(self.context.ledger, self.metric, target, steps=self.steps, scale=self.scale)
             asked = self.context.ledger.constant("target", target, "the request")
@@ -219,6 +235,9 @@ class _Telling:
         if code in {"flat", "inconclusive"}:
             ends = {"first": self._value(fact.first_step), "last": self._value(fact.last_step)}
             return say("trend.single" if fact.n == 1 else f"trend.{code}", metric=metric, t=fact, **ends)
+        course = course_sentence(self.context, metric, fact, self._listed, scale=self.scale)
+        if course is not None:
+            return course
         way = _WAY.get(code, "none")
         if fact.form in {"shift", "bend"}:
             wanted = "level" if fact.form == "shift" else "slope"

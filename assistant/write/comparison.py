@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
@@ -15,6 +16,9 @@ BOUNDS = frozenset({"bound", "fraction_bound", "share_bound"})
 LIMITS = (
     "best_of_many", "one_of_many", "same_problems", "reward_is_training", "no_direction", "one_run_each", "corrected",
 )  # fmt: skip
+_REFERENCE = re.compile(r" ?\[K\d+\]")
+#: Shares below this are written as plain numbers.
+TINY_SHARE = 1e-6
 #: Remarks under the table: what ± rests on.
 NOTES = "basis_"
 #: Most lines of metrics that were not compared.
@@ -56,6 +60,8 @@ class Row(Protocol):
     def half(self) -> Fact | None: ...  # noqa: D102
     @property
     def code(self) -> str: ...  # noqa: D102
+    @property
+    def p_corrected(self) -> Fact | None: ...  # noqa: D102
 
 
 class Comparison(Protocol):
@@ -74,6 +80,8 @@ class Comparison(Protocol):
     @property
     def rows(self) -> Sequence[Row]: ...  # noqa: D102
     @property
+    def decisive(self) -> Sequence[Row]: ...  # noqa: D102
+    @property
     def reasons(self) -> Sequence[Reason]: ...  # noqa: D102
     @property
     def not_comparable(self) -> Sequence[Reason]: ...  # noqa: D102
@@ -89,18 +97,32 @@ class Ledger(Protocol):
         """A count."""
 
 
-def write_comparison(doc: Document, ledger: Ledger, comparison: Comparison) -> Verdict:
+def write_comparison(
+    doc: Document, ledger: Ledger, comparison: Comparison, *, grave: Sequence[tuple[str, str]] = (),
+    further: Sequence[tuple[str, str]] = (),
+) -> Verdict:  # fmt: skip
     """Writes a comparison into a document; returns the verdict with its sentence.
 
     Every number is a field of a fact of the ledger.
+
+    Args:
+        doc: the document.
+        ledger: its facts.
+        comparison: what was found.
+        grave: critical diagnoses that one side alone has, as (``a`` or ``b``, sentence); they are told first.
+        further: other diagnoses of one side alone, told among the reasons.
     """
-    writer = _Writer(doc, ledger, comparison)
+    writer = _Writer(doc, ledger, comparison, grave, further)
     return writer.write()
 
 
 class _Writer:
-    def __init__(self, doc: Document, ledger: Ledger, comparison: Comparison) -> None:
+    def __init__(
+        self, doc: Document, ledger: Ledger, comparison: Comparison, grave: Sequence[tuple[str, str]],
+        further: Sequence[tuple[str, str]],
+    ) -> None:  # fmt: skip
         self.doc, self.ledger, self.comparison = doc, ledger, comparison
+        self.grave, self.further = grave, further
         level = ledger.derived("confidence_level", 0.95, formula="1 − 0.05", inputs=[], unit="fraction")
         self.level = mark(level.id, "95%")
 
@@ -108,22 +130,42 @@ class _Writer:
         doc, given = self.doc, self.comparison
         reasons = [reason for reason in given.reasons if reason.code != "noise_unknown"]
         first = self.reason(reasons[0]) if reasons else ""
-        summary = doc.say(f"comparison.verdict_{given.verdict}", first=first)
+        lead = "" if self.doc.language == "zh" else " "
+        # The references stand with the same diagnosis among the findings; a headline goes without.
+        told = [_REFERENCE.sub("", self.lone(*one)) for one in self.grave[:1]]
+        first = lead.join(told + [first] * bool(first))
+        summary = doc.say(f"comparison.verdict_{self.verdict()}", first=first)
         doc.paragraph(f"**{summary}**")
-        doc.paragraph(doc.say("comparison.sides", a=self.side(given.a), b=self.side(given.b)))
+        phrase = "comparison.sides" if given.rows else "comparison.sides_only"
+        doc.paragraph(doc.say(phrase, a=self.side(given.a), b=self.side(given.b)))
         self.table()
         notes = [reason for reason in given.reasons if reason.code.startswith(NOTES) or reason.code == "noise_unknown"]
         doc.paragraph(*(self.reason(reason) for reason in notes))
         limits = sorted((r for r in reasons if r.code in LIMITS), key=lambda r: LIMITS.index(r.code))
         why = [r for r in reasons[1:] if r.code not in LIMITS and r not in notes]
-        if why:
+        lone = [self.lone(*one) for one in (*self.grave[1:], *self.further)]
+        if why or lone:
             doc.heading("comparison.section_reasons")
-            doc.bullets([self.reason(reason) for reason in why])
+            doc.bullets([*lone, *(self.reason(reason) for reason in why)])
         if limits and given.verdict != "not_comparable":
             doc.heading("comparison.section_limits")
             doc.bullets([self.reason(reason) for reason in limits])
         self.left_out()
         return Verdict(given.verdict, unmark(summary), given.confidence)
+
+    def verdict(self) -> str:
+        """The verdict's phrase: what changed without better or worse, and what a diagnosis alone makes mixed, have
+        phrases of their own."""
+        given = self.comparison
+        first = given.reasons[0].code if given.reasons else ""
+        if given.verdict == "inconclusive" and first in {"row_changed", "row_constant", "row_other_scale"}:
+            return "changed"
+        both = {"improved", "regressed"} <= {row.code for row in given.decisive}
+        return "mixed_grave" if given.verdict == "mixed" and self.grave and not both else given.verdict
+
+    def lone(self, side: str, sentence: str) -> str:
+        """A diagnosis of one side."""
+        return self.doc.say(f"comparison.only_{side}", finding=sentence)
 
     def side(self, side: Side) -> str:
         """A side as text, with the run's name where there are two."""
@@ -147,24 +189,32 @@ class _Writer:
 
     def width(self, fact: Fact, change: Fact) -> str:
         """Half of an interval."""
-        kind = self.doc.kind_of(str(change.metric))
+        kind = self.kind(change)
         return self.doc.show(fact, None, "points" if kind == "fraction" else kind)
+
+    def kind(self, change: Fact) -> str:
+        """The kind of a change's numbers; shares too small for per cent are plain, all in one unit."""
+        kind = self.doc.kind_of(str(change.metric))
+        sizes = [abs(value) for value in (change.from_value, change.to_value) if value]
+        return "number" if kind == "fraction" and sizes and max(sizes) < TINY_SHARE else kind
 
     def table(self) -> None:
         """One line a metric; empty without rows."""
         say = self.doc.say
-        head = [say("head.metric"), "A", "B", *(say(f"comparison.head_{name}") for name in ("change", "half", "mark"))]
-        self.doc.table(head, [self.line(row) for row in self.comparison.rows])
+        columns = [say(f"comparison.head_{name}") for name in ("change", "half", "p", "mark")]
+        self.doc.table([say("head.metric"), "A", "B", *columns], [self.line(row) for row in self.comparison.rows])
 
     def line(self, row: Row) -> list[str]:
         doc, change = self.doc, row.change
+        kind = self.kind(change)
         half = "—"
         if row.half is not None:
             shown = self.width(row.half, change)
             half = doc.say("noise.at_most", noise=shown) if change.noise_basis in BOUNDS else shown
         name = f"`{row.metric}`" if row.metric == row.other else f"`{row.metric}` / `{row.other}`"
         return [
-            name, doc.show(change, "from"), doc.show(change, "to"), doc.show(change, "delta"), half,
+            name, *(doc.show(change, part, kind) for part in ("from", "to", "delta")), half,
+            "—" if row.p_corrected is None else doc.show(row.p_corrected, "p").removeprefix("= "),
             doc.say(f"comparison.mark_{row.code}"),
         ]  # fmt: skip
 

@@ -9,8 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assistant.analysis import Ledger
+from assistant.analysis.checks import Check
 from assistant.analysis.compare import compare_runs, compare_sides, compare_steps, compare_windows
-from assistant.analysis.compare_model import Comparison, Reason, Side, holm
+from assistant.analysis.compare_findings import weighed
+from assistant.analysis.compare_model import Comparison, Lone, Reason, Side, holm
 from tests.analysis.support import long_run, run_of, series_run, validation_step
 
 SIZES = {"aime_2025": 30, "gsm8k": 1319}
@@ -93,9 +95,9 @@ def test_compare_steps_of_a_validation_with_a_training_step_is_refused():
 
 def test_compare_steps_a_clear_trend_between_two_validations_settles_what_the_ends_do_not():
     key = "val/test_score/ours"
-    values = noisy(0.0, 12, 4, 0.03)
+    values = noisy(0.0, 16, 4, 0.06)
     run = run_of({10 * i: {key: 0.2 + 0.02 * i + v} for i, v in enumerate(values)})
-    found = compare_steps(Ledger([run]), 0, 110, direction=way)
+    found = compare_steps(Ledger([run]), 0, 150, direction=way)
     assert found.verdict == "improved"
     assert codes(found)[0] == "row_trend"
 
@@ -248,7 +250,10 @@ def test_compare_runs_with_other_batches_and_settings_says_so():
     a, b = run(32, 0.001, "r0"), run(64, 0.01, "r1")
     found = compare_runs(Ledger([a, b]), a, b, direction=way)
     assert "differs_prompts_per_step" in codes(found)
-    assert "setting" in codes(found)
+    assert "setting_differs" in codes(found)
+    # Twice the tokens a step: a longer time is not called worse.
+    assert "tokens_differ" in codes(found)
+    assert not any(row.directed for row in found.rows if row.metric.startswith("timing"))
 
 
 def test_compare_runs_takes_the_last_validations_of_each():
@@ -261,6 +266,114 @@ def test_compare_runs_takes_the_last_validations_of_each():
     assert (row.change.from_value, row.change.to_value) == (230 / 900, 300 / 900)
     assert found.verdict == "improved"
     assert "validated_at" in codes(found)
+
+
+# -- what a comparison must not miss -----------------------------------------------------------------------------------
+def collapsed(seed: int = 1):
+    """A run whose answers shrink to a few tokens between two quiet stretches, each with a spread of its own."""
+    dice = random.Random(seed)
+    table = {}
+    for step in range(60):
+        length = 955 if step < 30 else 955 * (9 / 955) ** ((step - 29) / 9) if step < 38 else 9
+        length *= 1 + dice.gauss(0, 0.04)
+        table[step] = {
+            "response_length/mean": length,
+            "response_length/max": 3 * length,
+            "response_length/min": length / 3,
+            "response_length/clip_ratio": 0.0,
+            "actor/entropy": 0.4 + dice.gauss(0, 0.01),
+            "critic/score/mean": 0.4 + dice.gauss(0, 0.02),
+            "perf/total_num_tokens": round(512 * (length + 200)),
+            "timing_s/step": 20 + length / 6,
+        }
+    return run_of(table)
+
+
+def test_compare_windows_a_collapse_is_called_and_short_answers_are_not_fast():
+    found = compare_windows(Ledger([collapsed()]), (0, 9), (50, 59), direction=timed)
+    assert found.row("response_length/mean").code == "changed"
+    assert found.row("timing_s/step").code == "changed"
+    assert {"also_changed", "tokens_differ", "time_per_token"} <= set(codes(found))
+    fast = next(reason for reason in found.reasons if reason.code == "time_per_token")
+    assert fast.values["a"].value == pytest.approx(1000 * (20 + 955 / 6) / (512 * 1155), rel=0.02)
+
+
+def timed(metric: str) -> str:
+    return "lower_better" if metric.startswith("timing") else way(metric)
+
+
+def test_compare_windows_a_diagnosis_of_one_side_alone_is_kept_and_weighs():
+    found = compare_windows(Ledger([collapsed()]), (0, 9), (50, 59), direction=timed)
+    grave = [one for one in found.lone if one.check.severity == "critical"]
+    assert [(one.side, one.check.rule) for one in grave] == [("b", "length_collapse")]
+    assert found.verdict == "regressed"
+    alone = compare_windows(Ledger([collapsed()]), (0, 9), (50, 59), direction=timed, metrics=["critic/score/mean"])
+    assert alone.verdict in {"inconclusive", "unchanged"}
+    assert alone.lone
+    before = compare_windows(Ledger([collapsed()]), (0, 9), (15, 24), direction=timed)
+    assert before.lone == ()
+
+
+@pytest.mark.parametrize(
+    ("code", "sides", "expected"),
+    [
+        ("improved", "b", "mixed"), ("improved", "a", "improved"), ("inconclusive", "b", "regressed"),
+        ("unchanged", "a", "improved"), ("mixed", "b", "mixed"), ("improved", "ab", "improved"),
+        ("not_comparable", "b", "not_comparable"), ("regressed", "", "regressed"),
+    ],
+)  # fmt: skip
+def test_weighed_critical_diagnoses_of_one_side_stand_against_a_better_mark(code, sides, expected):
+    check = Check("length_collapse", "critical", (), (), ())
+    assert weighed(code, tuple(Lone(side, check) for side in sides)) == expected
+
+
+def test_compare_windows_of_a_constant_is_unchanged_and_a_metric_that_moves_heads_the_report():
+    still = {i: {"actor/ppo_kl": 0.0, "reward_model/x": v} for i, v in enumerate(noisy(0.5, 40, 1, 0.1))}
+    alone = compare_windows(Ledger([run_of(still)]), (0, 9), (30, 39), direction=way, metrics=["actor/ppo_kl"])
+    assert (alone.verdict, alone.rows[0].code) == ("unchanged", "unchanged")
+    both = compare_windows(Ledger([run_of(still)]), (0, 9), (30, 39), direction=lambda metric: "context")
+    assert both.reasons[0].values["metric"] == "reward_model/x"
+
+
+def test_compare_windows_a_negligible_share_is_unchanged_however_significant():
+    dice = random.Random(1)
+    table = {i: {"actor/pg_clipfrac": (9e-8 if i < 20 else 2e-8) * (1 + dice.gauss(0, 0.1))} for i in range(40)}
+    found = compare_windows(Ledger([run_of(table)]), (0, 9), (30, 39), direction=lambda metric: "lower_better")
+    assert found.row("actor/pg_clipfrac").code == "unchanged"
+
+
+def test_compare_runs_a_reward_with_the_penalty_inside_is_on_another_scale_where_the_coefficient_differs():
+    def run(coefficient: float, level: float, name: str):
+        rows = {i: {"critic/rewards/mean": v, "actor/kl_coef": coefficient} for i, v in enumerate(noisy(level, 40, 1))}
+        return run_of(rows, id=name, name=name)
+
+    a, b = run(0.0005, -0.4, "r0"), run(0.05, -1.7, "r1")
+    found = compare_runs(Ledger([a, b]), a, b, direction=lambda m: "higher_better", metrics=["critic/rewards/mean"])
+    assert (found.verdict, codes(found)[0]) == ("inconclusive", "row_other_scale")
+    same = compare_runs(
+        Ledger([a, c := run(0.0005, -1.7, "r2")]), a, c, direction=lambda m: "higher_better",
+        metrics=["critic/rewards/mean"],
+    )  # fmt: skip
+    assert same.verdict == "regressed"
+
+
+def test_compare_runs_other_numbers_of_samples_a_problem_are_said():
+    a = run_of({i: {"val-core/aime/acc/mean@16": 0.2, "reward": 0.1 * i} for i in range(9)})
+    b = run_of({i: {"val-core/aime/acc/mean@30": 0.2, "reward": 0.1 * i} for i in range(9)}, id="r1", name="r1")
+    found = compare_runs(Ledger([a, b]), a, b, direction=way)
+    said = [reason for reason in found.reasons if reason.code == "differs_samples"]
+    assert [(r.values["a"].value, r.values["b"].value) for r in said] == [(16, 30)]
+
+
+def test_compare_windows_few_validations_of_unknown_noise_leave_the_verdict_to_the_reward():
+    table = {i: {"critic/score/mean": v} for i, v in enumerate(noisy(0.6, 60, 1))}
+    for i in range(30, 60):
+        table[i]["critic/score/mean"] -= 0.3
+    for i, step in enumerate(range(5, 60, 10)):
+        table[step]["val/test_score/ours"] = 0.4 + (0.02, -0.03, 0.01, -0.02, 0.03, -0.01)[i]
+    found = compare_windows(Ledger([run_of(table)]), (0, 9), (50, 59), direction=way)
+    assert (found.verdict, found.decisive[0].metric) == ("regressed", "critic/score/mean")
+    assert "validation_open" in codes(found)
 
 
 # -- properties -------------------------------------------------------------------------------------------------------

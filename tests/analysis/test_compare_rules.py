@@ -64,3 +64,16 @@ def test_read_rules_with_a_mistake_names_the_key(old, new, said):
     with pytest.raises(KnowledgeError, match=r"compare_rules\.yaml") as error:
         read_rules(TEXT.replace(old, new), "compare_rules.yaml")
     assert said in str(error.value)
+
+
+def test_rules_know_settings_times_and_what_is_negligible():
+    found = rules()
+    keys = ("actor/reward_kl_penalty_coeff", "actor/lr", "learning_rate", "actor/kl_loss")
+    assert [found.setting(key) for key in keys] == ["kl", "rate", "rate", None]
+    assert found.is_timed("timing_s/gen")
+    assert found.is_timed("perf/throughput")
+    assert not found.is_timed("actor/entropy")
+    assert found.least("actor/pg_clipfrac_lower") > 0 == found.least("actor/entropy")
+    assert found.contains_kl("critic/rewards/mean")
+    assert not found.contains_kl("critic/score/mean")
+    assert found.works(["response_length/mean", "perf/total_num_tokens"])[0] == "perf/total_num_tokens"

@@ -175,3 +175,19 @@ def test_reach_is_a_fact_with_the_earliest_and_the_latest_step() -> None:
     assert fact is not None
     assert fact.low is not None
     assert 60 < fact.low <= fact.value <= (fact.high or math.inf)  # type: ignore[operator]
+
+
+def test_forecast_at_of_positive_values_never_reaches_below_zero() -> None:
+    values = np.exp(-3 + 0.03 * np.arange(60))
+    found = forecast_at(np.arange(60), values, 70)
+    assert found.low is not None
+    assert found.low > 0
+    falling = forecast_at(np.arange(60), 1.0 - 0.016 * np.arange(60), 75)
+    assert falling.value is not None
+    assert 0 <= (falling.low or 0) <= falling.value
+
+
+def test_forecast_at_of_values_of_both_signs_may_be_negative() -> None:
+    found = forecast_at(np.arange(60), 1.0 - 0.03 * np.arange(60), 70)
+    assert found.value == pytest.approx(1.0 - 0.03 * 70, abs=0.01)
+    assert not found.logged

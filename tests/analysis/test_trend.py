@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+from collections import Counter
 from collections.abc import Iterator
 from itertools import accumulate, combinations, permutations
 from statistics import NormalDist, median
@@ -14,7 +15,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from assistant.analysis import Ledger
-from assistant.analysis.trend import MAX_POINTS, MIN_POINTS, mann_kendall, trend_of
+from assistant.analysis.trend import MAX_POINTS, MIN_POINTS, Trend, mann_kendall, trend_of
 from assistant.model import Column, Run
 
 from .support import run_of, series_run
@@ -278,18 +279,22 @@ def test_trend_of_line_is_told_as_a_slope() -> None:
     assert told.count("slope") >= 45
 
 
-def test_trend_of_rise_that_levels_off_is_told_as_a_bend() -> None:
+def test_trend_of_rise_that_levels_off_is_told_as_a_ramp() -> None:
     values = [v + 8 * min(i, 30) / 30 for i, v in enumerate(noise(120, 0.0, 1))]
     result = trend_of(range(120), values)
-    assert (result.direction, result.form, result.changes[0].kind) == ("rising", "bend", "slope")
+    assert (result.direction, result.form, result.changes[0].kind) == ("rising", "ramp", "slope")
     assert abs(result.changes[0].step - 30) <= 8
+    assert result.knots[0][0] == result.knots[1][0] == 0
+    assert abs(result.knots[2][0] - 30) <= 8
+    assert result.knots[2][1] == pytest.approx(8, abs=0.5)
 
 
 def test_trend_of_up_and_down_again_goes_nowhere() -> None:
     values = [v + (5 if 80 <= i < 120 else 0) for i, v in enumerate(noise(200, 0.0, 5))]
     result = trend_of(range(200), values)
-    assert (result.direction, result.form) == ("fluctuating", "shift")
+    assert (result.direction, result.form) == ("fluctuating", "turn")
     assert len(result.changes) >= 2
+    assert [level for _, level in result.knots] == pytest.approx([0, 5, 5, 0], abs=1)
 
 
 def test_trend_of_growth_by_factors_on_the_log_scale_gives_growth_per_step() -> None:
@@ -315,6 +320,98 @@ def test_trend_of_log_scale_value_that_is_not_positive_raises() -> None:
 
 def test_trend_of_huge_values_does_not_overflow() -> None:
     assert trend_of(range(8), [(-1) ** i * 1.7e308 for i in range(8)]).direction == "fluctuating"
+
+
+# --- what a series did ---------------------------------------------------------------------------------------
+
+
+def told(course: list[float], rho: float = 0.0, sizes: int = 60) -> list[Trend]:
+    """Trends of a course in noise of unit variance, each with another seed."""
+    n = len(course)
+    return [trend_of(range(n), [a + b for a, b in zip(course, noise(n, rho, s), strict=True)]) for s in range(sizes)]
+
+
+def most(trends: list[Trend]) -> tuple[str, str | None]:
+    """The commonest direction and form, which must be that of two thirds."""
+    [(found, count)] = Counter((trend.direction, trend.form) for trend in trends).most_common(1)
+    assert count >= 2 / 3 * len(trends)
+    return found
+
+
+@pytest.mark.parametrize("rho", [0.0, 0.5])
+def test_trend_of_level_ramp_level_in_noise_is_never_called_noise(rho: float) -> None:
+    course = [min(max((i - 40) / 20, 0), 1) * 10 for i in range(100)]
+    found = told(course, rho)
+    assert sum(trend.direction == "rising" for trend in found) >= 54
+    assert sum(trend.form in {"ramp", "shift"} for trend in found) >= 54
+
+
+def test_trend_of_ramp_says_where_it_began_and_ended() -> None:
+    course = [min(max((i - 40) / 20, 0), 1) * 30 for i in range(100)]
+    found = told(course)
+    assert most(found) == ("rising", "ramp")
+    knots = [trend.knots for trend in found if trend.form == "ramp"]
+    assert median(k[1][0] for k in knots) == pytest.approx(40, abs=3)
+    assert median(k[2][0] for k in knots) == pytest.approx(60, abs=3)
+
+
+@pytest.mark.parametrize("n", [43, 90])
+def test_trend_of_saturating_curve_is_rising_whatever_the_correlation_about_a_line(n: int) -> None:
+    found = told([30 * (1 - math.exp(-20 * i / n)) for i in range(n)])
+    rising = [trend for trend in found if trend.direction == "rising"]
+    assert len(rising) >= 57
+    assert all(trend.form in {"ramp", "bend", "shift"} for trend in rising)
+    assert all(trend.p_value is not None and trend.p_value < 0.05 for trend in rising)
+    assert all(trend.form == "drift" for trend in found if trend.direction != "rising")
+
+
+@pytest.mark.parametrize("n", [8, 16, 60])
+def test_trend_of_collapse_after_the_first_point_is_a_fall(n: int) -> None:
+    found = told([40.0] + [0.0] * (n - 1))
+    assert most(found) == ("falling", "shift")
+    assert all(trend.changes[0].step == 1 for trend in found if trend.form == "shift")
+
+
+def test_trend_of_rise_and_fall_of_the_same_size_is_a_turn_without_direction() -> None:
+    found = told([10 * (1 - abs(i - 40) / 40) for i in range(81)])
+    assert most(found) == ("fluctuating", "turn")
+
+
+def test_trend_of_rise_and_smaller_fall_is_a_turn_that_rises() -> None:
+    found = told([10 * i / 40 if i < 40 else 10 - 4 * (i - 40) / 40 for i in range(81)])
+    assert most(found) == ("rising", "turn")
+    assert median(trend.knots[1][0] for trend in found if trend.form == "turn") == pytest.approx(40, abs=5)
+
+
+def test_trend_of_level_then_rise_begins_where_the_rise_does() -> None:
+    found = told([12 * max(i - 60, 0) / 40 for i in range(100)])
+    assert most(found) == ("rising", "ramp")
+    knots = [trend.knots for trend in found if trend.form == "ramp"]
+    assert all(k[2][0] == k[3][0] == 99 for k in knots)
+    assert median(k[1][0] for k in knots) == pytest.approx(60, abs=6)
+
+
+def test_trend_of_true_jump_is_seldom_told_as_a_ramp() -> None:
+    assert most(told([6.0 * (i >= 40) for i in range(80)], 0.3)) == ("rising", "shift")
+
+
+@pytest.mark.parametrize("apart", [1, 2])
+def test_trend_of_last_values_far_outside_is_a_spike_not_a_trend(apart: int) -> None:
+    found = told([0.0] * (60 - apart) + [300.0, 900.0][:apart])
+    assert most(found) == ("fluctuating", "spike")
+    assert all(trend.tail == apart for trend in found if trend.form == "spike")
+
+
+def test_trend_of_falling_series_with_a_last_spike_keeps_its_direction() -> None:
+    found = told([-0.3 * i for i in range(58)] + [300.0, 900.0])
+    assert all((trend.direction, trend.tail) == ("falling", 2) for trend in found)
+
+
+@pytest.mark.parametrize(("rho", "most_"), [(0.0, 0.03), (0.5, 0.05), (0.7, 0.07)])
+@pytest.mark.parametrize("n", [14, 30, 60, 200])
+def test_trend_of_noise_is_seldom_told_to_have_changed_for_certain(n: int, rho: float, most_: float) -> None:
+    found = told([0.0] * n, rho, 200)
+    assert sum(trend.sure for trend in found) / 200 <= most_ + 2 * math.sqrt(most_ * (1 - most_) / 200)
 
 
 # --- as a fact -------------------------------------------------------------------------------------------

@@ -172,7 +172,7 @@ def test_ask_two_validations_are_compared_with_their_error() -> None:
 
 
 def test_ask_several_runs_says_which_one_is_answered() -> None:
-    answer = ask("训练正常吗", [long_run(name="a.log"), long_run(id="r1", name="b.log")])
+    answer = ask("step 3 的 actor/entropy 是多少", [long_run(name="a.log"), long_run(id="r1", name="b.log")])
     assert any("a.log" in warning for warning in answer.warnings)
     assert [run["id"] for run in answer.runs] == ["r0", "r1"]
 

@@ -100,6 +100,40 @@ def test_compare_runs_aligned_on_another_axis_says_so(axis, capsys):
     assert any(reason["code"] == f"aligned_{axis}" for reason in found["reasons"])
 
 
+def test_compare_prints_the_corrected_p_that_each_mark_follows(capsys):
+    assert main(["compare", "a.log@first10", "@last10", "--lang", "en"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    head = next(line for line in lines if line.startswith("| Metric"))
+    place = [cell.strip() for cell in head.split("|")].index("p (corrected)")
+    seen = 0
+    for line in lines:
+        cells = [cell.strip() for cell in line.split("|")]
+        if line.startswith("| `") and cells[place] != "—" and cells[-2] != "unchanged":
+            beyond = cells[place].startswith("<") or float(cells[place]) < 0.05
+            assert beyond == (cells[-2] != "cannot tell"), line
+            seen += 1
+    assert seen > 3
+
+
+def test_compare_tells_a_critical_diagnosis_of_one_side_first(tmp_path, capsys):
+    dice = random.Random(5)
+    lines = []
+    for step in range(1, 61):
+        length = (900 if step < 30 else 900 * 0.01 ** (min(step - 29, 9) / 9)) * (1 + dice.gauss(0, 0.04))
+        values = {
+            "actor/entropy": round(0.4 + dice.gauss(0, 0.01), 5), "actor/pg_loss": round(dice.gauss(0, 0.001), 6),
+            "critic/score/mean": round(0.4 + dice.gauss(0, 0.02), 5), "response_length/mean": round(length, 3),
+            "response_length/max": round(3 * length, 1), "response_length/min": round(length / 3, 1),
+            "training/global_step": step,
+        }  # fmt: skip
+        lines.append(verl_line(step, values))
+    (tmp_path / "c.log").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    found = compared(capsys, "c.log@first10", "@last10")
+    assert found["verdict"]["code"] == "regressed"
+    assert [(one["rule"], one["side"]) for one in found["findings"]] == [("length_collapse", "b")]
+    assert found["answer"].startswith("**B is worse than A. Diagnosed in B alone:")
+
+
 def test_compare_best_says_that_the_best_was_picked(capsys):
     found = compared(capsys, "a.log@20", "a.log@best")
     assert found["sides"][1]["steps"] == [40, 40]

@@ -299,3 +299,59 @@ def test_plain_commands_do_not_load_the_plotter() -> None:
         "sys.exit('plotext' in sys.modules or 'numpy' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False).returncode == 0
+
+
+# --- forms, several metrics ------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def forms(tmp_path: Path) -> str:
+    dice = random.Random(5)
+    courses: dict[str, list[float]] = {
+        "until": [0.5 * min(i / 25, 1) for i in range(80)],
+        "since": [0.5 * max((i - 40) / 40, 0) for i in range(80)],
+        "ramp": [0.5 * min(max((i - 30) / 20, 0), 1) for i in range(80)],
+        "peak": [0.5 * (i / 40 if i < 40 else 1 - 0.4 * (i - 40) / 40) for i in range(80)],
+        "spike": [0.2] * 78 + [40.0, 90.0],
+        "collapse": [0.6] + [0.01] * 79,
+    }
+    noisy = {name: [v + dice.gauss(0, 0.012) for v in course] for name, course in courses.items()}
+    return write_log(tmp_path / "forms.log", noisy)
+
+
+@pytest.mark.parametrize(
+    ("metric", "code", "words"),
+    [
+        ("until", "rising", ("with no clear change since", "先升后平")),
+        ("since", "rising", ("has been rising since", "先平后升")),
+        ("ramp", "rising", ("rose over some steps", "分段上升")),
+        ("peak", "rising", ("rose, then fell", "先升后降")),
+        ("spike", "fluctuating", ("no trend but for its end", "只在末尾突变")),
+        ("collapse", "falling", ("fell by a jump", "跳变")),
+    ],
+)
+def test_trend_head_names_the_form_and_carries_p(
+    forms: str, capsys: pytest.CaptureFixture[str], metric: str, code: str, words: tuple[str, str]
+) -> None:
+    english, chinese = words
+    said = report(capsys, forms, metric, "--lang", "en")
+    assert said["verdict"]["code"] == code
+    assert english in said["verdict"]["summary"]
+    assert re.search(r"\bp [<=] 0\.\d+", said["verdict"]["summary"])
+    assert "cannot be told from noise" not in said["answer"]
+    assert chinese in output(capsys, forms, metric, "--lang", "zh").split("\n")[0]
+
+
+def test_trend_several_keys_are_each_told(log: str, capsys: pytest.CaptureFixture[str]) -> None:
+    text = output(capsys, log, "actor/entropy", "critic/rewards/mean", "--lang", "en")
+    assert "`actor/entropy` is falling" in text
+    assert "`critic/rewards/mean` rose by a jump" in text
+    assert main(["trend", log, "actor/entropy", "critic/rewards/mean", "--format", "json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert [one["metric"] for one in told] == ["actor/entropy", "critic/rewards/mean"]
+
+
+def test_trend_several_keys_one_unknown_names_it(log: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["trend", log, "actor/entropy", "nonsense", "--lang", "en"]) != 0
+    captured = capsys.readouterr()
+    assert "nonsense" in captured.err + captured.out

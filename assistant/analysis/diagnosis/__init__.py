@@ -25,7 +25,7 @@ a step counts. ``onset.how``:
 - ``first``: first step from which ``above`` / ``below`` holds for good; ``start``: it holds from the first step
   (always, without a bound); ``any``: first step that breaks it, even alone
 - ``jump``: largest single step; ``top`` / ``bottom``: highest or lowest stretch, for what falls or rises afterwards
-- ``restart``, ``rebound``, ``drop``, ``upturn``: those of :mod:`breaks`
+- ``restart``, ``rebound``, ``drop``, ``upturn``, ``repeats``, ``idle``, ``vanishes``: those of :mod:`breaks`
 
 Look-alikes are conditions like signs; ``then`` says what one that is not ruled out does: ``note``, ``lower`` (a
 critical becomes a warning), ``silent`` (the rule does not fire). Rules that one step settles stand in ``single.yaml``.

@@ -15,6 +15,17 @@ from assistant.analysis.series import Values
 FALL: Final = 1e-4
 #: A learning rate that goes back up by more than this share after it had fallen by as much began anew.
 REBOUND: Final = 0.02
+#: Values that a series must have to be called idle: a warm-up begins with one zero.
+LEAST: Final = 3
+#: Frameworks whose logs print significant digits, so that a zero is a zero.
+EXACT: Final = frozenset({
+    "TRL", "HF Trainer", "LLaMA-Factory", "ms-swift", "Stable-Baselines3", "OpenRLHF", "ROLL", "slime", "NeMo-RL",
+    "AReaL",
+})  # fmt: skip
+#: Decimals of a console that rounds.
+DECIMALS: Final = 4
+#: Values after which a key that is gone has vanished, and before which it was there.
+GONE: Final = 5
 
 
 def restart(series: RoleSeries) -> int | None:
@@ -23,12 +34,9 @@ def restart(series: RoleSeries) -> int | None:
     Told by step numbers that go back, by a counter within the process (tokens seen, passes over the data) that goes
     back, or by the peak of device memory that falls: the peak is that of the process and cannot fall within it.
     """
-    steps = np.asarray(series.run.steps)
-    places = np.flatnonzero(steps[1:] <= steps[:-1])
-    if len(places):  # a validation may share the step of the training row before it: that is no restart
-        back = [int(at) for at in places if steps[at + 1] < steps[at] or _trained_twice(series, int(steps[at]))]
-        if back:
-            return int(steps[back[0] + 1])
+    back = repeats(series)
+    if back is not None:
+        return back
     for name, share in (("progress", 0.0), ("peak_memory", FALL)):
         found = role(series.run, name)
         if found is None or len(found) < 3:
@@ -37,6 +45,53 @@ def restart(series: RoleSeries) -> int | None:
         if len(drops):
             return int(found.steps[drops[0] + 1])
     return None
+
+
+def repeats(series: RoleSeries) -> int | None:
+    """First step at which the step numbers go back; ``None`` where they never do.
+
+    A validation may share the step of the training row before it: that does not count.
+    """
+    steps = np.asarray(series.run.steps)
+    places = np.flatnonzero(steps[1:] <= steps[:-1])
+    back = [int(at) for at in places if steps[at + 1] < steps[at] or _trained_twice(series, int(steps[at]))]
+    return int(steps[back[0] + 1]) if back else None
+
+
+def idle(series: RoleSeries) -> int | None:
+    """First step of a series that is exactly zero throughout; ``None`` where it is not, or may be rounded to zero.
+
+    Logs of verl, and of unknown make, may print a fixed number of decimals: there a zero counts only if some other
+    value of the log has more of them.
+    """
+    if len(series) < LEAST or series.values.any():
+        return None
+    run = series.run
+    if run.framework in EXACT or any(
+        _fine(np.asarray(column.values, dtype=np.float64)) for column in run.columns.values()
+    ):
+        return int(series.steps[0])
+    return None
+
+
+def _fine(values: Values) -> bool:
+    finite = values[np.isfinite(values)]
+    return bool((np.abs(finite - np.round(finite, DECIMALS)) > 1e-12 * np.abs(finite)).any())
+
+
+def vanishes(series: RoleSeries) -> int | None:
+    """First step of the run without a value that nearly every step had held before; ``None`` where it stays.
+
+    At least ``GONE`` times the usual distance between two values must follow.
+    """
+    if len(series) < GONE:
+        return None
+    steps = np.asarray(series.run.distinct_steps, dtype=np.int64)
+    held = np.flatnonzero(np.isin(steps, series.steps))
+    usual = int(np.median(np.diff(held)))
+    if len(steps) - 1 - held[-1] < GONE * usual:
+        return None
+    return int(steps[held[-1] + 1])
 
 
 def _trained_twice(series: RoleSeries, step: int) -> bool:
@@ -113,5 +168,8 @@ FINDERS: Final[Mapping[str, Callable[[RoleSeries], int | None]]] = {
     "rebound": rebound,
     "drop": drop_to_zero,
     "upturn": upturn,
+    "repeats": repeats,
+    "idle": idle,
+    "vanishes": vanishes,
 }
 """``onset.how`` → where a series breaks."""

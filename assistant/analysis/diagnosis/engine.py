@@ -299,5 +299,12 @@ _FORMULAS: Final[Mapping[str, str]] = {
     "best": "largest median of three successive points of {0}",
     "share": "share of the points of {0} from step {1} on",
     "expected": "{0} at the end, had it kept the pace before step {1}",
+    "points": "number of points of {0} from step {1} on",
+    "first": "first value of {0}",
+    "largest": "largest value of {0} from step {1} on",
+    "late": "median of {0} over the second half of the run",
+    "floor": "smallest median of five successive points of {0} in the later two thirds of the run",
+    "high": "largest mean of successive points of {0} (an eighth of them, three to eight)",
+    "low": "mean of the last points of {0} (a sixteenth of them, at least three)",
     "reached": "median of {0} over three points early in the run",
 }

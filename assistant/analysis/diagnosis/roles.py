@@ -11,7 +11,12 @@ A role lists, per framework and in order of preference, keys or sums of keys wit
     load_imbalance:
       verl: [{ratio: [global_seqlen/balanced_max, global_seqlen/mean], plus: -1}]
 
-``height: [mean, low, high]`` is (mean − low) / (high − low): where a mean lies between its extremes.
+``height: [mean, low, high]`` is (mean − low) / (high − low): where a mean lies between its extremes. ``pace: [count,
+rate]`` is the time for one more of a count, from its average rate since the start: Δ(count / rate) / Δcount. ``again:
+[key]`` is what a step's last print shows over its first, of steps that stand in the log more than once.
+
+``beside`` names a key that the log must hold too, ``without`` one that it must not: keys that mean something else in
+another kind of training.
 
 ``any`` serves every framework, and logs whose framework is not known. A key may hold ``*``; of the keys that match,
 the one with the most points is read (the larger ``@N`` where they tie).
@@ -25,7 +30,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -36,7 +41,7 @@ from assistant.analysis.series import Steps, Values, series
 from assistant.model import Fact, KnowledgeError, Run
 
 FOLDER = Path(__file__).parent
-Kind = Literal["key", "sum", "difference", "ratio", "height"]
+Kind = Literal["key", "sum", "difference", "ratio", "height", "pace", "again"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +52,8 @@ class Spelling:
     keys: tuple[str, ...]
     scale: float = 1.0
     plus: float = 0.0
+    beside: str = ""
+    without: str = ""
 
     @property
     def plain(self) -> bool:
@@ -86,6 +93,11 @@ class RoleSeries:
         if self.spelling.kind == "height":
             mean, low, high = self.spelling.keys
             return f"({mean} − {low}) / ({high} − {low})"
+        if self.spelling.kind == "pace":
+            count, rate = self.spelling.keys
+            return f"Δ({count} / {rate}) / Δ{count}"
+        if self.spelling.kind == "again":
+            return f"{self.spelling.keys[0]} (last / first)"
         sign = {"key": "", "sum": " + ", "difference": " − ", "ratio": " / "}[self.spelling.kind]
         text = sign.join(self.spelling.keys)
         scaled = text if self.spelling.scale == 1 else f"{self.spelling.scale:g} × ({text})"
@@ -135,6 +147,8 @@ def _read(run: Run, name: str) -> RoleSeries | None:
 
 
 def _matched(run: Run, spelling: Spelling) -> Spelling | None:
+    if (spelling.beside and spelling.beside not in run.columns) or spelling.without in run.columns:
+        return None
     keys = []
     for key in spelling.keys:
         if "*" in key:
@@ -157,6 +171,10 @@ def _samples(metric: str) -> int:
 def _put_together(run: Run, name: str, spelling: Spelling) -> RoleSeries | None:
     if spelling.kind == "height":
         return _height(run, name, spelling)
+    if spelling.kind == "pace":
+        return _pace(run, name, spelling)
+    if spelling.kind == "again":
+        return _again(run, name, spelling)
     parts = [series(run, key) for key in spelling.keys]
     steps, values = parts[0].steps, parts[0].values
     for part in parts[1:]:
@@ -181,6 +199,33 @@ def _height(run: Run, name: str, spelling: Spelling) -> RoleSeries:
     held = top > bottom
     values = (middle[held] - bottom[held]) / (top[held] - bottom[held])
     return RoleSeries(name, run, spelling, steps[held], spelling.scale * values + spelling.plus)
+
+
+def _pace(run: Run, name: str, spelling: Spelling) -> RoleSeries:
+    count, rate = (series(run, key) for key in spelling.keys)
+    steps = np.intersect1d(count.steps, rate.steps)
+    counts, rates = count.at(steps).values, rate.at(steps).values
+    held = rates > 0
+    steps, counts, rates = steps[held], counts[held], rates[held]
+    more = np.diff(counts)
+    grows = more > 0
+    values = np.diff(counts / rates)[grows] / more[grows]
+    return RoleSeries(name, run, spelling, steps[1:][grows], spelling.scale * values + spelling.plus)
+
+
+def _again(run: Run, name: str, spelling: Spelling) -> RoleSeries:
+    column = run.columns[spelling.keys[0]]
+    first: dict[int, float] = {}
+    last: dict[int, float] = {}
+    for row, value in zip(column.rows, column.values, strict=True):
+        step = run.steps[row]
+        if step in first:
+            last[step] = float(value)
+        first.setdefault(step, float(value))
+    steps = np.asarray(sorted(step for step in last if first[step]), dtype=np.int64)
+    values = np.asarray([last[step] / first[step] for step in steps.tolist()], dtype=np.float64)
+    held = np.isfinite(values)
+    return RoleSeries(name, run, spelling, steps[held], spelling.scale * values[held] + spelling.plus)
 
 
 @lru_cache(maxsize=4)
@@ -219,12 +264,13 @@ def _mapping(where: str, given: Any) -> dict[str, Any]:
 def _spelling(where: str, given: Any) -> Spelling:
     if isinstance(given, str):
         return Spelling("key", (given,))
-    kinds = {"key", "sum", "difference", "ratio", "height"}
+    kinds = set(get_args(Kind))
     entry = _mapping(where, given)
     kind = next((k for k in entry if k in kinds), None)
-    odd = set(entry) - kinds - {"scale", "plus"}
+    odd = set(entry) - kinds - {"scale", "plus", "beside", "without"}
     if kind is None or odd or len(kinds & set(entry)) != 1:
-        what = f"unknown {sorted(odd)}" if odd else "needs exactly one of key, sum, difference, ratio, height"
+        what = f"unknown {sorted(odd)}" if odd else f"needs exactly one of {', '.join(get_args(Kind))}"
         raise KnowledgeError(zh=f"{where} 写法不对：{what}。", en=f"{where}: {what}.")
     keys = (entry[kind],) if kind == "key" else tuple(entry[kind])
-    return Spelling(kind, keys, float(entry.get("scale", 1.0)), float(entry.get("plus", 0.0)))  # type: ignore[arg-type]
+    numbers = float(entry.get("scale", 1.0)), float(entry.get("plus", 0.0))
+    return Spelling(kind, keys, *numbers, entry.get("beside", ""), entry.get("without", ""))  # type: ignore[arg-type]

@@ -15,7 +15,8 @@ from assistant.model import KnowledgeError
 
 FOLDER: Final = Path(__file__).with_name("rules")
 How = Literal[
-    "change", "first", "start", "jump", "any", "top", "bottom", "departs", "restart", "rebound", "drop", "upturn"
+    "change", "first", "start", "jump", "any", "top", "bottom", "departs",
+    "restart", "rebound", "drop", "upturn", "repeats", "idle", "vanishes",
 ]  # fmt: skip
 Then = Literal["note", "lower", "silent"]
 

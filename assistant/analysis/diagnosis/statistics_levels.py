@@ -134,6 +134,78 @@ def fall(view: View) -> Measured | None:
     return Measured(low - best, errors, {"best": best, "end": low})
 
 
+@statistic("lost")
+def lost(view: View) -> Measured | None:
+    """Share that the last points have lost of the best stretch of the run: 1 for all, 0 for none.
+
+    The stretch is the highest mean of an eighth of the points (three to eight); what can be lost reaches down to zero,
+    or to the lowest value where that is negative.
+    """
+    n = len(view.values)
+    if n < 8:
+        return None
+    width = min(8, max(LEAST, n // 8))
+    means = np.convolve(view.values, np.ones(width) / width, "valid")
+    best, low = float(means.max()), float(np.mean(view.values[-max(LEAST, n // 16) :]))
+    floor = min(0.0, float(view.values.min()))
+    if best <= floor:
+        return None
+    spread = scatter(view.values) * (1 / width + 1 / max(LEAST, n // 16)) ** 0.5
+    errors = (best - low) / spread if spread > 0 else float("inf")
+    return Measured((best - low) / (best - floor), errors, {"high": best, "low": low})
+
+
+@statistic("end_size")
+def end_size(view: View) -> Measured | None:
+    """How far the end lies from the level before the onset either way: ``end_ratio`` or its inverse."""
+    found = end_ratio(view)
+    if found is None or found.value <= 0:
+        return None
+    return Measured(max(found.value, 1 / found.value), found.errors, found.shown)
+
+
+@statistic("over_first")
+def over_first(view: View) -> Measured | None:
+    """Lowest level of five successive points among the later ones, over the first value of the run.
+
+    For what the very first update spoils, where one value is all the past there is.
+    """
+    if len(view.values) < 8 or view.values[0] <= 0:
+        return None
+    later = view.values[len(view.values) // 3 :]
+    width = min(5, len(later))
+    smooth = np.median(np.lib.stride_tricks.sliding_window_view(later, width), axis=1)
+    value = float(smooth.min())
+    return Measured(value / float(view.values[0]), shown={"first": float(view.values[0]), "floor": value})
+
+
+@statistic("end_over_first")
+def end_over_first(view: View) -> Measured | None:
+    """Level of the second half of the run over its first value, of either sign as long as both have the same."""
+    if len(view.values) < 8 or view.values[0] == 0:
+        return None
+    first, late = float(view.values[0]), float(np.median(view.values[len(view.values) // 2 :]))
+    return Measured(late / first, shown={"first": first, "late": late})
+
+
+@statistic("end_first")
+def end_first(view: View) -> Measured | None:
+    """Level of the last points over the first value of the run, where both are positive."""
+    if len(view.values) < 8 or view.values[0] <= 0:
+        return None
+    first, last = float(view.values[0]), float(np.median(view.last))
+    return Measured(last / first, shown={"first": first, "end": last})
+
+
+@statistic("times_above")
+def times_above(view: View) -> Measured | None:
+    """Number of points from the onset on that exceed ``bound``."""
+    if not len(view.after):
+        return None
+    count = float(np.count_nonzero(view.after > (view.bound or 0.0)))
+    return Measured(count, shown={"largest": float(view.after.max())})
+
+
 @statistic("rise")
 def rise(view: View) -> Measured | None:
     """Level of the last three points over the lowest stretch of the run (running median of three)."""
@@ -179,10 +251,10 @@ def gain_errors(view: View) -> Measured | None:
 
 @statistic("against_start")
 def against_start(view: View) -> Measured | None:
-    """Late level over the smallest positive of the first three values of the run."""
+    """Late level over the smallest of the first three values of the run: without end where the run begins at zero."""
     early_values = view.values[:3]
-    early_values = early_values[early_values > 0]
+    early_values = early_values[early_values >= 0]
     if not len(early_values) or not len(view.late):
         return None
     base, top_level = float(early_values.min()), float(np.median(view.late))
-    return Measured(top_level / base, shown={"start": base, "after": top_level})
+    return Measured(quotient(top_level, base), shown={"start": base, "after": top_level})

@@ -197,4 +197,4 @@ def constant(view: View) -> Measured | None:
 @statistic("points")
 def points(view: View) -> Measured | None:
     """Number of points from the onset on."""
-    return Measured(float(len(view.after)))
+    return Measured(float(len(view.after)), shown={"points": float(len(view.after))})

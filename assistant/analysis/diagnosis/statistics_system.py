@@ -48,6 +48,13 @@ def step_shift(view: View) -> Measured | None:
     return _local(before, after, float(np.median(after) - np.median(before)), view.values)
 
 
+@statistic("step_distance")
+def step_distance(view: View) -> Measured | None:
+    """How far the level jumps at the onset, up or down, in its own unit."""
+    found = step_shift(view)
+    return None if found is None else Measured(abs(found.value), found.errors, found.shown)
+
+
 @statistic("step_size")
 def step_size(view: View) -> Measured | None:
     """How far the level jumps at the onset either way: ``step_ratio`` or its inverse, whichever is larger."""

@@ -1,0 +1,161 @@
+"""What lies ahead: how long a run still takes, where a metric will be, when it gets somewhere; or why not."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import Any
+
+from assistant.analysis.diagnosis import role
+from assistant.analysis.forecast import STEP_TIMES, forecast, reach, remaining, total_steps
+from assistant.analysis.series import series
+from assistant.analysis.trend import MIN_POINTS
+from assistant.ask.context import Context
+from assistant.ask.naming import central, named_keys, unknown
+from assistant.ask.parts import number
+from assistant.ask.telling import trend_sentence
+from assistant.model import Fact, Verdict
+from assistant.write.document import unmark
+
+#: A total that the user states: "总共 200 步", "of 500 steps", "to step 300".
+_TOTAL = re.compile(
+    r"(?i)(?:一?共|总共|总步数(?:是|为)?|计划|跑(?:到|满|完)|训(?:练)?(?:到|满|完))\s*(\d{1,7})\s*(?:个)?\s*(?:步|steps?)"
+    r"|(?:total(?:\s+of)?|out\s+of|for|until|till|to)\s+(?:step\s+)?(\d{1,7})\s*(?:steps?|iterations?)?\b"
+    r"|(\d{1,7})\s+(?:total\s+)?steps\s+(?:in\s+)?total"
+)
+#: "the next 10 steps", "接下来 10 步".
+_NEXT = re.compile(r"(?i)(?:next|接下来|之后|未来|往后|再(?:跑|训|过)?)\s*(\d{1,5})\s*(?:个)?\s*(?:步|steps?)")
+#: Steps ahead that are shown where the question names none.
+USUAL = 10
+PER = 100
+
+
+def forecast_metric(context: Context) -> Verdict:
+    """A metric's value at a step ahead, or the step at which it reaches a value; refused with the reason."""
+    keys = central(named_keys(context))
+    if not keys and any(m.card is None for m in context.query.mentions):
+        return unknown(context, next(m.text for m in context.query.mentions if m.card is None))
+    metric = keys[0] if keys else _main(context)
+    trend = None if metric is None else context.ledger.trend(metric)
+    if metric is None or trend is None:
+        text = context.say("ahead.nothing")
+        context.doc.paragraph(f"**{text}**")
+        return Verdict("inconclusive", unmark(text), "low")
+    context.metrics.append(metric)
+    sentence = trend_sentence(context, metric, trend)
+    if context.query.threshold is not None:
+        text = _reach(context, metric, context.query.threshold[1])
+    else:
+        text = _value(context, metric, trend)
+    gap = "" if context.language == "zh" else " "
+    context.doc.paragraph(f"**{text}**")
+    context.doc.paragraph(context.say("ahead.so_far") + gap + sentence)
+    refused = not any(fact.name and fact.name.startswith(("forecast/", "reach/")) for fact in context.ledger.facts)
+    context.doc.paragraph(context.say("ahead.need" if refused else "ahead.assumes"))
+    if not keys:
+        context.doc.paragraph(context.say("ahead.which", metric=metric))
+    context.cite(context.card(metric))
+    context.chart(context.title(metric), [metric])
+    return Verdict(trend.direction or "inconclusive", unmark(text), "low")
+
+
+def _main(context: Context) -> str | None:
+    """The validation where there are enough, else the reward."""
+    run = context.run
+    for name, least in (("val_accuracy", MIN_POINTS), ("score_mean", 1), ("reward_mean", 1), ("training_loss", 1)):
+        found = role(run, name)
+        if found is not None and found.spelling.plain and len(found) >= least:
+            return found.metrics[0]
+    return None
+
+
+def _value(context: Context, metric: str, trend: Fact) -> str:
+    last, slot = trend.last_step or 0, context.query.steps
+    following = _NEXT.search(context.query.text)
+    ahead = [step for step in slot.values if slot.kind in {"single", "pair"} and step > last]
+    if ahead:
+        step = ahead[-1]
+    elif following is not None:
+        step = last + int(following[1])
+    else:
+        step = last + max(1, min(USUAL, (trend.n or 1) // 2))
+    fact, reason = forecast(context.ledger, metric, step)
+    if fact is None:
+        asked = context.ledger.constant("step_ahead", step, "the question")
+        return context.say(f"ahead.refused_{reason}", metric=metric, at=asked)
+    kind = context.kind_of(metric)
+    shown: dict[str, Any] = {"value": context.doc.show(fact, None, kind)}
+    shown |= {end: context.doc.show(fact, end, kind) for end in ("low", "high")}
+    return context.say("ahead.value", metric=metric, f=fact, **shown)
+
+
+def _reach(context: Context, metric: str, target: float) -> str:
+    fact, reason = reach(context.ledger, metric, target)
+    asked = context.ledger.constant("target", target, "the question")
+    shown = context.doc.show(asked, None, context.kind_of(metric))
+    if fact is None:
+        return context.say(f"ahead.target_{reason}", metric=metric, target=shown)
+    steps = {end: context.doc.show(fact, end, "integer") for end in ("low", "high") if getattr(fact, end) is not None}
+    value = context.doc.show(fact, None, "integer")
+    phrase = "ahead.reach" if "high" in steps else "ahead.reach_open"
+    return context.say(phrase, metric=metric, target=shown, value=value, **steps)
+
+
+# -- the run's end -----------------------------------------------------------------------------------------------------
+def time_left(context: Context) -> Verdict:
+    """Seconds until the run ends, from the last step times; refused where the total is not known."""
+    doc, say, run = context.doc, context.say, context.run
+    stated = _TOTAL.search(context.query.text)
+    asked = None if stated is None else int(next(group for group in stated.groups() if group))
+    total = asked if asked is not None else total_steps(run)
+    fact, reason = remaining(context.ledger, total=total)
+    metric = next((name for name in STEP_TIMES if name in run.columns), None)
+    trend = None if metric is None else context.ledger.trend(metric)
+    if metric is not None:
+        context.metrics.append(metric)
+    last = max(run.distinct_steps)
+    if fact is not None and total is not None and isinstance(fact.value, float):
+        source = "question" if asked is not None else "log"
+        number = context.ledger.constant("total_steps", total, f"the {source}")
+        left = context.ledger.derived("steps_left", total - last, inputs=[number], formula=f"total_steps − {last}")
+        mean = context.ledger.derived(
+            "seconds_per_step", fact.value / (total - last), unit="s", inputs=[fact, left],
+            formula="remaining_seconds / steps_left",
+        )  # fmt: skip
+        text = say("eta.left", v=fact, left=left, total=number, last=last, mean=mean)
+        doc.paragraph(f"**{text}**")
+        doc.paragraph(say(f"eta.total_{source}", total=number), say("eta.assumes"))
+    else:
+        total_fact = None if total is None else context.ledger.constant("total_steps", total, "the run")
+        values: dict[str, Any] = {"last": last} | ({} if total_fact is None else {"total": total_fact})
+        text = say(f"eta.refused_{reason}" if reason != "done" or total_fact else "eta.refused_no_total", **values)
+        doc.paragraph(f"**{text}**")
+        if metric is not None and reason in {"no_total", "few_points"}:
+            doc.paragraph(_pace(context, metric), say("eta.tell_total") if reason == "no_total" else "")
+    if trend is not None and metric is not None and (trend.n or 0) >= MIN_POINTS:
+        doc.paragraph(trend_sentence(context, metric, trend))
+    code = (trend.direction if trend is not None and fact is not None else None) or "inconclusive"
+    return Verdict(code, unmark(text), "medium" if fact is not None else "low")
+
+
+def _pace(context: Context, metric: str) -> str:
+    """How long a hundred steps take at the pace of the last twenty."""
+    times = series(context.run, metric)
+    if not len(times):
+        return ""
+    recent = times.last(20)
+    inputs = [context.value(metric, int(step)) for step in recent.steps]
+    mean = context.ledger.derived(
+        "mean_step_time", math.fsum(recent.values.tolist()) / len(recent), unit="s", inputs=inputs,
+        formula=f"mean of {metric} over the last {len(recent)} steps",
+    )  # fmt: skip
+    per = context.ledger.constant("steps", PER, "the answer")
+    whole = context.ledger.derived(
+        "time_per_100_steps",
+        PER * number(mean),
+        unit="s",
+        inputs=[mean, per],
+        formula="100 × mean_step_time",
+    )
+    count = context.ledger.count("recent step times", len(recent))
+    return context.say("eta.pace", n=count, mean=mean, per=per, whole=whole)

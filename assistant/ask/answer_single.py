@@ -1,0 +1,214 @@
+"""Questions with a plain answer of their own: NaN, memory, is it learning, may these two be compared."""
+
+from __future__ import annotations
+
+import math
+
+from assistant.analysis.checks import check_all
+from assistant.analysis.diagnosis import role
+from assistant.analysis.trend import MIN_POINTS
+from assistant.analysis.validation import validation_sets
+from assistant.ask import answer_validation
+from assistant.ask.context import Context, is_validation, key
+from assistant.ask.parts import missing_lines
+from assistant.ask.telling import course_table, trend_sentence
+from assistant.model import Fact, Verdict
+from assistant.write.document import unmark
+
+MOST_ROWS = 8
+#: Keys of memory: allocated, reserved, host; as frameworks spell them.
+_MEMORY = ("memory", "cuda_mem", "gpu_mem", "rss", "max_mem", "mem_")
+
+
+# -- NaN and infinities ------------------------------------------------------------------------------------------------
+def not_finite(context: Context) -> Verdict:
+    """Every value that is no finite number; where there is none, how many were looked at."""
+    run, say, doc = context.run, context.say, context.doc
+    total, found = 0, []
+    for metric in run.metrics:
+        cells = run.cells(metric)
+        total += len(cells)
+        bad = [cell.step for cell in cells if not math.isfinite(cell.value)]
+        if bad:
+            found.append((metric, bad))
+    cells_fact = context.ledger.count("values in the log", total)
+    metrics = context.ledger.count("metrics in the log", len(run.metrics))
+    if not found:
+        text = say("nan.none", cells=cells_fact, metrics=metrics)
+        doc.paragraph(f"**{text}**")
+        lost = sorted({gap.step for gap in run.missing if gap.step is not None})
+        doc.bullets(missing_lines(context, lost[:3]))
+        return Verdict("healthy", unmark(text))
+    found.sort(key=lambda pair: pair[1][0])
+    first = context.value(found[0][0], found[0][1][0])
+    assert first is not None
+    number = context.ledger.count("metrics not finite", len(found))
+    text = say("nan.some", k=number, v=first, metric=found[0][0], metrics=metrics)
+    doc.paragraph(f"**{text}**")
+    rows = []
+    for metric, bad in found[:MOST_ROWS]:
+        fact = context.value(metric, bad[0])
+        many = context.ledger.count("steps not finite", len(bad), metric=metric)
+        rows.append([key(metric), doc.step(bad[0]), "" if fact is None else doc.show(fact), doc.show(many)])
+    doc.table([say("head.metric"), say("nan.head_first"), say("head.value"), say("nan.head_steps")], rows)
+    checks = [c for c in check_all(context.ledger, context.train_steps) if c.rule == "not_finite"]
+    for check in checks[:1]:
+        context.finding(check)
+    doc.paragraph(say("nan.means"))
+    context.metrics.extend(metric for metric, _ in found[:MOST_ROWS])
+    return Verdict("critical" if checks and checks[0].severity == "critical" else "warning", unmark(text))
+
+
+# -- memory ------------------------------------------------------------------------------------------------------------
+def memory(context: Context) -> Verdict:
+    """Peaks and growth of memory; whether it will run out is said only where something grows."""
+    say, doc = context.say, context.doc
+    named = [m.key for m in context.query.mentions if m.key is not None]
+    keys = named or [m for m in context.run.metrics if _is_memory(context, m)]
+    if not keys:
+        text = say("memory.none")
+        doc.paragraph(f"**{text}**")
+        return Verdict("insufficient_data", unmark(text))
+    steps = context.train_steps or list(context.run.distinct_steps)
+    checks = [c for c in check_all(context.ledger, steps) if c.rule.startswith("memory_growth")]
+    trends = {m: t for m in keys if (t := context.ledger.trend(m)) is not None}
+    rising = [m for m, t in trends.items() if t.direction == "rising" and (t.n or 0) >= MIN_POINTS]
+    count = context.ledger.count("steps with memory", max((t.n or 0) for t in trends.values()) if trends else 0)
+    if checks:
+        text = context.finding(checks[0])
+    elif rising:
+        text = say("memory.rising", names=context.join(map(key, rising[:3])), n=count)
+    elif any((t.n or 0) >= MIN_POINTS for t in trends.values()):
+        text = say("memory.flat", n=count)
+    else:
+        text = say("memory.few", n=count)
+    doc.paragraph(f"**{text}**")
+    course_table(context, keys[:MOST_ROWS], peak=True, least=1)
+    notes = [say("memory.capacity")]
+    if any(m.startswith("perf/max_memory") for m in keys):
+        notes.append(say("memory.peak"))
+    limit = context.value("response_length/clip_ratio", steps[-1])
+    longest = context.value("response_length/max", steps[-1])
+    if longest is not None and limit is not None:
+        notes.append(say("memory.length", longest=longest, clip=limit))
+    doc.bullets(notes)
+    context.metrics.extend(keys[:4])
+    for metric in keys[:2]:
+        context.cite(context.card(metric))
+    context.chart(context.title(keys[0]), keys[:3])
+    calm = not rising and any((t.n or 0) >= MIN_POINTS for t in trends.values())
+    return Verdict("warning" if checks else "healthy" if calm else "insufficient_data", unmark(text), "medium")
+
+
+def _is_memory(context: Context, metric: str) -> bool:
+    card = context.card(metric)
+    if card is not None:
+        return card.category == "memory"
+    return any(word in metric.lower() for word in _MEMORY)
+
+
+# -- is it learning ----------------------------------------------------------------------------------------------------
+def learning(context: Context) -> Verdict:
+    """Validation first, then the training reward; both with how sure they are."""
+    say, doc, run = context.say, context.doc, context.run
+    score = role(run, "score_mean") or role(run, "reward_mean") or role(run, "training_loss")
+    validation = role(run, "val_accuracy") or role(run, "held_out_loss")
+    if score is None and validation is None:
+        text = say("learning.nothing")
+        doc.paragraph(f"**{text}**")
+        return Verdict("insufficient_data", unmark(text), "low")
+    verdicts, sentences = [], []
+    for found in (validation, score):
+        if found is None or not found.spelling.plain:
+            continue
+        metric = found.metrics[0]
+        trend = context.ledger.trend(metric)
+        if trend is None:
+            continue
+        context.metrics.append(metric)
+        context.cite(context.card(metric))
+        state, sentence = progress(context, metric, trend)
+        if found.role.endswith("_loss"):
+            state = {"up": "down", "down": "up"}.get(state, state) if not is_validation(metric) else state
+        verdicts.append((found is validation, state))
+        sentences.append(sentence)
+    decided = next((state for main, state in verdicts if main and state != "few"), None)
+    state = decided or next((s for main, s in verdicts if not main), "few")
+    loss = score is not None and score.role == "training_loss"
+    by = (
+        "validation"
+        if decided is not None
+        else "none"
+        if not verdicts or verdicts[-1][0]
+        else "loss"
+        if loss
+        else "reward"
+    )
+    text = say(f"learning.{state}_{by}" if by != "none" else "learning.few")
+    doc.paragraph(f"**{text}**")
+    doc.bullets(sentences)
+    moved = [found for name in ("policy_entropy", "old_kl", "ref_kl", "grad_norm", "response_length_mean")
+             if (found := role(run, name)) is not None and found.spelling.plain]  # fmt: skip
+    if any(len(found) > 1 for found in moved):
+        doc.paragraph(say("learning.beside"))
+        course_table(context, [found.metrics[0] for found in moved])
+    notes = []
+    if validation is None:
+        notes.append(say("learning.no_validation"))
+    elif len(validation) < 2:
+        notes.append(say("learning.one_validation"))
+    notes.append(say("learning.not"))
+    doc.bullets(notes)
+    context.chart(say("section.signals"), context.metrics[:2])
+    code = {"up": "healthy", "down": "warning"}.get(state, "insufficient_data")
+    if state == "flat" and decided is not None:
+        code = "warning"
+    return Verdict(code, unmark(text), "medium" if by == "validation" else "low")
+
+
+def progress(context: Context, metric: str, trend: Fact) -> tuple[str, str]:
+    """``up``, ``down``, ``flat`` or ``few`` for the better, and the sentence."""
+    first, last = trend.first_step or 0, trend.last_step or 0
+    if trend.n == 1:
+        return "few", trend_sentence(context, metric, trend)
+    if is_validation(metric) or (trend.n or 0) < MIN_POINTS:
+        from assistant.ask.answer_compare import judge_with_trend, with_error
+
+        change = context.ledger.change(metric, first, last)
+        if change is not None:
+            table = next((t for t in validation_sets(context.run, last) if t.key("mean") == metric), None)
+            change = change if table is None else with_error(context, change, table)
+            code, sentence = judge_with_trend(context, change)
+            enough = (trend.n or 0) >= MIN_POINTS
+            state = {"improved": "up", "regressed": "down"}.get(code, "flat" if enough else "few")
+            return state, sentence
+    state = {"rising": "up", "falling": "down"}.get(trend.direction or "", "flat")
+    if (trend.n or 0) < MIN_POINTS:
+        state = "few"
+    return state, trend_sentence(context, metric, trend)
+
+
+# -- validation against training ---------------------------------------------------------------------------------------
+def validation_against_training(context: Context) -> Verdict:
+    """Why a validation's accuracy and a training step's reward are not compared; both values, and what can be."""
+    say, doc = context.say, context.doc
+    accuracy = answer_validation.main_accuracy(context)
+    score = role(context.run, "score_mean") or role(context.run, "reward_mean")
+    reward = None if score is None else score.fact(context.ledger, int(score.steps[-1]))
+    text = say("val_train.verdict")
+    doc.paragraph(f"**{text}**")
+    lines = []
+    if accuracy is not None and reward is not None:
+        lines.append(
+            say("val_train.values", metric=str(accuracy.metric), a=accuracy, other=str(reward.metric), b=reward)
+        )
+        context.metrics.extend([str(accuracy.metric), str(reward.metric)])
+    lines += [say(f"val_train.{name}") for name in ("problems", "scale", "sampling")]
+    if len(context.validation_steps) < 2:
+        lines.append(say("val_train.few"))
+    doc.bullets(lines)
+    doc.paragraph(say("val_train.can"))
+    for fact in (accuracy, reward):
+        if fact is not None and fact.metric:
+            context.cite(context.card(fact.metric))
+    return Verdict("not_comparable", unmark(text))

@@ -1,0 +1,294 @@
+"""Why steps take longer than before, how many tokens they hold, how slow the tools are."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from assistant.analysis import derive
+from assistant.analysis.diagnosis import role
+from assistant.analysis.slowdown import Slowdown, StageChange, slowdown
+from assistant.ask.context import Context, key
+from assistant.ask.parts import as_rate, number
+from assistant.ask.telling import course_table
+from assistant.model import Fact, Verdict
+from assistant.write.document import mark, unmark
+from assistant.write.numbers import percent, signed
+
+#: Fewest steps on each side for a test, and the share of the run that a side takes.
+LEAST_SIDE, SIDE = 3, 3
+MOST_STAGES = 5
+#: Keys that hold all tokens so far, instead of those of one step.
+CUMULATIVE = ("num_tokens", "num_input_tokens_seen", "train/num_tokens", "consumed_tokens")
+#: Keys that hold the tokens of one step.
+PER_STEP = ("perf/total_num_tokens", "token/total_num_tokens", "train/total_num_tokens", "total_num_tokens")
+
+
+# -- slower ------------------------------------------------------------------------------------------------------------
+def why_slower(context: Context) -> Verdict:
+    """Whether steps became slower, which stage carries it, and whether by more tokens or by slower ones."""
+    windows = _windows(context)
+    found = None if windows is None else slowdown(context.ledger, context.run, *windows)
+    if windows is None or found is None:
+        text = context.say("slower.no_times" if windows else "slower.one_step")
+        context.doc.paragraph(f"**{text}**")
+        return Verdict("no_data", unmark(text))
+    doc, say = context.doc, context.say
+    text = _summary(context, found, windows)
+    doc.paragraph(f"**{text}**")
+    rows = [_row(context, stage) for stage in found.stages[:MOST_STAGES] if _worth(stage, found)]
+    head = [say("head.stage"), _span(context, windows[0]), _span(context, windows[1])]
+    doc.table([*head, say("head.change"), say("slower.head_parts")], rows)
+    changed = found.slower or found.faster
+    if changed and found.carrier is not None and found.carrier.cause != "other":
+        doc.paragraph(say(f"slower.means_{found.carrier.cause}", stage=key(found.carrier.stage)))
+    elif found.slower is None:
+        least = context.ledger.constant("least_steps_a_side", LEAST_SIDE, "slowdown")
+        doc.paragraph(say("slower.few_note", least=least))
+    elif not changed:
+        doc.paragraph(say("slower.scatter"))
+    if any(stage.tokens is not None for stage in found.stages):
+        doc.paragraph(say("slower.parts_note"))
+    _stage_cards(context, found)
+    return Verdict("answered", unmark(text), "low" if found.slower is None else "medium")
+
+
+def _windows(context: Context) -> tuple[tuple[int, int], tuple[int, int]] | None:
+    """The two sides: those that the question names, else the first and last third of the training steps."""
+    steps = context.train_steps or list(context.run.distinct_steps)
+    slot = context.query.steps
+    if slot.kind == "pair" and len(slot.values) > 1:
+        low, high = sorted(slot.values)[:2]
+        return (low, low), (high, high)
+    if slot.kind == "single" and (earlier := [s for s in steps if s < slot.values[0]]):
+        return (earlier[0], earlier[-1]), (slot.values[0], slot.values[0])
+    if slot.kind == "range":
+        steps = [s for s in steps if slot.values[0] <= s <= slot.values[1]]
+    if slot.kind == "last_n" and (earlier := steps[: -slot.values[0]]):
+        late = steps[-slot.values[0] :]
+        return (earlier[0], earlier[-1]), (late[0], late[-1])
+    if len(steps) < 2:
+        return None
+    part = max(1, len(steps) // SIDE)
+    return (steps[0], steps[part - 1]), (steps[-part], steps[-1])
+
+
+def _span(context: Context, window: tuple[int, int]) -> str:
+    first, last = window
+    if first == last:
+        return context.say("comparison.step", first=first)
+    return context.say("comparison.window", first=first, last=last)
+
+
+def _summary(context: Context, found: Slowdown, windows: tuple[tuple[int, int], tuple[int, int]]) -> str:
+    state = "few" if found.slower is None else "slower" if found.slower else "faster" if found.faster else "same"
+    values = {"before": found.before, "after": found.after, "relative": found.relative}
+    text = context.say(
+        f"slower.{state}", a=_span(context, windows[0]), b=_span(context, windows[1]), **values,
+        relative_text=_signed_share(context, found.relative),
+    )  # fmt: skip
+    carrier = found.carrier
+    if carrier is None or state == "same" or carrier.stage == "timing_s/step":
+        return text
+    gap = "" if context.language == "zh" else " "
+    return text + gap + context.say(
+        f"slower.carrier_{carrier.cause}", stage=key(carrier.stage), before=carrier.before, after=carrier.after
+    )  # fmt: skip
+
+
+def _worth(stage: StageChange, found: Slowdown) -> bool:
+    """Whether a stage is large enough for a line: a hundredth of the step, or of its change."""
+    sizes = [abs(float(fact.value)) for fact in (stage.after, found.after) if isinstance(fact.value, (int, float))]
+    moves = [abs(float(fact.value)) for fact in (stage.change, found.change) if isinstance(fact.value, (int, float))]
+    return sizes[0] >= 0.01 * sizes[1] or moves[0] >= 0.05 * moves[1]
+
+
+def _signed_share(context: Context, fact: Fact) -> str:
+    value = float(fact.value) * 100 if isinstance(fact.value, (int, float)) else 0.0
+    return mark(fact.id, f"{'+' if value > 0 else ''}{percent(value)}%")
+
+
+def _row(context: Context, stage: StageChange) -> list[str]:
+    doc = context.doc
+    parts = [
+        context.say(f"slower.part_{name}", part=_signed(context, fact))
+        for name, fact in (("tokens", stage.tokens), ("engine", stage.engine), ("tail", stage.tail))
+        if fact is not None
+    ]
+    texts = [doc.show(stage.before), doc.show(stage.after), _signed(context, stage.change)]
+    return [key(stage.stage), *texts, ("；" if context.language == "zh" else "; ").join(parts) or "—"]
+
+
+def _signed(context: Context, fact: Fact) -> str:
+    value = fact.value if isinstance(fact.value, (int, float)) else 0
+    return mark(fact.id, signed(value, "seconds", language=context.language))
+
+
+def _stage_cards(context: Context, found: Slowdown) -> None:
+    carrier = found.carrier or (found.stages[0] if found.stages else None)
+    if carrier is not None:
+        context.cite(context.card(carrier.stage))
+        context.metrics.append(carrier.stage)
+        context.chart(context.title(carrier.stage), [s.stage for s in found.stages[:3]])
+
+
+# -- tokens ------------------------------------------------------------------------------------------------------------
+def tokens(context: Context) -> Verdict:
+    """Tokens of a step, of all steps, and how fast they are worked off."""
+    doc, say, run = context.doc, context.say, context.run
+    total_key = next((name for name in CUMULATIVE if name in run.columns), None)
+    each_key = next((name for name in PER_STEP if name in run.columns), None)
+    if total_key is None and each_key is None:
+        text = say("tokens.none")
+        doc.paragraph(f"**{text}**")
+        return Verdict("no_data", unmark(text))
+    metric = each_key or str(total_key)
+    context.metrics.append(metric)
+    held = [f for s in run.series(metric)[0] if (f := context.value(metric, s)) is not None and _finite(f)]
+    slot = context.query.steps
+    wanted = [f for f in held if slot.kind not in {"single", "pair"} or f.step in slot.values]
+    if not wanted:
+        gap = context.ledger.missing(metric, slot.values[0] if slot.values else run.distinct_steps[-1])
+        text = say("lookup.not_there", metric=metric, gap=gap, steps=say("steps.range", **_ends(context, held)))
+        doc.paragraph(f"**{text}**")
+        return Verdict("no_data", unmark(text))
+    lines: list[str] = []
+    if each_key is not None:
+        text = _per_step(context, metric, held, wanted)
+        lines += _made_of(context, wanted[-1])
+    else:
+        text = say("tokens.cumulative", metric=metric, v=wanted[-1])
+        before = [f for f in held if (f.step or 0) < (wanted[-1].step or 0)]
+        if before:
+            mean = _pace(context, metric, before[0], wanted[-1])
+            lines.append(say("tokens.pace", v=mean, a=before[0].step, b=wanted[-1].step))
+    doc.paragraph(f"**{text}**")
+    doc.bullets(lines)
+    if each_key is not None and len(wanted) > 1:
+        shown = wanted if len(wanted) <= 6 else [*wanted[:3], *wanted[-3:]]
+        doc.table([say("head.step"), key(metric)], [[doc.step(f.step or 0), doc.show(f)] for f in shown])
+    context.cite(context.card(metric))
+    return Verdict("answered", unmark(text))
+
+
+def _finite(fact: Fact) -> bool:
+    return isinstance(fact.value, (int, float)) and math.isfinite(fact.value)
+
+
+def _ends(context: Context, held: Sequence[Fact]) -> dict[str, Fact | int]:
+    count = context.ledger.count("steps with tokens", len(held))
+    return {"first": held[0].step or 0, "last": held[-1].step or 0, "n": count}
+
+
+def _pace(context: Context, metric: str, first: Fact, last: Fact) -> Fact:
+    steps = (last.step or 0) - (first.step or 0)
+    gained = number(last) - number(first)
+    return context.ledger.derived(
+        f"tokens_per_step/{metric}", round(gained / steps), inputs=[first, last], unit="tokens",
+        formula=f"change of {metric} / steps",
+    )  # fmt: skip
+
+
+def _per_step(context: Context, metric: str, held: Sequence[Fact], wanted: Sequence[Fact]) -> str:
+    """Mean tokens a step and their sum; where steps are missing, that the sum is what the log holds."""
+    ledger, say = context.ledger, context.say
+    if len(wanted) == 1:
+        return say("tokens.one", metric=metric, v=wanted[0])
+    numbers = [float(fact.value) for fact in wanted if isinstance(fact.value, (int, float))]
+    whole = math.fsum(numbers)
+    count = ledger.count("steps with tokens", len(numbers))
+    total = ledger.derived(
+        "tokens_so_far",
+        int(whole) if whole.is_integer() else whole,
+        inputs=wanted,
+        formula=f"Σ {metric}",
+        unit="tokens",
+    )
+    mean = ledger.derived(
+        "mean_tokens_per_step", round(whole / len(numbers)), inputs=[total, count],
+        formula="tokens_so_far / steps", unit="tokens",
+    )  # fmt: skip
+    text = say("tokens.steps", n=count, mean=mean, total=total)
+    lost = len(context.train_steps) - len(numbers)
+    if lost > 0 and context.query.steps.kind not in {"single", "pair"}:
+        missing = ledger.count("steps without tokens", lost)
+        text += ("" if context.language == "zh" else " ") + say("tokens.lost", n=missing)
+    if context.train_steps and context.train_steps[0] > 1:
+        text += ("" if context.language == "zh" else " ") + say("tokens.from", first=context.train_steps[0])
+    return text
+
+
+def _made_of(context: Context, fact: Fact) -> list[str]:
+    """What a step's tokens consist of, and the rates."""
+    step, lines = fact.step or 0, []
+    batch = derive(context.ledger, "trajectories_per_step", step)
+    prompt, response = (context.value(f"{name}_length/mean", step) for name in ("prompt", "response"))
+    share = derive(context.ledger, "response_token_share", step)
+    if batch is not None and prompt is not None and response is not None:
+        lines.append(context.say("tokens.made_of", batch=batch, prompt=prompt, response=response, step=step))
+    if share is not None:
+        lines.append(context.say("setup.response_share", share=share))
+    cluster, rate = derive(context.ledger, "cluster_throughput", step), context.value("perf/throughput", step)
+    if cluster is not None and rate is not None:
+        lines.append(context.say("setup.throughput", per_gpu=as_rate(context, rate), cluster=cluster))
+    return lines
+
+
+# -- tools -------------------------------------------------------------------------------------------------------------
+def tools(context: Context) -> Verdict:
+    """How long tool calls take, how often tools are called, and what part of generation that is."""
+    doc, say, run = context.doc, context.say, context.run
+    keys = [m for m in run.metrics if "tool" in m.lower() and not m.startswith("timing_s/agent_loop/slowest")]
+    if not keys:
+        text = say("tools.none")
+        doc.paragraph(f"**{text}**")
+        return Verdict("no_data", unmark(text))
+    slot = context.query.steps
+    steps = [s for s in run.series(keys[0])[0] if slot.kind not in {"single", "pair"} or s in slot.values]
+    step = steps[-1] if steps else run.series(keys[0])[0][-1]
+    mean = role(run, "tool_time_mean")
+    longest = context.value("timing_s/agent_loop/tool_calls/max", step)
+    spent = None if mean is None else mean.fact(context.ledger, step)
+    if spent is not None and longest is not None:
+        text = say("tools.time", v=spent, longest=longest)
+    elif spent is not None:
+        text = say("tools.time_mean", v=spent)
+    else:
+        first = next((f for m in keys if (f := context.value(m, step)) is not None), None)
+        assert first is not None
+        text = say("lookup.one", metric=str(first.metric), v=first)
+    doc.paragraph(f"**{text}**")
+    doc.bullets(_tool_lines(context, step, spent, longest))
+    metrics = list(dict.fromkeys([*keys, *[m for m in run.metrics if m.startswith("num_turns/")]]))[:8]
+    course_table(context, metrics, step=step)
+    context.metrics.extend(keys[:4])
+    for metric in keys[:2]:
+        context.cite(context.card(metric))
+    context.chart(context.title(keys[0]), keys[:2])
+    return Verdict("answered", unmark(text))
+
+
+def _tool_lines(context: Context, step: int, spent: Fact | None, longest: Fact | None) -> list[str]:
+    ledger, lines = context.ledger, []
+    whole = context.value("timing_s/agent_loop/generate_sequences/mean", step)
+    if spent is not None and whole is not None and _finite(whole) and _finite(spent) and number(whole) > 0:
+        share = ledger.share(
+            "tool_calls", "generate_sequences", step, number(spent) / number(whole),
+            inputs=[spent, whole],
+        )  # fmt: skip
+        lines.append(context.say("tools.share", share=share, whole=whole))
+    stage = context.value("timing_s/gen", step)
+    slowest = context.value("timing_s/agent_loop/slowest/tool_calls", step)
+    if slowest is not None and stage is not None:
+        lines.append(context.say("tools.slowest", v=slowest, stage=stage))
+    each = role(context.run, "tool_time_each")
+    per_call = None if each is None else each.fact(ledger, step)
+    if per_call is not None:
+        lines.append(context.say("tools.each", v=context.doc.show(per_call, None, "seconds"), step=step))
+    elif spent is not None:
+        lines.append(context.say("tools.no_calls"))
+    failures = role(context.run, "tool_failures")
+    failed = None if failures is None else failures.fact(ledger, step)
+    if failed is not None:
+        lines.append(context.say("tools.failures", v=context.doc.show(failed, None, "fraction"), step=step))
+    return lines

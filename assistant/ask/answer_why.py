@@ -1,0 +1,319 @@
+"""Why a metric is as it is, whether a movement is good, and questions that assert what must be checked first."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from typing import Literal
+
+from assistant.analysis.checks import Check, check_all
+from assistant.analysis.diagnosis import role
+from assistant.analysis.trend import MIN_POINTS
+from assistant.ask.context import Context, key
+from assistant.ask.findings import told
+from assistant.ask.naming import central, named_keys, unknown, which
+from assistant.ask.parts import note, number
+from assistant.ask.telling import course_table, main_change, trend_sentence
+from assistant.knowledge import Card
+from assistant.model import Fact, Verdict
+from assistant.write.document import unmark
+
+Claimed = Literal["collapse", "jump", "up", "down"]
+_CLAIMS: tuple[tuple[Claimed, re.Pattern[str]], ...] = (
+    (
+        "collapse",
+        re.compile(
+            r"(?i)崩|坍|塌|发散|爆(?:炸|了|掉)|炸了|挂了"
+            r"|collaps|diverg|blow(?:n|s|ing)?\s*up|blew|explod|crash"
+        ),
+    ),
+    (
+        "down",
+        re.compile(
+            r"(?i)下降|降|跌|掉|变差|变小|变短|减少|恶化"
+            r"|\b(?:drop|fall|fell|declin|decreas|worse|lower|shrink|shrank|went down|going down)"
+        ),
+    ),
+    (
+        "up",
+        re.compile(
+            r"(?i)上升|升|涨|变大|变长|增|飙|变高"
+            r"|\b(?:ris|rose|increas|grow|grew|higher|larger|longer|climb|went up|going up)"
+        ),
+    ),
+    ("jump", re.compile(r"(?i)突然|骤|跳|spik|jump|sudden|尖")),
+)
+_SUDDEN = re.compile(r"(?i)突然|骤|飙|跳|spik|jump|sudden|尖|暴")
+#: Roles whose course shows a collapse, in the order of a table.
+_VITAL = ("val_accuracy", "score_mean", "policy_entropy", "grad_norm", "old_kl", "ref_kl", "response_length_mean")
+#: Around a step: how many steps before and after are shown.
+AROUND = 2
+MOST_KEYS = 3
+
+
+# -- "why did it collapse at step 4" -----------------------------------------------------------------------------------
+def premise(context: Context) -> Verdict:
+    """Checks what a question asserts; says first where the log does not show it, then what the log does show."""
+    claimed = next((name for name, pattern in _CLAIMS if pattern.search(context.query.text)), None)
+    keys = central(named_keys(context))
+    if not keys and any(m.card is None for m in context.query.mentions):
+        return unknown(context, next(m.text for m in context.query.mentions if m.card is None))
+    steps = context.train_steps or list(context.run.distinct_steps)
+    checks = check_all(context.ledger, steps)
+    step = context.query.steps.values[-1] if context.query.steps.kind in {"single", "pair"} else None
+    if keys:
+        return _of_metric(context, keys[0], claimed, step, checks)
+    return _of_run(context, claimed or "collapse", step, checks)
+
+
+def _of_run(context: Context, claimed: Claimed, step: int | None, checks: Sequence[Check]) -> Verdict:
+    """A collapse of the run as a whole: shown only where a rule fires, at or around the step named."""
+    doc, say = context.doc, context.say
+    grave = [c for c in checks if c.severity in {"critical", "warning"}]
+    near = [c for c in grave if step is None or _touches(c, step)]
+    findings = told(context, near or grave[:2])
+    if near:
+        text = say("premise.shown", first=findings[0].sentence)
+    elif grave:
+        shown = "premise.elsewhere" if step is not None else "premise.not_shown"
+        text = say(shown, step=step if step is not None else 0, first=findings[0].sentence)
+    else:
+        count = context.ledger.count("training_steps", len(context.train_steps))
+        text = say("premise.not_shown_step", step=step) if step is not None else say("premise.not_shown_run", n=count)
+    doc.paragraph(f"**{text}**")
+    doc.bullets([*(one.line for one in findings[:1]), *(one.whole(context.language) for one in findings[1:])])
+    keys = [found.metrics[0] for name in _VITAL if (found := role(context.run, name)) is not None
+            and found.spelling.plain]  # fmt: skip
+    if step is not None:
+        _around(context, keys, step)
+    else:
+        course_table(context, keys)
+    if not near:
+        doc.paragraph(say("premise.tell_more"))
+    context.metrics.extend(keys[:4])
+    worst = next((s for s in ("critical", "warning") if any(c.severity == s for c in near)), None)
+    enough = len(context.train_steps) >= MIN_POINTS
+    return Verdict(worst or ("healthy" if enough and not grave else "insufficient_data"), unmark(text), "medium")
+
+
+def _touches(check: Check, step: int) -> bool:
+    if len(check.steps) == 2:
+        return check.steps[0] - AROUND <= step <= check.steps[1]
+    return any(abs(other - step) <= AROUND for other in check.steps)
+
+
+def _of_metric(
+    context: Context, metric: str, claimed: Claimed | None, step: int | None, checks: Sequence[Check]
+) -> Verdict:
+    """A metric's movement as asserted, against what the log shows."""
+    doc, say, run = context.doc, context.say, context.run
+    steps, _ = run.series(metric)
+    earlier = [s for s in steps if step is not None and s < step]
+    context.metrics.append(metric)
+    sudden = _SUDDEN.search(context.query.text) is not None
+    if step is not None and earlier and step in steps:
+        text, holds = _at_step(context, metric, claimed, earlier[-1], step)
+    else:
+        trend = context.ledger.trend(metric)
+        if trend is None:
+            gap = context.ledger.missing(metric, step if step is not None else run.distinct_steps[-1])
+            text = say("premise.no_values", metric=metric, gap=gap)
+            doc.paragraph(f"**{text}**")
+            return Verdict("insufficient_data", unmark(text))
+        text, holds = _over_run(context, metric, claimed, trend, sudden=sudden)
+    doc.paragraph(f"**{text}**")
+    related = [c for c in checks if metric in c.metrics and c.severity in {"critical", "warning"}]
+    findings = told(context, related)
+    doc.bullets([one.whole(context.language) for one in findings])
+    if holds and not findings:
+        meanwhile = told(context, _meanwhile(context, metric, step, checks))
+        doc.bullets([say("premise.meanwhile", first=one.whole(context.language)) for one in meanwhile])
+        findings = meanwhile
+    beside = [found.metrics[0] for name in _VITAL if (found := role(run, name)) is not None and found.spelling.plain]
+    keys = list(dict.fromkeys([metric, *beside]))[:6]
+    if step is not None:
+        _around(context, keys, step)
+    else:
+        course_table(context, keys)
+    if holds and not findings:
+        doc.paragraph(say("premise.cause_unknown"))
+    card = context.card(metric)
+    if card is not None:
+        doc.paragraph(
+            context.quote(card, "read") if holds and context.query.depth != "brief" else context.gloss(metric)
+        )
+        context.cite(card)
+    context.chart(context.title(metric), [metric])
+    worst = next((s for s in ("critical", "warning") if any(c.severity == s for c in related)), None)
+    return Verdict(worst or "insufficient_data", unmark(text), "medium")
+
+
+def _meanwhile(context: Context, metric: str, step: int | None, checks: Sequence[Check]) -> list[Check]:
+    """Grave findings of other metrics that set in around the step named, or around the metric's own change."""
+    trend = context.ledger.trend(metric)
+    change = None if trend is None else main_change(context, trend)
+    at = step if step is not None else None if change is None else change[0].step
+    if at is None:
+        return []
+    near = max(AROUND, round(0.1 * len(context.run.distinct_steps)))
+    grave = [c for c in checks if c.severity in {"critical", "warning"} and c.steps]
+    return [c for c in grave if abs(c.steps[0] - at) <= near][:2]
+
+
+def _at_step(context: Context, metric: str, claimed: Claimed | None, before: int, step: int) -> tuple[str, bool]:
+    change = context.ledger.change(metric, before, step)
+    if change is None:
+        fact = context.value(metric, step)
+        return context.say("lookup.one", metric=metric, v=fact), True
+    up = (change.delta or 0) > 0
+    against = (claimed == "up" and not up) or (claimed in {"down", "collapse"} and up) or not change.delta
+    if against:
+        return context.say("premise.other_way", metric=metric, c=change, a=before, b=step), False
+    if change.significant is False:
+        return context.say(
+            "premise.within_noise", metric=metric, c=change, a=before, b=step, limit=context.bound(change)
+        ), False
+    sure = "premise.moved" if change.significant else "premise.moved_unknown"
+    return context.say(sure, metric=metric, c=change, a=before, b=step), True
+
+
+def _over_run(context: Context, metric: str, claimed: Claimed | None, trend: Fact, *, sudden: bool) -> tuple[str, bool]:
+    sentence = trend_sentence(context, metric, trend)
+    way = {"rising": "up", "falling": "down"}.get(trend.direction or "")
+    wanted = "down" if claimed == "collapse" else claimed
+    if wanted in {"up", "down"} and way != wanted and not (trend.form == "shift" and way is None):
+        word = context.say(f"premise.word_{wanted}")
+        if (trend.n or 0) < MIN_POINTS:
+            ends = {
+                "first": context.value(metric, trend.first_step or 0),
+                "last": context.value(metric, trend.last_step or 0),
+            }
+            return context.say("premise.few", metric=metric, word=word, t=trend, **ends), False
+        return context.say("premise.no_such_trend", metric=metric, word=word, trend=sentence), False
+    if (sudden or claimed == "jump") and trend.form not in {"shift", "bend", "ramp", "turn"}:
+        return context.say("premise.no_jump", metric=metric, trend=sentence), False
+    return sentence, True
+
+
+def _around(context: Context, keys: Sequence[str], step: int) -> None:
+    """Values of some metrics around a step."""
+    doc, say = context.doc, context.say
+    steps = list(context.run.distinct_steps)
+    place = min(range(len(steps)), key=lambda i: abs(steps[i] - step))
+    shown = steps[max(0, place - AROUND) : place + AROUND + 1]
+    rows = []
+    for metric in keys:
+        cells = [context.value(metric, s) for s in shown]
+        if sum(cell is not None for cell in cells) > 1:
+            rows.append([key(metric), *("—" if cell is None else doc.show(cell) for cell in cells)])
+    doc.table([say("head.metric"), *(f"step {doc.step(s)}" for s in shown)], rows)
+
+
+# -- "why is ppo_kl negative", "is loss near zero bad" -----------------------------------------------------------------
+def sign(context: Context) -> Verdict:
+    """A value's sign or size: what it is here, and what the definition says of it."""
+    keys = central(named_keys(context))
+    card = context.card(keys[0]) if keys else next((m.card for m in context.query.mentions if m.card), None)
+    if not keys and card is None:
+        mention = next((m.text for m in context.query.mentions), None)
+        return unknown(context, mention) if mention is not None else which(context)
+    if not keys:
+        from assistant.ask.answer_define import define
+
+        return define(context)
+    metric = keys[0]
+    held = [
+        f for s in context.run.series(metric)[0]
+        if (f := context.value(metric, s)) is not None and isinstance(f.value, (int, float)) and math.isfinite(f.value)
+    ]  # fmt: skip
+    text = _sizes(context, metric, held)
+    slot = len(context.doc.blocks)
+    context.doc.blocks.append("")
+    steps = context.train_steps or list(context.run.distinct_steps)
+    related = [
+        c for c in check_all(context.ledger, steps) if metric in c.metrics and c.severity in {"critical", "warning"}
+    ]
+    findings = told(context, related)
+    context.doc.bullets([one.whole(context.language) for one in findings])
+    known = f"sign.{metric.replace('/', '_')}"
+    if known in context.doc.phrases:
+        text += ("" if context.language == "zh" else " ") + context.say(known)
+    elif not findings:
+        text += ("" if context.language == "zh" else " ") + context.say("sign.no_rule")
+    context.doc.blocks[slot] = f"**{text}**"
+    if card is not None:
+        for section in ("read", "not"):
+            context.doc.paragraph(context.quote(card, section))
+        if not card.section(context.language, "read"):
+            context.doc.paragraph(context.gloss(metric))
+    context.metrics.append(metric)
+    return Verdict("answered", unmark(text), "medium")
+
+
+def _sizes(context: Context, metric: str, held: Sequence[Fact]) -> str:
+    """The range of a metric, and at how many steps it is negative."""
+    if not held:
+        from assistant.ask.naming import absent
+
+        return absent(context, metric, [])
+    slot = context.query.steps
+    if slot.kind == "single" and (one := next((f for f in held if f.step == slot.values[0]), None)) is not None:
+        return context.say("lookup.one", metric=metric, v=one)
+    low, high = (pick(held, key=number) for pick in (min, max))
+    count = context.ledger.count("values", len(held), metric=metric)
+    if low.value == high.value:
+        return context.say("sign.constant", metric=metric, v=low, n=count)
+    below = context.ledger.count("values below zero", sum(number(f) < 0 for f in held), metric=metric)
+    if not below.value:
+        return context.say("sign.positive", metric=metric, low=low, high=high, n=count)
+    return context.say("sign.range", metric=metric, low=low, high=high, n=count, k=below)
+
+
+# -- "is rising entropy good" ------------------------------------------------------------------------------------------
+def good(context: Context) -> Verdict:
+    """Whether a movement of a metric is good: the card's direction, the condition, and what this log shows."""
+    keys = central(named_keys(context))
+    card: Card | None = (
+        context.card(keys[0]) if keys else next((m.card for m in context.query.mentions if m.card), None)
+    )
+    if card is None:
+        if keys:
+            text = context.say("good.no_card", metric=keys[0])
+            context.doc.paragraph(f"**{text}**")
+            return Verdict("no_data", unmark(text))
+        mention = next((m.text for m in context.query.mentions), None)
+        return unknown(context, mention) if mention is not None else which(context)
+    doc, say = context.doc, context.say
+    metric = keys[0] if keys else card.keys[0]
+    direction = card.direction if card.direction in {"higher_better", "lower_better"} else "context"
+    text = say(f"good.{direction}", metric=metric)
+    doc.paragraph(f"**{text}**")
+    lines = []
+    for name in keys[:1]:
+        trend = context.ledger.trend(name)
+        if trend is not None:
+            lines.append(trend_sentence(context, name, trend))
+    outcome = role(context.run, "val_accuracy") if context.runs else None
+    if outcome is None or len(outcome) < 2:
+        outcome = role(context.run, "score_mean") if context.runs else None
+    if outcome is not None and outcome.spelling.plain and outcome.metrics[0] not in keys and len(outcome) > 1:
+        trend = context.ledger.trend(outcome.metrics[0])
+        if trend is not None:
+            lines.append(trend_sentence(context, outcome.metrics[0], trend))
+            context.metrics.append(outcome.metrics[0])
+    doc.bullets(lines)
+    for section in ("read", "not", "next"):
+        doc.paragraph(context.quote(card, section))
+    if not card.section(context.language, "read"):
+        doc.paragraph(note_short(context, card))
+    context.metrics.insert(0, metric)
+    return Verdict("answered", unmark(text), "medium")
+
+
+def note_short(context: Context, card: Card) -> str:
+    """A card's line with its reference."""
+    return f"{context.short(card)} {context.cite(card)}"
+
+
+__all__ = ["good", "note", "premise", "sign"]

@@ -1,0 +1,141 @@
+"""Which writer answers which question: by topic where one was recognised, else by intent."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+
+from assistant.ask import (
+    answer_absent,
+    answer_ahead,
+    answer_best,
+    answer_compare,
+    answer_define,
+    answer_explain,
+    answer_lookup,
+    answer_other,
+    answer_runs,
+    answer_single,
+    answer_speed,
+    answer_stated,
+    answer_trend,
+    answer_validation,
+    answer_why,
+    naming,
+    report,
+)
+from assistant.ask.context import Context
+from assistant.ask.stated import claim_in
+from assistant.model import Verdict
+from assistant.model.answer import Intent
+
+Writer = Callable[[Context], Verdict]
+MOST_HEALTH_KEYS = 6
+
+#: Topics in the order in which they are looked for: the intent that the answer then has, and its writer.
+TOPICS: dict[str, tuple[Intent, Writer]] = {
+    "claim": ("compare", answer_stated.stated),
+    "val_train": ("compare", answer_single.validation_against_training),
+    "unlogged": ("lookup", answer_absent.unlogged),
+    "slowdown": ("bottleneck", answer_speed.why_slower),
+    "remaining": ("forecast", answer_ahead.time_left),
+    "nan": ("health", answer_single.not_finite),
+    "memory": ("health", answer_single.memory),
+    "tools": ("lookup", answer_speed.tools),
+    "tokens": ("derive", answer_speed.tokens),
+    "got_worse": ("compare", answer_best.got_worse),
+    "got_better": ("compare", answer_best.got_better),
+    "best": ("lookup", answer_best.best),
+    "worst": ("lookup", answer_best.worst),
+    "learning": ("health", answer_single.learning),
+    "sign": ("define", answer_why.sign),
+    "good": ("define", answer_why.good),
+    "premise": ("explain", answer_why.premise),
+}
+#: Topics that ask about the runs themselves where there are several.
+OF_RUNS = {"got_worse", "got_better", "best", "worst"}
+
+
+def answer(context: Context) -> Verdict:
+    """Writes the answer into the context's document; the query's intent becomes that of the writer chosen."""
+    query = context.query
+    for name, (intent, writer) in TOPICS.items():
+        if name not in query.topics or (name == "claim" and claim_in(query.text) is None):
+            continue
+        if name in OF_RUNS and len(context.runs) > 1:  # "which is better" asks for the run, not for the metric
+            query = context.query = replace(query, intent="compare")
+            break
+        context.query = replace(query, intent=intent, op=None if name in {"best", "worst"} else query.op)
+        return writer(context)
+    if len(context.runs) > 1 and query.steps.kind in {"none", "all"} and not query.mentions:
+        if query.intent in {"explain", "health"}:
+            return answer_runs.every_run(context)
+        if query.intent == "compare" and len(context.runs) > 2:
+            return answer_runs.compare_many(context)
+    return WRITERS[query.intent](context)
+
+
+def _explain(context: Context) -> Verdict:
+    """One step, several, or the run, as the question's steps say."""
+    slot, run = context.query.steps, context.run
+    if context.query.guessed and slot.kind == "none" and context.query.text.strip() and not context.query.mentions:
+        context.doc.paragraph(context.say("explain.guessed"))
+        return report.explain_run(context, brief=True)
+    keys = naming.central(naming.named_keys(context))
+    few = 0 < len(keys) <= MOST_HEALTH_KEYS
+    if context.query.intent == "health" and few:
+        return answer_trend.health(context, keys)
+    if slot.kind == "single" and few and (earlier := [s for s in run.series(keys[0])[0] if s < slot.values[0]]):
+        verdict = answer_compare.metrics(context, keys, earlier[-1], slot.values[0])
+        return replace(verdict, code="insufficient_data")
+    if slot.kind == "single":
+        return answer_explain.explain_step(context, slot.values[0])
+    if slot.kind == "last":
+        return answer_explain.explain_step(context, run.distinct_steps[-1])
+    if slot.kind == "first":
+        return answer_explain.explain_step(context, run.distinct_steps[0])
+    if slot.kind == "pair":
+        return answer_compare.compare(context)
+    if keys and context.query.mentions and len(keys) <= 8 and context.query.intent == "explain":
+        return _explain_metrics(context)
+    return report.explain_run(context)
+
+
+def _explain_metrics(context: Context) -> Verdict:
+    """ "Explain the entropy": its trend where there is one, else its definition with its values."""
+    verdict = answer_define.define(context)
+    code = "insufficient_data" if verdict.code == "answered" else verdict.code
+    return replace(verdict, code=code)
+
+
+def _validation(context: Context) -> Verdict:
+    slot, query = context.query.steps, context.query
+    keys = naming.named_keys(context)
+    report = re.search(r"结果|results?\b|解读|分析|explain|interpret", query.text)
+    if keys and not report:
+        verdict = answer_lookup.lookup(context)
+        if verdict.code == "answered" and slot.kind == "none" and len(context.run.series(keys[0])[0]) == 1:
+            context.doc.blocks.clear()
+            context.metrics.clear()
+        else:
+            return verdict
+    if slot.kind in {"single", "pair"}:
+        return answer_validation.validation(context, slot.values[0])
+    return answer_validation.validation(context)
+
+
+WRITERS: dict[str, Writer] = {
+    "explain": _explain,
+    "health": _explain,
+    "define": answer_define.define,
+    "lookup": answer_lookup.lookup,
+    "trend": answer_trend.trend,
+    "forecast": answer_ahead.forecast_metric,
+    "compare": answer_compare.compare,
+    "derive": answer_other.derived,
+    "bottleneck": answer_other.bottleneck,
+    "validation": _validation,
+    "advice": answer_other.advice,
+    "out_of_scope": answer_other.out_of_scope,
+}

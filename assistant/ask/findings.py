@@ -1,0 +1,58 @@
+"""Findings with what was weighed for them, and what their cards say to do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from assistant.analysis.checks import Check
+from assistant.ask.considered import others, signs
+from assistant.ask.context import Context
+from assistant.knowledge import Card
+
+MOST_DETAILED = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A finding as it is told.
+
+    Attributes:
+        check: the rule's result.
+        sentence: what was seen (with marks).
+        line: signs and look-alikes; empty where nothing was weighed.
+        card: the failure mode's card, where there is one.
+    """
+
+    check: Check
+    sentence: str
+    line: str
+    card: Card | None
+
+    @property
+    def grave(self) -> bool:
+        """Whether it calls for attention."""
+        return self.check.severity in {"critical", "warning"}
+
+    def whole(self, language: str) -> str:
+        """Sentence and line."""
+        return self.sentence + (("" if language == "zh" else " ") + self.line if self.line else "")
+
+
+def told(context: Context, checks: Sequence[Check]) -> list[Told]:
+    """Each check as it is told; registers the findings and cites their cards."""
+    result = []
+    for place, check in enumerate(checks):
+        sentence = context.finding(check)
+        found = check.diagnosis
+        card = None if found is None else context.resolver.library.get(found.card)
+        context.cite(card)
+        parts = (signs(context, check), others(context, check)) if place < MOST_DETAILED else ()
+        line = ("" if context.language == "zh" else " ").join(part for part in parts if part)
+        result.append(Told(check, sentence, line, card))
+    return result
+
+
+def remedy(context: Context, found: Told) -> str:
+    """What a finding's card says to look at and to try, in its order, verbatim; empty without a card."""
+    return "" if found.card is None else context.quote(found.card, "next")

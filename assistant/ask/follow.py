@@ -1,0 +1,278 @@
+"""Follow-ups: what a short question changes of the one before it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from assistant.ask.patterns import patterns
+from assistant.ask.query import Depth, Query, State
+from assistant.ask.wording import language_asked, language_of
+from assistant.knowledge import Mentioned, Resolver
+from assistant.model import Fact, Run, StepSlot
+from assistant.model.answer import Intent
+
+_SLOT_INTENTS = {"lookup", "trend", "compare", "forecast", "health", "explain", "define", "validation", "bottleneck"}
+_EXTREMES = {"max", "min", "argmax", "argmin"}
+_OTHER_SIDE = {"argmax": {"max": "argmax", "min": "argmin"}, "argmin": {"max": "argmax", "min": "argmin"}}
+_FLUFF = re.compile(
+    r"(?i)\b(please|pls|plz|ok|okay|thanks|now|it|that|this|answer|reply|again|say|can you|could you"
+    r"|in)\b|[\s,.!?。，！？请再说一遍回答吧呗可以吗麻烦]+"
+)
+_LANGUAGE_WORDS = re.compile(
+    r"(?i)english|chinese|英文|英语|中文|汉语|用|以|换成?|改成?|翻译成?|translate|to|into|version|版"
+)
+_THAT_STEP = re.compile(
+    r"(?i)(?:那|这|该|当时|此)(?:一)?(?:个)?\s*(?:步|step|时候|次)|\b(?:that|this|the same|at that) step\b"
+    r"|\bat that (?:point|time)\b|\bthere\b"
+)
+_RELATIVE = re.compile(
+    r"(?i)(?P<next>(?:下|(?<!最)后)一?(?:个)?\s*(?:步|step)|\bnext (?:step|one)\b|the (?:step )?after)"
+    r"|(?P<back>(?:上|前)一(?:个)?\s*(?:步|step)|\bprevious (?:step|one)\b|\bthe (?:step|one) before\b)"
+)
+_BARE_NUMBER = re.compile(
+    r"(?i)^\s*(?:那|那么|and|what about|how about|then|or|at|in|on|换成?|\s)*\s*(\d{1,7})\s*(?:步|呢|[?!.\s])*$"
+)
+_BARE_PAIR = re.compile(
+    r"(?i)^\s*(?:那|and|what about|then|\s)*(?:step\s*)?(\d{1,7})\s*(?:vs\.?|和|跟|与|and|to|对比"
+    r"|比)\s*(?:step\s*)?(\d{1,7})\s*[?呢.]*$"
+)
+_HERE = re.compile(r"(?i)我这个|这个\s*run|在?这里|这个日志|\b(?:in|for) (?:this|my|our) (?:run|log|case)|\bhere\b")
+#: Below this sum of weights a question's intent is not told by itself.
+_WEAK = 2.5
+_AGAINST = re.compile(
+    r"(?i)(?:和|跟|与|同|比起|相比|对比).{0,16}(?:比|相比|对比|呢)|\bvs\.?\b|\bversus\b|compared? (?:to|with)|than"
+)
+
+
+def after(query: Query, facts: Sequence[Fact], language: str) -> State:
+    """The state that a question and its answer leave behind.
+
+    Args:
+        query: the question as understood.
+        facts: of its answer; the step of an extreme or a first crossing is kept for "that step".
+        language: of the answer.
+    """
+    step = None
+    if query.op in {*_EXTREMES, "first_crossing"} or {"best", "worst"} & set(query.topics):
+        step = next((fact.step for fact in facts if fact.kind == "value" and fact.step is not None), None)
+    return State(query.intent, query.mentions, query.steps, language, query.depth, query, step)
+
+
+def followed(own: Query, text: str, state: State, runs: Sequence[Run], *, resolver: Resolver, strength: float) -> Query:
+    """A question in the light of the one before it.
+
+    Args:
+        own: what the question says by itself.
+        text: the question, normalised.
+        state: what the conversation carries.
+        runs: the runs.
+        resolver: from names to cards.
+        strength: summed weight of the patterns for the intent of ``own``.
+    """
+    before = state.query
+    if before is None or state.intent is None:
+        return own
+    single = patterns().single
+    asked = language_asked(text)
+    if asked is not None and not _FLUFF.sub("", _LANGUAGE_WORDS.sub(" ", text)):
+        return replace(before, text=own.text, wording=before.wording or before.text, language=asked, follows="language")
+    depth: Depth | None = (
+        "detailed" if single["more"].search(text) else "brief" if single["less"].search(text) else None
+    )
+    if depth is not None and not own.mentions and own.steps.kind == "none" and not own.threshold and len(text) <= 40:
+        deeper: Depth = "every" if depth == "detailed" and before.depth == "detailed" else depth
+        return replace(
+            before, text=own.text, wording=before.wording or before.text, language=own.language, depth=deeper,
+            follows="depth",
+        )  # fmt: skip
+    if own.intent == "out_of_scope" and single["out_of_domain"].search(text):
+        return own
+    own = _run_named(own, before, text, runs)
+    if single["why"].fullmatch(text.strip()):
+        return _why(own, before, state)
+    if (corrected := _corrected(own, before, text, runs, resolver)) is not None:
+        return corrected
+    own = _steps_meant(own, state, text, runs)
+    marked = single["follow"].search(text) is not None
+    fragment = len(text) <= 24 if own.language == "zh" else len(text.split()) <= 5
+    fragment = fragment and strength < _WEAK
+    if own.intent == "out_of_scope" and (marked or fragment or own.runs):
+        own = replace(own, intent="explain", guessed=True)
+    if own.op is None and own.asked_op is not None and not own.mentions and before.mentions:
+        own = replace(own, op=own.asked_op)
+    elif not own.mentions and own.op is None:
+        own = replace(own, asked_op=None)
+    return _filled(own, before, text, marked=marked, fragment=fragment or own.guessed, soft=strength < _WEAK)
+
+
+def _filled(own: Query, before: Query, text: str, *, marked: bool, fragment: bool, soft: bool) -> Query:
+    """The slots that a follow-up leaves open, from the question before."""
+    whole = patterns().single["whole_run"].search(text) is not None and not marked
+    said = {
+        "metric": bool(own.mentions), "steps": own.steps.kind != "none", "op": own.op is not None,
+        "threshold": own.threshold is not None, "runs": bool(own.runs),
+    }  # fmt: skip
+    intent: Intent = own.intent
+    weak = own.guessed or ((marked or fragment) and (soft or intent in {"define", "lookup", "explain", "out_of_scope"}))
+    if own.topics and before.intent == "derive" and own.intent in {"derive", "explain", "lookup", "define"}:
+        return replace(own, intent="derive", follows="slots")
+    if weak and not own.topics and (any(said.values()) or marked or own.guessed):
+        intent = _intent_kept(own, before, said)
+        if intent == "define" and _HERE.search(text) and not any(said.values()):
+            intent = "trend"  # what the number means is told; now what it does in this log
+    elif not (marked or fragment or _THAT_STEP.search(text) or _elliptic(own, text, whole)):
+        return own
+    takes = not whole or _THAT_STEP.search(text) is not None
+    changes: dict[str, object] = {"intent": intent, "guessed": False, "follows": "slots"}
+    if not said["metric"] and takes and before.mentions and intent not in {"derive", "out_of_scope"}:
+        changes["mentions"] = before.mentions
+    kept = intent == before.intent or intent in {"lookup", "trend", "compare"}
+    windowed = before.steps.kind in {"all", "range", "last_n"} or not said["threshold"]
+    over_one = own.op is not None and before.steps.kind in {"single", "last", "first"}
+    if not (said["steps"] or over_one) and takes and kept and before.steps.kind != "none" and windowed:
+        changes |= {"steps": before.steps, "all_steps": before.all_steps}
+    if (intent in {"lookup"} and not said["steps"]) or intent == before.intent == "lookup":
+        if own.op is None and before.op is not None and before.op != "count" and _takes_op(own, before):
+            changes["op"] = changes["asked_op"] = before.op
+        if own.threshold is None and own.op is None and before.threshold is not None and not said["steps"]:
+            changes["threshold"] = before.threshold
+        elif own.threshold is not None and own.op is None and before.op in {"first_crossing", "count"}:
+            changes["op"] = changes["asked_op"] = before.op
+    if not own.topics and before.topics and not any(said.values()) and intent == before.intent:
+        changes["topics"] = before.topics
+    if own.depth == "normal" and intent == before.intent:
+        changes["depth"] = before.depth
+    if not own.runs and before.runs:
+        changes["runs"] = before.runs
+    if _AGAINST.search(text) and own.steps.kind == before.steps.kind == "single":
+        pair = tuple(sorted({*own.steps.values, *before.steps.values}))
+        changes |= {"steps": StepSlot("pair", pair), "all_steps": (*own.all_steps, *before.steps.values)}
+        changes["intent"] = "compare"
+    return replace(own, **changes)  # type: ignore[arg-type]
+
+
+def _elliptic(own: Query, text: str, whole: bool) -> bool:
+    """A few words that say what is asked, and leave open of what: ``要紧吗``, ``should I worry?``."""
+    short = len(text) <= 12 if re.search(r"[\u3400-\u9fff]", text) else len(text.split()) <= 5
+    return short and not own.mentions and not whole and not own.topics and own.intent != "out_of_scope"
+
+
+def _intent_kept(own: Query, before: Query, said: dict[str, bool]) -> Intent:
+    if own.op is not None or own.threshold is not None:
+        return "lookup"
+    if not any(said.values()):
+        return before.intent
+    if said["metric"] and before.intent in {"derive", "bottleneck", "out_of_scope", "advice"}:
+        return own.intent
+    if said["steps"] and before.intent in {"derive", "define", "out_of_scope"}:
+        return own.intent
+    if said["runs"] and not said["metric"] and before.intent == "define" and before.mentions:
+        return "lookup"
+    return before.intent if before.intent in _SLOT_INTENTS else own.intent
+
+
+def _takes_op(own: Query, before: Query) -> bool:
+    """An operation goes on over another metric or window, and not to a single step."""
+    return own.steps.kind not in {"single", "last", "first", "pair"} or before.op is None
+
+
+def _why(own: Query, before: Query, state: State) -> Query:
+    kept: Intent = before.intent if before.intent not in {"lookup", "trend", "forecast", "out_of_scope"} else "explain"
+    depth = "detailed" if before.depth == "normal" else before.depth
+    return replace(
+        before, text=own.text, wording=before.wording or before.text, language=own.language, intent=kept, depth=depth,
+        follows="why", guessed=False,
+    )  # fmt: skip
+
+
+def _corrected(own: Query, before: Query, text: str, runs: Sequence[Run], resolver: Resolver) -> Query | None:
+    """ "No, I meant the critic's": another metric in the same question."""
+    match = patterns().single["correction"].search(text)
+    if match is None or not (before.mentions or own.mentions):
+        return None
+    mentions = own.mentions
+    unclear = not any(m.key for m in mentions) or len(mentions) > 1
+    found = _sibling(text[match.start() :], before.mentions, runs[0], resolver) if unclear and runs else None
+    mentions = mentions if found is None else (found,)
+    own_steps = own.steps.kind not in {"none", "all"}
+    if not mentions and not own_steps and not own.runs:
+        return None
+    steps, every = (own.steps, own.all_steps) if own_steps else (before.steps, before.all_steps)
+    return replace(
+        before, text=own.text, wording=own.wording or own.text, language=own.language,
+        mentions=mentions or before.mentions, steps=steps, all_steps=every,
+        step_marks=own.step_marks, op=own.op or before.op, asked_op=own.asked_op or before.asked_op,
+        threshold=own.threshold or before.threshold, runs=own.runs or before.runs, follows="slots",
+    )  # fmt: skip
+
+
+def _sibling(text: str, mentions: Sequence[Mentioned], run: Run, resolver: Resolver) -> Mentioned | None:
+    """Another key of the log with the same end as the one meant before, that holds a word of the text."""
+    words = {word.lower() for word in re.findall(r"[A-Za-z][A-Za-z0-9_]+", text)}
+    words |= {"val"} if re.search(r"验证|测试|评测", text) else set()
+    for mention in mentions:
+        if mention.key is None:
+            continue
+        pieces = mention.key.split("/")
+        for length in range(len(pieces) - 1, 0, -1):
+            tail = pieces[-length:]
+            others = [
+                key for key in run.metrics
+                if key != mention.key
+                and key.split("/")[-length:] == tail
+                and words & set(re.split(r"[/_-]", key.lower()))
+            ]  # fmt: skip
+            if others:
+                resolution = resolver.key(others[0], run.framework)
+                return Mentioned(0, 0, others[0], resolution.card if resolution is not None else None, others[0])
+        changed = [w for w in words if w in {"max", "min", "mean", "std"}]
+        other = "/".join([*pieces[:-1], changed[0]]) if changed else ""
+        if other in run.columns:
+            resolution = resolver.key(other, run.framework)
+            return Mentioned(0, 0, other, resolution.card if resolution is not None else None, other)
+    return None
+
+
+def _steps_meant(own: Query, state: State, text: str, runs: Sequence[Run]) -> Query:
+    """Steps told by what was said before: that step, the next one, a bare number."""
+    if own.steps.kind not in {"none", "first", "last"}:
+        return own
+    held = state.step
+    if held is None and state.steps.kind == "single":
+        held = state.steps.values[0]
+    if held is None and state.steps.kind == "last" and runs and runs[0].distinct_steps:
+        held = runs[0].distinct_steps[-1]
+    single: int | None = None
+    if own.steps.kind == "none" and (match := _BARE_PAIR.match(text)):
+        pair = (int(match[1]), int(match[2]))
+        return replace(own, steps=StepSlot("pair", tuple(sorted(pair))), all_steps=pair)
+    if (match := _RELATIVE.search(text)) and held is not None and runs:
+        steps = runs[0].distinct_steps
+        later = [s for s in steps if s > held] if match["next"] else [s for s in reversed(steps) if s < held]
+        single = later[0] if later else held + (1 if match["next"] else -1)
+    elif own.steps.kind == "none" and _THAT_STEP.search(text) and held is not None:
+        single = held
+    elif (match := _BARE_NUMBER.match(text)) and state.steps.kind in {"single", "pair", "last", "first"}:
+        single = int(match[1])
+    if single is None:
+        return own
+    intent: Intent = "lookup" if own.mentions and own.intent in {"define", "explain"} else own.intent
+    guessed = own.guessed or own.intent in {"advice", "out_of_scope"}
+    return replace(own, steps=StepSlot("single", (single,)), all_steps=(single,), intent=intent, guessed=guessed)
+
+
+def _run_named(own: Query, before: Query, text: str, runs: Sequence[Run]) -> Query:
+    """ "And in the other one?" of two runs."""
+    if own.runs or len(runs) != 2 or not re.search(r"(?i)另(?:外)?一个|\bthe other (?:one|run|log)\b|对面", text):
+        return own
+    return replace(own, runs=(1 - (before.runs[0] if before.runs else 0),))
+
+
+def continued_language(text: str, state: State | None, found: str) -> str:
+    """Language of a follow-up: a few English words in a Chinese conversation do not change it."""
+    if state is None or state.language is None or language_asked(text) is not None:
+        return found
+    few = len(re.findall(r"[A-Za-z]+", text)) <= 5 and not re.search(r"[\u3400-\u9fff]", text)
+    return state.language if few else language_of(text, state.language)

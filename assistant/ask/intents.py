@@ -1,0 +1,247 @@
+"""Which intent and which operation a question has, from the evidence of its words, metrics, steps and limits."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import cast
+
+from assistant.ask.patterns import patterns
+from assistant.ask.query import Query
+from assistant.ask.stated import claim_in
+from assistant.knowledge import Mentioned
+from assistant.model import Run, StepSlot
+from assistant.model.answer import Intent, Op
+
+#: Topics that settle the intent, in the order in which they are looked for; the answer's writers follow the same order.
+TOPIC_INTENTS: dict[str, Intent] = {
+    "claim": "compare", "val_train": "compare", "slowdown": "bottleneck", "remaining": "forecast", "nan": "health",
+    "memory": "health", "tools": "lookup", "tokens": "derive", "got_worse": "compare", "got_better": "compare",
+    "best": "lookup", "worst": "lookup", "learning": "health", "sign": "define", "good": "define", "premise": "explain",
+}  # fmt: skip
+_POINTS = {"single", "last", "first", "pair", "last_n"}
+_WHOLE = {"none", "all"}
+_SMALL_IS_GOOD = re.compile(
+    r"loss|timing_s|time|kl|clip|perplexity|ppl|zero_std|truncat|aborted|incorrect", re.IGNORECASE
+)
+_IN_A_WINDOW = re.compile(r"(?i)平均|均值|\bmean\b|average|\bavg\b")
+_WHAT_IS = re.compile(r"(?i)\bwhat('s| is| was| were| are)\b")
+
+
+def operation(
+    text: str, bare: str, keyless: str, *, mentions: Sequence[Mentioned], steps: StepSlot,
+    threshold: tuple[str, float] | None,
+) -> Op | None:  # fmt: skip
+    """The operation that a question asks for.
+
+    Args:
+        text: the question, normalised.
+        bare: without the metrics named.
+        keyless: without keys spelt out; names in plain words still stand.
+        mentions: the metrics named.
+        steps: the steps named.
+        threshold: the limit named.
+    """
+    words = patterns().operations
+
+    def has(name: str, where: str = bare) -> bool:
+        return words[name].search(where) is not None
+
+    if words["why"].search(text):
+        return None
+    if has("count", keyless) and (threshold is not None or not mentions or has("countable", text)):
+        return "count"
+    if threshold is not None and has("first", text) and not has("future", text):
+        return "first_crossing"
+    window = steps.kind in {"range", "last_n", "all", "none"}
+    high, low = has("high", _kept(keyless, mentions)), has("low", _kept(keyless, mentions))
+    if has("best", keyless) and not (high or low):
+        down = bool(mentions) and all(m.key is not None and _SMALL_IS_GOOD.search(m.key) for m in mentions)
+        high, low = (not down, down) if not has("worst", keyless) else (down, not down)
+    if not window and steps.kind != "pair":
+        return None
+    if high or low:
+        value = has("value", keyless)
+        if has("where", text) and not value:
+            return "argmax" if high else "argmin"
+        return "max" if high else "min"
+    if has("mean", bare) or (steps.kind in {"range", "last_n", "all"} and _IN_A_WINDOW.search(keyless)):
+        return "mean"
+    return None
+
+
+def _kept(keyless: str, mentions: Sequence[Mentioned]) -> str:
+    """The text in which "max" or "longest" within a name that already means the ``/max`` key counts no more."""
+    chars = list(keyless)
+    for mention in mentions:
+        key = mention.key or ""
+        of_length = re.search(r"(?i)len|长度", mention.text) and re.search(r"(?i)max|最大", mention.text)
+        if of_length and "ratio" in key:
+            chars[mention.start : mention.end] = " " * (mention.end - mention.start)
+    return "".join(chars)
+
+
+def decided(query: Query, text: str, scores: dict[str, float], *, run: Run | None, n_runs: int) -> tuple[Query, float]:
+    """The query with its intent, and how strongly that was told."""
+    held = patterns()
+    query = _topics_kept(query, text, scores, n_runs)
+    if _out_of_scope(query, text, scores, run):
+        plain = held.single["out_of_domain"].search(text) is not None
+        return replace(query, intent="out_of_scope", topics=(), op=None), 5.0 if plain else 0.0
+    topic = next((name for name in TOPIC_INTENTS if name in query.topics), None)
+    order = [name for name, _ in held.intents]
+    _weigh(query, text, scores, n_runs, with_log=run is not None)
+    best = max(order, key=lambda name: (scores[name], -order.index(name)))
+    strength = scores[best]
+    guessed = strength <= 0
+    if guessed:
+        best = "explain"
+    if topic is not None:
+        best, strength, guessed = TOPIC_INTENTS[topic], 5.0, False
+    if run is None and query.steps.kind == "none" and best in {"explain", "lookup", "trend"}:
+        best = "define" if any(m.card is not None for m in query.mentions) else best  # no log: what the name means
+    return _slots_settled(replace(query, intent=cast("Intent", best), guessed=guessed)), strength
+
+
+def _topics_kept(query: Query, text: str, scores: dict[str, float], n_runs: int) -> Query:
+    """Topics that the rest of the question allows."""
+    named = [m for m in query.mentions if m.key is not None or m.card is not None]
+    kept = []
+    for topic in query.topics:
+        if topic == "claim" and (claim_in(text) is None or scores["advice"]):
+            continue
+        if topic in {"sign", "good"} and not named:
+            continue
+        if topic in {"learning", "got_worse", "got_better"} and named:
+            continue
+        if topic in {"remaining"} and (query.threshold is not None and named):
+            continue
+        if topic in {"best", "worst"} and (query.threshold is not None or n_runs > 1 or query.steps.kind == "pair"):
+            continue
+        if topic in {"tokens", "tools"} and query.steps.kind in {"single", "last", "first", "pair"}:
+            continue
+        if (
+            topic in TOPIC_INTENTS
+            and topic not in {"remaining", "nan", "memory", "best", "worst"}
+            and scores["advice"] >= 5
+        ):
+            continue
+        if topic == "nan" and query.op == "count":
+            continue
+        kept.append(topic)
+    return replace(query, topics=tuple(kept))
+
+
+def _out_of_scope(query: Query, text: str, scores: dict[str, float], run: Run | None) -> bool:
+    single = patterns().single
+    named = any(m.key is not None or m.card is not None for m in query.mentions)
+    if single["out_of_domain"].search(text):
+        return not (named and (query.op is not None or query.steps.kind != "none"))
+    known = bool(query.mentions) or query.steps.kind != "none" or bool(query.topics)
+    if known or single["domain"].search(text):
+        return False
+    leading = max(scores, key=lambda name: scores[name])
+    if not scores[leading]:
+        words = len(re.findall(r"[A-Za-z]+", text))
+        return run is None or not (words <= 2 and len(re.findall(r"[\u3400-\u9fff]", text)) <= 6)
+    return leading in {"forecast", "define", "lookup", "compare"}
+
+
+def _without(text: str, mentions: Sequence[Mentioned]) -> str:
+    chars = list(text)
+    for mention in mentions:
+        chars[mention.start : mention.end] = " " * (mention.end - mention.start)
+    return "".join(chars)
+
+
+def _weigh(query: Query, text: str, scores: dict[str, float], n_runs: int, *, with_log: bool) -> None:
+    """Changes the scores by what metrics, steps, operation and runs say."""
+    mentions, steps = query.mentions, query.steps
+    named = any(m.key is not None or m.card is not None for m in mentions)
+    if len(query.all_steps) >= 2 and not scores["derive"] and steps.kind != "range":
+        scores["compare" if scores["compare"] or not mentions else "lookup"] += 2.0
+    rest = re.sub(r"[\W_]|呢|吧|啊|呀|pls|please", "", _without(text, mentions))
+    if named and not rest and steps.kind in _WHOLE and with_log:
+        scores["trend"] += 1  # nothing but a name: what it does in this log
+    elif mentions and not any(scores.values()):
+        pointed = steps.kind not in {"none", "all", "range", "last_n"}
+        asks = re.match(r"(?i)\s*(is|are|was|were|does|do|did|has|have)\b", text) or re.search(r"[吗么没]\s*\??$", text)
+        scores["lookup" if pointed else "health" if asks else "define"] += 1
+    if query.op and mentions and scores["advice"] < 5:
+        scores["lookup"] += 6
+    if query.threshold and mentions and not scores["forecast"] and not scores["advice"]:
+        scores["lookup"] += 3
+    if len(mentions) > 1 and steps.kind == "none" and re.search(r"区别|difference between|differ", text) and n_runs < 2:
+        scores["define"] += 5
+    elif mentions and steps.kind in _WHOLE and scores["compare"] and scores["trend"] and n_runs < 2:
+        scores["trend"] += scores["compare"]
+    elif len(query.all_steps) > 1 and re.search(
+        r"差多少|差了多少|[高低多少大小长短快慢][了出]?多少", text.replace("方差", "")
+    ):
+        scores["compare"] += 5
+    if not mentions:
+        scores["define"] -= 3
+        scores["lookup"] -= 1.5
+        scores["trend"] -= 1
+    elif scores["define"] and steps.kind == "none":
+        scores["define"] += 1
+    if mentions and steps.kind in _POINTS:
+        if scores["lookup"]:
+            scores["lookup"] += 2
+        if scores["define"] and _WHAT_IS.search(text):
+            scores["lookup"] += scores["define"] + 1
+        if steps.kind in {"single", "last", "first"} and max(scores.values()) <= 1:
+            scores["lookup"] += 1
+    if named and scores["lookup"] and scores["validation"]:
+        scores["lookup"] += 2
+    if mentions and scores["trend"] and scores["compare"]:
+        scores["trend"] += 1
+    if scores["explain"] and scores["validation"]:
+        scores["validation"] += 1
+    if scores["derive"] and query.topics == ("batch",) and any(m.key for m in mentions):
+        scores["lookup"] += scores["derive"] + 1  # "how many trajectories hit the limit": a metric's count
+        scores["derive"] = 0
+    if scores["derive"]:
+        scores["lookup"] -= 3
+    if n_runs > 1 and len(query.runs) != 1 and (scores["compare"] or scores["trend"] >= scores["lookup"]):
+        scores["compare"] += 3 if scores["compare"] else 0
+    if scores["advice"] >= 5 and scores["health"]:
+        scores["advice"] = max(scores["advice"], scores["health"] + 1)
+    if n_runs > 1 and re.search(
+        r"(?i)哪(个|边|一个|一边|份).{0,12}[大小高低长短快慢好差稳强弱]|\bwhich\b.{0,30}(er|more|less|better|worse)\b",
+        text,
+    ):
+        scores["compare"] += 8
+    if named and scores["explain"] and scores["validation"] and any("@" in m.text for m in mentions):
+        scores["define"] += 0 if re.search(r"(?i)结果|results?", text) else 10
+    if re.search(r"(?i)趋势|走势|曲线|\btrend|over time", text):
+        scores["trend"] += 4
+    if scores["forecast"] >= 5:
+        scores["forecast"] += 4
+        scores["lookup"] -= 0 if query.op else 3
+    if scores["advice"] >= 5:
+        scores["derive"] = min(scores["derive"], 2)
+    timed = any(m.key is not None and m.key.startswith(("timing_s/", "time/")) for m in mentions)
+    if (
+        scores["bottleneck"]
+        and timed
+        and not re.search(r"(?i)占|share|fraction|percent|bottleneck|瓶颈|变慢|为|why", text)
+    ):
+        scores["lookup"] += scores["bottleneck"] + 1
+
+
+def _slots_settled(query: Query) -> Query:
+    """Slots in the terms of the intent."""
+    if query.intent == "trend" and query.steps.kind == "pair":
+        query = replace(query, intent="compare")  # two points are compared; a trend takes more
+    if query.intent == "compare" and query.steps.kind == "range":
+        query = replace(query, steps=StepSlot("pair", query.steps.values))
+    if query.intent not in {"lookup", "validation", "compare"} and not query.topics:
+        query = replace(query, op=None, asked_op=None if query.mentions else query.asked_op)
+    if query.asked_op is None and query.intent == "lookup" and {"best", "worst"} & set(query.topics):
+        query = replace(query, asked_op="argmax" if "best" in query.topics else "argmin")
+    whole = query.op in {"max", "min", "argmax", "argmin", "first_crossing", "count", "mean"} and query.mentions
+    if whole and query.intent == "lookup" and query.steps.kind == "none":
+        query = replace(query, steps=StepSlot("all"))
+    return replace(query, asked_op=query.op or query.asked_op)

@@ -1,0 +1,70 @@
+"""The wordings of ``patterns.yaml``, compiled once."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+#: Single patterns that the file must hold.
+_SINGLE = ("domain", "out_of_domain", "offer", "split", "whole_run", "why", "more", "less", "follow", "correction")
+
+
+@dataclass(frozen=True)
+class Patterns:
+    """What a question is recognised by."""
+
+    intents: tuple[tuple[str, tuple[tuple[re.Pattern[str], float], ...]], ...]
+    topics: tuple[tuple[str, re.Pattern[str], re.Pattern[str] | None], ...]
+    depth: tuple[tuple[str, re.Pattern[str]], ...]
+    operations: Mapping[str, re.Pattern[str]]
+    steps: dict[str, Any]
+    single: Mapping[str, re.Pattern[str]]
+
+    def scores(self, texts: Mapping[str, str], default: str) -> dict[str, float]:
+        """Summed weights of each intent's patterns; ``texts`` gives another text than ``default`` for some."""
+        return {
+            name: sum(weight for pattern, weight in items if pattern.search(texts.get(name, default)))
+            for name, items in self.intents
+        }
+
+
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern, re.IGNORECASE)
+
+
+@lru_cache(maxsize=1)
+def patterns() -> Patterns:
+    """The shipped patterns.
+
+    Raises:
+        ValueError: a part of the file is missing.
+    """
+    import yaml
+
+    path = Path(__file__).parent / "patterns.yaml"
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    raw = yaml.load(path.read_text(encoding="utf-8"), Loader=loader)
+    missing = {"intents", "topics", "depth", "operations", "steps", *_SINGLE} - set(raw)
+    if missing:
+        raise ValueError(f"{path.name}: missing {', '.join(sorted(missing))}")
+    topics = []
+    for name, entry in raw["topics"].items():
+        words, unless = (entry["re"], entry.get("unless")) if isinstance(entry, dict) else (entry, None)
+        topics.append((name, _compiled(words), None if unless is None else _compiled(unless)))
+    return Patterns(
+        intents=tuple(
+            (name, tuple((_compiled(p["re"]), float(p["w"])) for p in items)) for name, items in raw["intents"].items()
+        ),
+        topics=tuple(topics),
+        depth=tuple((name, _compiled(p)) for name, p in raw["depth"].items()),
+        operations={name: _compiled(p) for name, p in raw["operations"].items()},
+        steps={
+            name: [_compiled(p) for p in value] if isinstance(value, list) else _compiled(value)
+            for name, value in raw["steps"].items()
+        },
+        single={name: _compiled(raw[name]) for name in _SINGLE},
+    )

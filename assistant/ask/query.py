@@ -1,0 +1,85 @@
+"""What is understood of a question, and what a conversation carries on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from assistant.knowledge import Mentioned
+from assistant.model import Slots, StepSlot
+from assistant.model.answer import Intent, Op
+
+Depth = Literal["brief", "normal", "detailed", "every"]
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """What was understood.
+
+    Attributes:
+        text: the question, as typed.
+        language: language of the answer.
+        intent: what is asked.
+        mentions: metrics named, with their cards.
+        steps: steps named.
+        all_steps: every single step number named, in order (``did step 2 improve on step 0``: 2, 0).
+        op: operation on a metric, if any.
+        topics: quantities and matters asked for, by the names of ``topics`` in ``patterns.yaml``.
+        depth: how much to say.
+        threshold: number compared with (``超过 0.05``), and whether above or below.
+        step_marks: where in the question each step stands, as (position, step).
+        guessed: no pattern told what is asked; the intent is the usual one for such a question.
+        wording: the text that says what is asked: the question, or, where a follow-up only says "in English" or
+            "shorter", the question before it.
+        follows: what a follow-up changes of the question before: ``language``, ``depth``, ``why``, ``slots``; empty
+            for a question of its own.
+        runs: the runs named, by their place; empty where none is.
+        alternatives: other fair readings, each as a short question of its own.
+        asked_op: the operation as asked, for the slots, where a writer takes another course.
+    """
+
+    text: str
+    language: str
+    intent: Intent
+    mentions: tuple[Mentioned, ...] = ()
+    steps: StepSlot = field(default_factory=StepSlot)
+    all_steps: tuple[int, ...] = ()
+    op: Op | None = None
+    topics: tuple[str, ...] = ()
+    depth: Depth = "normal"
+    threshold: tuple[str, float] | None = None
+    guessed: bool = False
+    step_marks: tuple[tuple[int, int], ...] = ()
+    wording: str = ""
+    follows: str = ""
+    runs: tuple[int, ...] = ()
+    alternatives: tuple[str, ...] = ()
+    asked_op: Op | None = None
+
+    def slots(self, metrics: Sequence[str]) -> Slots:
+        """The contract's slots."""
+        return Slots(tuple(dict.fromkeys(metrics)), self.steps, self.op or self.asked_op)
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """What a conversation carries from one question to the next.
+
+    Attributes:
+        intent: of the last question.
+        mentions: metrics of the last question.
+        steps: steps of the last question.
+        language: of the last answer.
+        depth: of the last answer.
+        query: the last question as understood, follow-ups resolved.
+        step: the one step that the last answer named (``which step was best?`` → 62), for "that step".
+    """
+
+    intent: Intent | None = None
+    mentions: tuple[Mentioned, ...] = ()
+    steps: StepSlot = field(default_factory=StepSlot)
+    language: str | None = None
+    depth: Depth = "normal"
+    query: Query | None = None
+    step: int | None = None

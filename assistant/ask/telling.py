@@ -1,0 +1,130 @@
+"""How a metric moved, in one sentence: a trend is told by its form (steady, jump, bend, walk)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from assistant.analysis.changepoints import ChangePoint
+from assistant.ask.context import Context
+from assistant.ask.course_words import course_sentence
+from assistant.ask.parts import number
+from assistant.model import Fact
+from assistant.write.document import mark
+from assistant.write.numbers import signed
+
+_WAY = {"rising": "up", "falling": "down"}
+_WORD = {"rising": "rising", "falling": "falling", "flat": "flat", "inconclusive": "few"}
+Change = tuple[ChangePoint, Fact, Fact]
+
+
+def main_change(context: Context, trend: Fact, steps: Iterable[int] | None = None) -> Change | None:
+    """The jump or bend that a trend of that form consists of; ``None`` where it has another form."""
+    if trend.form not in {"shift", "bend"}:
+        return None
+    wanted = "level" if trend.form == "shift" else "slope"
+    changes = context.ledger.changes(trend, None if steps is None else list(steps))
+    fitting = [change for change in changes if change[0].kind == wanted] or changes
+    return max(fitting, key=lambda change: change[0].strength, default=None)
+
+
+def sides(context: Context, change: Change) -> dict[str, Any]:
+    """Levels, or slopes per step, before and after a change: the facts, and how they are written."""
+    point, before, after = change
+    kind = context.kind_of(str(_metric_of(context, before)))
+
+    def text(fact: Fact) -> str:
+        if point.kind == "level":
+            return context.doc.show(fact, None, kind)
+        return mark(fact.id, signed(number(fact), kind, language=context.language))
+
+    return {"before": before, "after": after, "before_text": text(before), "after_text": text(after)}
+
+
+def _metric_of(context: Context, fact: Fact) -> str | None:
+    parents = (context.ledger.get(name) for name in fact.inputs or ())
+    return next((parent.metric for parent in parents if parent is not None and parent.metric), None)
+
+
+def trend_sentence(context: Context, metric: str, trend: Fact, steps: Sequence[int] | None = None) -> str:
+    """Direction, ends and how sure: "about x a step" only where the metric moved step by step."""
+    course = course_sentence(context, metric, trend, steps)
+    if course is not None:
+        return course
+    ends = {"first": context.value(metric, trend.first_step or 0), "last": context.value(metric, trend.last_step or 0)}
+    change = main_change(context, trend, steps)
+    if change is not None:
+        way = _WAY.get(trend.direction or "", "none")
+        phrase = "shift" if change[0].kind == "level" else "bend"
+        return context.say(f"trend.{way}_{phrase}", metric=metric, t=trend, **sides(context, change))
+    if trend.n == 1:
+        return context.say("trend.single", metric=metric, t=trend, **ends)
+    if trend.form == "walk" and trend.direction not in _WAY:
+        return context.say("trend.walk", metric=metric, t=trend)
+    return context.say(f"trend.{trend.direction}", metric=metric, t=trend, **ends)
+
+
+def movement(context: Context, metric: str, trend: Fact, steps: Sequence[int] | None = None) -> str:
+    """A trend for a cell of a table: a word, and the step of a jump or turn."""
+    change = main_change(context, trend, steps)
+    if change is not None:
+        phrase = "jump" if change[0].kind == "level" else "turn"
+        return context.say(f"move.{_WAY.get(trend.direction or '', 'none')}_{phrase}", c=change[1])
+    return context.say(f"move.{_WORD.get(trend.direction or '', 'none')}")
+
+
+def from_to(context: Context, metric: str, trend: Fact) -> tuple[str, str]:
+    """Where a metric came from and went to: medians of the first and last third, or the ends of a short series."""
+    levels = context.levels(metric, trend)
+    if levels:
+        return levels["early"], levels["late"]
+    ends = [context.value(metric, step or 0) for step in (trend.first_step, trend.last_step)]
+    first, last = ("" if fact is None else context.doc.show(fact) for fact in ends)
+    return first, last
+
+
+def course_table(
+    context: Context, metrics: Sequence[str], *, step: int | None = None, peak: bool = False, least: int = 2
+) -> None:
+    """A line a metric: where it came from and went to, and how it moved.
+
+    Args:
+        context: of the answer.
+        metrics: keys; those with fewer than ``least`` points are left out.
+        step: adds a column with the value there.
+        peak: adds a column with the largest value and its step.
+        least: points.
+    """
+    doc, say, rows, moves = context.doc, context.say, [], []
+    for metric in metrics:
+        trend = context.ledger.trend(metric)
+        if trend is None or (trend.n or 0) < least:
+            continue
+        early, late = from_to(context, metric, trend)
+        row = [f"`{metric}`", f"{early} → {late}"]
+        if step is not None:
+            fact = context.value(metric, step)
+            row.insert(1, "—" if fact is None else doc.show(fact))
+        if peak:
+            row.insert(1, _peak(context, metric))
+        rows.append(row)
+        moves.append(movement(context, metric, trend) if trend.direction != "inconclusive" else "")
+    head = [say("head.metric"), say("head.from_to")]
+    if step is not None:
+        head.insert(1, f"step {doc.step(step)}")
+    if peak:
+        head.insert(1, say("head.peak"))
+    if any(moves):  # with too few points for any trend, the column would say nothing
+        head.append(say("head.trend"))
+        rows = [[*row, moved or say("move.few")] for row, moved in zip(rows, moves, strict=True)]
+    doc.table(head, rows)
+
+
+def _peak(context: Context, metric: str) -> str:
+    steps, values = context.run.series(metric)
+    numbers = [(value, at) for value, at in zip(values, steps, strict=True) if not math.isnan(value)]
+    at = max(numbers)[1] if numbers else steps[0]
+    fact = context.value(metric, at)
+    assert fact is not None
+    return context.say("move.peak", v=fact)

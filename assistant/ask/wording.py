@@ -1,0 +1,78 @@
+"""A question's text as the patterns see it, and the language of its answer."""
+
+from __future__ import annotations
+
+import re
+
+from assistant.ask.steps import western_numbers
+from assistant.knowledge.terms import fold
+
+_FULL_WIDTH = str.maketrans({chr(0xFF01 + i): chr(0x21 + i) for i in range(94)} | {"\u3000": " "})
+_CHINESE = re.compile(r"[\u3400-\u9fff]+")
+_INJECTED = re.compile(
+    r"(?i)(?:please\s+)?(?:ignore|disregard|forget)\s+(?:all\s+|any\s+)?(?:the\s+|your\s+|my\s+)?(?:previous|prior|above|"
+    r"earlier|system)\s+(?:instructions?|prompts?|messages?|rules?)[,.;:\s]*(?:and\s+)?"
+    r"|(?:忽略|无视|忘(?:记|掉))(?:掉)?(?:之前|以上|上面|前面|所有|一切)*的?(?:所有|一切)?(?:指令|提示词?|设定|要求|规则)[,。.;:\s]*"
+    r"|^\s*(?:system|系统提示|系统指令)\s*:[^.。!?\n]*[.。!?\n]\s*"
+)
+_TO_ENGLISH = re.compile(
+    r"(?i)\b(?:in|into|to)\s+english\b|\benglish\s+(?:please|pls|version)|^\s*english\s*[.!?]*\s*$"
+    r"|(?:用|以|换成?|改成?|说)\s*(?:英文|英语|english)|(?:英文|英语)(?:回答|回复|说|版)"
+)
+_TO_CHINESE = re.compile(
+    r"(?i)\b(?:in|into|to)\s+chinese\b|\bchinese\s+(?:please|pls|version)|^\s*chinese\s*[.!?]*\s*$"
+    r"|(?:用|以|换成?|改成?|说)\s*(?:中文|汉语|chinese)|(?:中文|汉语)(?:回答|回复|说|版)|(?:^|[\s,，])中文\s*[.!?。]?\s*$"
+)
+#: Chinese words that name what a metric measures: they stand in English sentences too ("show 熵 at step 5").
+_CHINESE_NAMES = re.compile(
+    r"[策略]{0,2}熵|奖励|损失|梯度(?:范数)?|学习率|吞吐量?|显存|长度|得分|分数|准确率|第\s*\S{1,4}\s*步"
+)
+#: English terms that a Chinese question may consist of.
+_FEW_TERMS = 3
+
+
+def normalised(question: str) -> str:
+    """Half-width signs, simplified characters and figures for numerals; instructions to the machine left out.
+
+    Characters may move, so that positions found in the result hold for it alone.
+    """
+    text = question.translate(_FULL_WIDTH).strip()
+    text = _CHINESE.sub(lambda match: fold(match.group()), text)
+    rest = _INJECTED.sub(" ", text).strip()
+    return western_numbers(rest)
+
+
+def injected(question: str) -> bool:
+    """Whether a question holds instructions to the machine, which are no part of what it asks."""
+    return _INJECTED.search(question.translate(_FULL_WIDTH)) is not None
+
+
+def language_asked(text: str) -> str | None:
+    """The language that a question wants its answer in (``in English please``), if it says so."""
+    clean = text.translate(_FULL_WIDTH)
+    if _TO_ENGLISH.search(clean):
+        return "en"
+    return "zh" if _TO_CHINESE.search(clean) else None
+
+
+def language_of(text: str, default: str = "en") -> str:
+    """Language of the answer to a question: the one it asks for, else the one its sentence is in.
+
+    A sentence with Chinese words other than names of metrics is Chinese, English terms or not, unless English
+    outweighs it by far. Text with neither (empty, or nothing but keys) gives the default.
+    """
+    asked = language_asked(text)
+    if asked is not None:
+        return asked
+    rest = re.sub(r"`[^`]*`|[A-Za-z_-]+(?:[/_@][A-Za-z0-9_@.-]+)+|(?:step|第)\s*\d+\s*步?|\d[\d.,e+-]*", " ", text)
+    chinese = len(re.findall(r"[\u3400-\u9fff]", rest))
+    english = len(re.findall(r"[A-Za-z]{2,}", rest))
+    if not chinese and english <= _FEW_TERMS and re.search(r"[\u3400-\u9fff]", text):
+        return "zh"  # "第 1 步 value loss"
+    if not chinese and not english:
+        return default
+    if chinese >= english:
+        return "zh"
+    sentence = _CHINESE_NAMES.sub(" ", rest)
+    said = len(re.findall(r"[\u3400-\u9fff]", sentence))
+    return "zh" if said and english <= 4 * said + 4 else "en"
