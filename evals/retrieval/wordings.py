@@ -1,4 +1,4 @@
-"""How well wordings by other hands find their cards: `python -m evals.retrieval.wordings [--few N]`.
+"""How well wordings by other hands find their cards: `python -m evals.retrieval.wordings [--skip N] [--few N]`.
 
 The index is built without the wordings of ``knowledge/asks/field-*.yaml`` and then asked with them. A wording that more
 than one card has, or that holds a key, is left out. Where no framework is asked for, a card that says to be the same
@@ -123,10 +123,11 @@ def main(argv: list[str] | None = None) -> int:
     """Prints the tables."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--few", type=int, default=0, help="ask only so many questions")
+    parser.add_argument("--skip", type=int, default=0, help="leave out the first, on which the weights were fitted")
     options = parser.parse_args(argv)
     left_out = field_wordings()
     cards = library()
-    given = development(cards, left_out)[: options.few or None]
+    given = development(cards, left_out)[options.skip :][: options.few or None]
     with tempfile.TemporaryDirectory() as folder:
         finder = Finder(without(cards, left_out), lambda made: open_index(made, Path(folder)))
         print(f"{len(given)} wordings, index built without them")
