@@ -301,7 +301,6 @@ def good(context: Context) -> Verdict:
         trend = context.ledger.trend(outcome.metrics[0])
         if trend is not None:
             lines.append(trend_sentence(context, outcome.metrics[0], trend))
-            context.metrics.append(outcome.metrics[0])
     doc.bullets(lines)
     for section in ("read", "not", "next"):
         doc.paragraph(context.quote(card, section))
