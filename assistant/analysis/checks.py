@@ -38,6 +38,10 @@ RANK: Final[dict[str, int]] = {"critical": 0, "warning": 1, "info": 2, "ok": 3}
 LEFT_OVER: Final = 0.05
 
 
+#: The rule on NaN and infinities: what counts is where they began.
+NOT_FINITE = "not_finite"
+
+
 @dataclass(frozen=True, slots=True)
 class Check:
     """What a rule saw: facts by the name that its phrase uses, and the diagnosis it stands for, if it does."""
@@ -125,11 +129,16 @@ def _of_run(one: Diagnosis) -> Check:
 
 
 def _of_step(ledger: Ledger, run: Run, one: Broken, steps: tuple[int, ...]) -> Check:
-    """A single-step rule at the gravest of some steps (the latest of equals)."""
-    shown = min(reversed(steps), key=lambda step: RANK[one.severity[step]])
+    """A single-step rule at the gravest of some steps (the latest of equals; of values not finite, the first)."""
+    first = one.rule == NOT_FINITE
+    shown = min(steps if first else reversed(steps), key=lambda step: 0 if first else RANK[one.severity[step]])
     facts = one.facts(ledger, run, shown)
+    if first:
+        count = ledger.count("not_finite_steps", len(steps), first_step=steps[0], last_step=steps[-1])
+        facts = (*facts, ("count", count))
     metrics = tuple(dict.fromkeys(fact.metric for _, fact in facts if fact.metric))
-    return Check(one.rule, one.severity[shown], metrics, steps, facts)
+    severity = min((one.severity[step] for step in steps), key=lambda level: RANK[level])
+    return Check(one.rule, severity, metrics, steps, facts)
 
 
 def _lasting(one: Broken, fired: Sequence[int], steps: Sequence[int]) -> bool:

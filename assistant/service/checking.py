@@ -135,7 +135,11 @@ class _Work:
         from assistant.analysis.identities import verify
         from assistant.ask.violations import broken
 
+        resumed = any(note.code == "restart" for note in self.run.warnings)
+        resumed = resumed or any(finding.mode == "FM-38" for finding in self.context.findings)
         for violation in verify(self.context.ledger, self.run):
+            if resumed and violation.identity == "I-36":  # a peak that fell is the restart that is told already
+                continue
             self.sentences.append((violation.severity, broken(self.context, violation)))
 
     def _thresholds(self, asked: Sequence[Threshold]) -> None:
