@@ -97,7 +97,32 @@ def _trend_text(context: Context, metric: str, fact: Fact, steps: list[int] | No
         texts.append(context.say("trend.gaps", steps=lost))
     if not jumped and fact.direction in {"rising", "falling"} and (fact.p_value or 0) >= 0.05:
         texts.append(context.say("trend.level"))
+    if fact.direction == "fluctuating" and fact.form is None:
+        texts += _says_little(context, metric, fact)
     return ("" if context.language == "zh" else " ").join(texts)
+
+
+def _says_little(context: Context, metric: str, fact: Fact) -> list[str]:
+    """What a trend that was not found leaves possible: the change that would have drowned, and data seen but once."""
+    texts = []
+    ends = fact.first_step, fact.last_step
+    if fact.low is not None and fact.high is not None and ends[0] is not None and ends[1] is not None:
+        span = ends[1] - ends[0]
+        low, high = (
+            context.ledger.derived(
+                f"possible_change_{name}/{metric}/{ends[0]}-{ends[1]}", bound * span, inputs=[fact],
+                formula=f"{name} end of the slope's 95 % interval × {span} steps", run=context.run,
+            )
+            for name, bound in (("lower", fact.low), ("upper", fact.high))
+        )  # fmt: skip
+        kind = context.kind_of(metric)
+        style = "points" if kind == "fraction" else kind
+        shown = {name: context.doc.show(one, None, style) for name, one in (("low", low), ("high", high))}
+        texts.append(context.say("trend.says_little", **shown))
+    epoch = context.value("epoch", ends[1]) if ends[1] is not None else None
+    if epoch is not None and isinstance(epoch.value, (int, float)) and 0 < epoch.value <= 1:
+        texts.append(context.say("trend.first_epoch", epoch=epoch))
+    return texts
 
 
 def _trend_detail(context: Context, metric: str, code: str) -> None:
