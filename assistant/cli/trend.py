@@ -36,7 +36,12 @@ def add_trend_parser(commands: Any) -> None:
     window = trend.add_mutually_exclusive_group()
     window.add_argument("--steps", metavar="A:B", type=_steps, help="from step A to step B, either may be left out")
     window.add_argument("--last", metavar="N", type=_count, help="the last N points")
-    trend.add_argument("--log", action="store_true", help="growth by factors, on a logarithmic axis / 对数刻度")
+    scale = trend.add_mutually_exclusive_group()
+    scale.add_argument(
+        "--log", action="store_const", const="log", dest="scale",
+        help="growth by factors, on a logarithmic axis (usual for KL and learning rates) / 对数刻度",
+    )  # fmt: skip
+    scale.add_argument("--linear", action="store_const", const="linear", dest="scale", help="differences / 线性刻度")
     trend.add_argument("--at", metavar="STEP", type=int, help="what it will be at a future step / 预测某个 step 的值")
     trend.add_argument("--until", metavar="VALUE", type=float, help="when it will reach a value / 何时达到某个值")
     trend.add_argument("--format", choices=["md", "json"], default="md")
@@ -66,7 +71,7 @@ def trend_command(arguments: argparse.Namespace) -> int:
     reports = [
         trend(
             material, each, resolver=engine.resolver, run=arguments.which, steps=arguments.steps, last=arguments.last,
-            scale="log" if arguments.log else "linear", at=arguments.at, target=arguments.until, language=language,
+            scale=arguments.scale, at=arguments.at, target=arguments.until, language=language,
         )
         for each in names
     ]  # fmt: skip

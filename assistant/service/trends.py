@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -95,9 +96,24 @@ class TrendReport:
         return {**self.answer.to_json(), "metric": self.metric, "change_points": found}
 
 
+#: Last parts of keys whose values move by factors: divergences and learning rates.
+_BY_FACTORS = re.compile(
+    r"(?:^|[/_. ])(?:lr|learning_rate|k[123]_kl|(?:approx_?|ppo_?|policy_?|ref_?)?kl(?:_loss|_div)?)(?:$|[/@ ])"
+)
+#: From this ratio of largest to smallest value on, factors say more than differences.
+MANY_FOLD = 10.0
+
+
+def usual_scale(metric: str, values: Sequence[float]) -> Scale:
+    """``log`` for a divergence or learning rate that is positive and spans a factor of ten, else ``linear``."""
+    if not values or min(values) <= 0 or not _BY_FACTORS.search(metric.lower()):
+        return "linear"
+    return "log" if max(values) >= MANY_FOLD * min(values) else "linear"
+
+
 def trend(
     material: Material, metric: str, *, resolver: Resolver | None = None, run: str | None = None,
-    steps: tuple[int | None, int | None] | None = None, last: int | None = None, scale: Scale = "linear",
+    steps: tuple[int | None, int | None] | None = None, last: int | None = None, scale: Scale | None = None,
     at: int | None = None, target: float | None = None, language: str = "en",
 ) -> TrendReport:  # fmt: skip
     """The course of one metric of a log.
@@ -109,7 +125,7 @@ def trend(
         run: id of the run; by default the first that holds the metric.
         steps: first and last step to look at, either open.
         last: only so many points from the end (of those).
-        scale: ``log`` for a metric that grows by factors.
+        scale: ``log`` for a metric that grows by factors; by default the metric's own (:func:`usual_scale`).
         at: a future step whose value is asked for.
         target: a value of which is asked when the trend reaches it.
         language: of the sentence, ``zh`` or ``en``.
@@ -136,6 +152,8 @@ def trend(
         part = part.last(last)
     if not len(part):
         raise _nothing(chosen, key, asked=steps is not None)
+    if scale is None:
+        scale = usual_scale(key, part.values.tolist())
     if scale == "log" and part.values.min() <= 0:
         raise InputError(
             zh=f"{key} 有不大于零的值，不能用对数刻度：去掉 --log。",

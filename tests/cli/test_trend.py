@@ -21,7 +21,7 @@ import assistant
 from assistant.cli.main import main
 from assistant.cli.plot import picture, thinned
 from assistant.service import Material, service
-from assistant.service.trends import trend
+from assistant.service.trends import trend, usual_scale
 from tests.analysis.support import run_of
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -355,3 +355,20 @@ def test_trend_several_keys_one_unknown_names_it(log: str, capsys: pytest.Captur
     assert main(["trend", log, "actor/entropy", "nonsense", "--lang", "en"]) != 0
     captured = capsys.readouterr()
     assert "nonsense" in captured.err + captured.out
+
+
+@pytest.mark.parametrize(
+    ("metric", "values", "scale"),
+    [
+        ("actor/kl_loss", [0.001, 0.01, 0.1], "log"),
+        ("kl", [0.001, 0.5], "log"),
+        ("actor/lr", [1e-7, 1e-5], "log"),
+        ("learning_rate", [1e-6, 2e-6], "linear"),
+        ("actor/lr", [0.0, 1e-5], "linear"),
+        ("actor/ppo_kl", [-1e-5, 1e-3], "linear"),
+        ("critic/score/mean", [0.001, 0.9], "linear"),
+        ("actor/clr", [0.001, 0.9], "linear"),
+    ],
+)
+def test_usual_scale_is_log_for_what_moves_by_factors(metric: str, values: list[float], scale: str) -> None:
+    assert usual_scale(metric, values) == scale
