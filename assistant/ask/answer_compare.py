@@ -291,9 +291,8 @@ def judge(context: Context, change: Fact) -> tuple[str, str]:
     if change.significant is None:
         return "inconclusive", say("compare.noise_unknown", metric=metric, c=change, **steps)
     if not change.significant:
-        return "inconclusive", say(
-            "compare.within_noise", metric=metric, c=change, limit=context.bound(change), **steps
-        )
+        noise = "compare.within_scatter" if is_validation(metric) else "compare.within_noise"
+        return "inconclusive", say(noise, metric=metric, c=change, limit=context.bound(change), **steps)
     better = ((change.delta or 0) > 0) == (direction == "higher_better")
     code = "improved" if better else "regressed"
     return code, say(f"compare.{code}", metric=metric, c=change, **steps)

@@ -9,6 +9,7 @@ from assistant.analysis.identities import largest_advantage
 from assistant.analysis.trend import MIN_POINTS
 from assistant.ask.context import Context, key
 from assistant.ask.findings import remedy, told
+from assistant.ask.naming import absent
 from assistant.ask.parts import as_rate, note, time_part, timed, top_advantage
 from assistant.model import Fact, Verdict
 from assistant.write.document import unmark
@@ -234,7 +235,8 @@ def bottleneck(context: Context) -> Verdict:
             context.doc.table([context.say("head.stage"), context.say("head.time")], rows)
             context.metrics.extend(str(stage.metric) for stage in stages[:2])
             return Verdict("answered", unmark(summary), "medium")
-        text = context.say("bottleneck.none")
+        elsewhere = "timing_s/step" in context.run.columns  # logged, and not at this step: cut, or a validation
+        text = absent(context, "timing_s/step", [step]) if elsewhere else context.say("bottleneck.none")
         context.doc.paragraph(f"**{text}**")
         return Verdict("no_data", unmark(text))
     first, total = found.shares[0], context.doc.show(found.total, None, "seconds")

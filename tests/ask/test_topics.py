@@ -15,6 +15,7 @@ from assistant.ask.context import Context
 from assistant.ask.engine import CODES, finish
 from assistant.ask.understand import Query
 from assistant.model import Answer, Fact, Number, Run, StepSlot
+from assistant.service import Source, service
 from tests.analysis.support import long_run, run_of, training_step
 
 from .support import answerer, example_runs
@@ -394,3 +395,13 @@ def test_unlogged_things_are_said_to_be_absent_with_what_would_show_them(text: s
     made = told("unlogged", text=text, language=language)
     assert made.verdict.code == "no_data"
     assert shown in made.answer
+
+
+def test_bottleneck_of_a_step_whose_line_was_cut_says_so_instead_of_denying_the_metric() -> None:
+    rows = [f"step:{s} - actor/entropy:0.5 - timing_s/gen:10.0 - timing_s/step:20.0" for s in (1, 2, 3)]
+    rows[1] = "step:2 - actor/entropy:0.5 - training/global_step:2"
+    material = service().read([Source("a.log", "\n".join(rows))])
+    answer = service().explain(material, "which stage takes most of the time at step 2?").answer
+    assert answer.verdict.code == "no_data"
+    assert "`timing_s/step`" in answer.answer
+    assert "holds no `timing_s/step` with its stages" not in answer.answer
