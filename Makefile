@@ -100,7 +100,7 @@ format: $(DEV)
 	$(BIN)/python -m ruff format .
 
 lock:
-	@$(PYTHON) tools/lock.py
+	@$(PYTHON) tools/lock.py $(ARGS)
 
 clean:
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,16 +1,17 @@
-"""Writes `requirements-run.lock` and `requirements.lock`, with pip alone.
+"""Writes `requirements-run.lock` and `requirements.lock`; uv resolves.
 
     make lock PYTHON=python3.11
+    make lock ARGS=--upgrade
 
-An empty virtual environment resolves what `pyproject.toml` asks for, and `pip freeze` says what came
-of it: first what the program runs on, then, over the same environment, every extra and the dev
-group, so that the two files never disagree. Lines are `name==version` and nothing else: no address, so
-the lock serves behind a mirror as well. pip's own settings (further indexes, folders of wheels) are
-left out while resolving, since a version that only this machine has would lock everybody else out; a
-mirror is named with PIP_INDEX_URL.
+uv, in an environment of its own, resolves what `pyproject.toml` asks for: first what the program runs on, then,
+held to those versions, every extra and the dev group, so that the two files never disagree. Versions that the locks
+hold stay unless they no longer fit, or `--upgrade` is said. Lines are `name==version` and nothing else: no address,
+so the lock serves behind a mirror as well. uv's and pip's own settings (further indexes, folders of wheels) are left
+out while resolving, since a version that only this machine has would lock everybody else out; a mirror is named with
+UV_DEFAULT_INDEX. (pip alone gave up on the page's, the agent's and the protocol's packages together.)
 
-The oldest Python that the project supports resolves: what it gets works on the later ones, and packages
-that only it needs are in the lock.
+The oldest Python that the project supports resolves: what it gets works on the later ones, and packages that only
+it needs are in the lock.
 """
 
 from __future__ import annotations
@@ -53,28 +54,29 @@ def main() -> int:
     extras = project["project"].get("optional-dependencies", {}).values()
     dev = [requirement for extra in extras for requirement in extra] + project["dependency-groups"]["dev"]
 
-    with tempfile.TemporaryDirectory() as folder:
-        subprocess.run([sys.executable, "-m", "venv", folder], check=True)
-        python = Path(folder) / "bin" / "python"
-        pip(python, "install", "--upgrade", "pip")
-        pip(python, "install", *run)
-        write(ROOT / "requirements-run.lock", RUN_HEADER, freeze(python))
-        pip(python, "install", "--constraint", str(ROOT / "requirements-run.lock"), *run, *dev)
-        write(ROOT / "requirements.lock", DEV_HEADER, freeze(python))
+    upgrade = ["--upgrade"] if "--upgrade" in sys.argv[1:] else []
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        subprocess.run([sys.executable, "-m", "venv", folder / "uv"], check=True)
+        subprocess.run([folder / "uv" / "bin" / "python", "-m", "pip", "--quiet", "install", "uv"], check=True)
+        pins = resolve(folder, run, ROOT / "requirements-run.lock", oldest, upgrade)
+        write(ROOT / "requirements-run.lock", RUN_HEADER, pins)
+        held = ["--constraint", str(ROOT / "requirements-run.lock")]
+        pins = resolve(folder, [*run, *dev], ROOT / "requirements.lock", oldest, [*upgrade, *held])
+        write(ROOT / "requirements.lock", DEV_HEADER, pins)
     return 0
 
 
-def pip(python: Path, *arguments: str) -> str:
-    """What pip prints, run without the machine's settings of where packages come from."""
-    environment = {k: v for k, v in os.environ.items() if k not in {"PIP_EXTRA_INDEX_URL", "PIP_FIND_LINKS"}}
-    environment["PIP_CONFIG_FILE"] = os.devnull
-    command = [str(python), "-m", "pip", "--disable-pip-version-check", "--quiet", *arguments]
-    return subprocess.run(command, env=environment, check=True, stdout=subprocess.PIPE, text=True).stdout
-
-
-def freeze(python: Path) -> list[str]:
-    """The pins of the environment; stops at a line that is not `name==version`."""
-    pins = pip(python, "freeze").splitlines()
+def resolve(folder: Path, wanted: list[str], lock: Path, python: str, options: list[str]) -> list[str]:
+    """The pins for what is wanted, near those that the lock holds; stops at a line that is not `name==version`."""
+    (folder / "wanted.in").write_text("\n".join(wanted), encoding="utf-8")
+    found = folder / lock.name
+    found.write_bytes(lock.read_bytes())
+    command = [str(folder / "uv" / "bin" / "uv"), "pip", "compile", "--no-config", "--quiet", "--no-annotate"]
+    command += ["--no-header", "--python-version", python, "--output-file", str(found), *options]
+    environment = {k: v for k, v in os.environ.items() if not k.startswith(("PIP_", "UV_FIND", "UV_EXTRA", "UV_INDEX"))}
+    subprocess.run([*command, str(folder / "wanted.in")], env=environment, check=True, stdout=subprocess.DEVNULL)
+    pins = [line for line in found.read_text(encoding="utf-8").splitlines() if line and not line.startswith("#")]
     strange = [pin for pin in pins if not PIN.fullmatch(pin)]
     if strange:
         sys.exit(f"not a plain name==version, so nobody else could install it: {', '.join(strange)}")
