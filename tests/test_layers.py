@@ -30,7 +30,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "analysis": {"model"},
     "knowledge": {"model"},
     "write": {"model", "knowledge"},
-    "ground": {"model", "knowledge"},
+    "ground": {"model", "knowledge", "analysis"},
     "ask": BELOW_ASK,
     "agent": {*BELOW_ASK, "ask"},
     "service": {*BELOW_ASK, "ask", "agent"},
@@ -38,10 +38,11 @@ MAY_IMPORT: dict[str, set[str]] = {
     "web": {"model", "service"},
     "mcp": {"model", "service"},
     "cli": {"model", "service"},
+    "devmodel": set(),
 }
 
 # A command starts a surface, so it pays for it only when it runs: inside a function.
-MAY_IMPORT_LAZILY: dict[str, set[str]] = {"cli": {"api", "web", "mcp"}}
+MAY_IMPORT_LAZILY: dict[str, set[str]] = {"cli": {"api", "web", "mcp", "devmodel"}}
 
 # Third-party packages (shell patterns) and the only files that may import them.
 ONLY_IN: dict[str, list[str]] = {

@@ -80,6 +80,7 @@ def build_parser() -> argparse.ArgumentParser:
     from assistant.cli.chat import add_chat_parser
     from assistant.cli.check import add_check_parser
     from assistant.cli.compare import add_compare_parser
+    from assistant.cli.dev_model import add_dev_model_parser
     from assistant.cli.index import add_index_parser
     from assistant.cli.report import add_report_parser
     from assistant.cli.trend import add_trend_parser
@@ -90,6 +91,7 @@ def build_parser() -> argparse.ArgumentParser:
     add_compare_parser(commands)
     add_index_parser(commands)
     add_trend_parser(commands)
+    add_dev_model_parser(commands)
 
     serve = commands.add_parser("serve", help="the chat page and the REST API / 网页与 REST API")
     serve.add_argument("--host", default="127.0.0.1")
