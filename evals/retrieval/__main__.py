@@ -72,6 +72,10 @@ def right_cards(entry: dict[str, Any], cards: Library) -> set[str]:
             right |= {c.id for c in cards if c.framework == "failure" and expected["failure"] in c.keys}
         elif "concept" in expected:
             right.update(concepts().get(expected["concept"], ()))
+        elif "card" in expected:
+            if cards.get(expected["card"]) is None:
+                raise ValueError(f"{entry['id']}: expect names a card that does not exist: {expected['card']}")
+            right.add(expected["card"])
     return right
 
 

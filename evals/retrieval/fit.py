@@ -81,7 +81,7 @@ def main(argv: list[str] | None = None) -> int:
     with tempfile.TemporaryDirectory() as folder:
         finder = Finder(without(cards, left_out), lambda made: open_index(made, Path(folder)))
         given, unfound = cases(finder, questions)
-        current = np.array([finder.weights[sign] for sign in SIGNS])
+        current = np.array([finder.weights.get(sign, 0.0) for sign in SIGNS])
     weights = fit(given)
     unseen: list[bool] = []
     for fold in range(FOLDS):
