@@ -1,4 +1,4 @@
-"""The questions of ``*_open.yaml`` and ``*_held.yaml``: their fields, checked on loading, and how a number is said.
+"""The questions (``*_open``, ``*_held``, ``*_fresh``): their fields, checked on loading, and how a number is said.
 
 An entry is about the log or logs ``run`` names (ids of ``runs.yaml``; null: no log is given) and asks ``q``, or a
 conversation ``turns`` of which the last is judged. ``lang`` is the language of the expected answer. Where two readings
@@ -12,7 +12,7 @@ are fair a field holds a list of all that are.
   a derived fact; ``{text}`` a string, or any of several, in the answer's text; ``{says}`` a number in the answer's
   text, rounded as a person would (:func:`says`).
 - ``forbidden``: regular expressions that must not be found in the answer's text; ``$name`` is one of ``claims*.yaml``,
-  and ``~expression`` does not count where a Chinese negation stands right before it.
+  and ``~expression`` does not count where a negation, in Chinese or English, stands before it in the same clause.
 - ``kind``: what makes the question special (missing, premise, injection, two, vague …), to count by.
 - ``note``: why the expectation is what it is.
 """
@@ -68,17 +68,32 @@ UNITS: Final = {
 }
 RAISED: Final = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹−", "-0123456789-")
 EXACT: Final = 1e-9
-NOT_DENIED: Final = "(?<!没有)(?<![不没未无非否])"
+CLAUSE: Final = r"(?:[^.,;:!?\n。，；：！？]|[.,](?=\d))"
+"""A character within a clause; a decimal point and a comma within a number end none."""
+DENIALS: Final = (
+    ("没|未(?!来)|非(?!常)|否|别|难|若|避|防|不(?![过仅断错止])|无(?![疑论])", 10),
+    ("如果|假如", 10),
+    (r"\bno\b|\bif\b", 40),
+    (r"\bnot\b|\bnor\b|n't\b|n’t\b", 40),
+    (r"\bnever\b|\bwould\b|\bcould\b", 40),
+    (r"\bcannot\b", 40),
+    (r"\bneither\b|\bwithout\b|\bwhether\b|\bnothing\b", 40),
+)
+"""Words of one length that deny, doubt or suppose what follows, and up to how many characters before it."""
+NOT_DENIED: Final = "".join(
+    f"(?<!(?i:{words}){CLAUSE}{{{distance}}})" for words, far in DENIALS for distance in range(far + 1)
+)
+FLAGS: Final = re.compile(r"(?:\(\?[ims]+\))?")
 
 
 def files(half: str | None = None) -> list[Path]:
-    """The files of questions, of one half (``open`` or ``held``) or both."""
-    found = [path for path in sorted(FOLDER.glob("*.yaml")) if path.stem.endswith(("_open", "_held"))]
+    """The files of questions, of one half (``open``, ``held`` or the later written ``fresh``) or all."""
+    found = [path for path in sorted(FOLDER.glob("*.yaml")) if path.stem.endswith(("_open", "_held", "_fresh"))]
     return [path for path in found if half is None or path.stem.endswith(f"_{half}")]
 
 
 def entries(half: str | None = None) -> list[Entry]:
-    """All entries, of one half or both, in the files' order.
+    """All entries, of one half or all, in the files' order.
 
     Raises:
         ValueError: naming the file, the entry and the field that is wrong.
@@ -125,8 +140,13 @@ def expression(text: str) -> str:
         KeyError: for the name of a claim that there is not.
     """
     if text.startswith("$"):
-        return claims()[text[1:]]
-    return NOT_DENIED + text[1:] if text.startswith("~") else text
+        return expression(claims()[text[1:]])
+    if not text.startswith("~"):
+        return text
+    flags = FLAGS.match(text, 1)
+    assert flags is not None
+    claim = text[flags.end() :]
+    return f"{flags.group()}(?={claim}){NOT_DENIED}(?:{claim})"
 
 
 def problems(entry: Entry) -> Iterator[str]:

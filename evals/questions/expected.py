@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from evals.questions import entries
 
-HALVES: Final = ("open", "held")
+HALVES: Final = ("open", "held", "fresh")
 HAN: Final = re.compile(r"[\u3400-\u9fff]")
 WORD: Final = re.compile(r"(?<![\w/@.])[A-Za-z]{2,}(?![\w/@])")
 CHINESE_TOO: Final = frozenset({"step", "gpu", "nan"})
@@ -64,13 +64,13 @@ class Question:
 
 
 def questions(half: str) -> list[Question]:
-    """The entries of one half, ``open`` or ``held``, over all files.
+    """The entries of one half, ``open``, ``held`` or ``fresh``, over all files.
 
     Raises:
         ValueError: for a half, an entry or an id that is not right, naming the file.
     """
     if half not in HALVES:
-        raise ValueError(f"half is open or held, not {half}")
+        raise ValueError(f"half is open or held or fresh, not {half}")
     found: dict[str, Question] = {}
     for path in entries.files(half):
         for entry in entries.load(path):

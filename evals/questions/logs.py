@@ -49,6 +49,20 @@ def _case(entry: dict[str, Any]) -> str:
     return made
 
 
+def _csv(entry: dict[str, Any]) -> str:
+    """Some of a case's columns as a tracker exports them: one row a step, empty where nothing was logged."""
+    from evals.diagnosis.cases import make
+
+    table = make(entry["label"], entry["seed"], entry["framework"], entry.get("strength")).table
+    lines = [",".join(["step", *entry["keys"]])]
+    lines += [
+        ",".join([str(step), *(str(values.get(key, "")) for key in entry["keys"])])
+        for step, values in table
+        if values.keys() & set(entry["keys"])
+    ]
+    return "\n".join(lines) + "\n"
+
+
 def _cut(entry: dict[str, Any]) -> str:
     limit = int(entry["limit"])
     return "".join(line[:limit] + "\n" for line in text(entry["of"]).splitlines())
@@ -107,6 +121,7 @@ def _prose(entry: dict[str, Any]) -> str:
 MAKERS: Final[dict[str, Callable[[dict[str, Any]], str]]] = {
     "file": _file,
     "case": _case,
+    "csv": _csv,
     "cut": _cut,
     "dicts": _dicts,
     "pairs": _pairs,

@@ -11,7 +11,7 @@ import pytest
 from assistant.model import Run
 from assistant.parsing import parse_text
 from evals.questions import logs
-from evals.questions.entries import Entry, claims, entries, files, load, problems, says, several
+from evals.questions.entries import Entry, entries, expression, files, load, problems, says, several
 
 FILES = files()
 ALL = entries()
@@ -215,10 +215,29 @@ def test_claims_spare_honest_denials_and_find_the_claims() -> None:
         "zh_range": ("熵的正常范围是 0.4–0.6", "它没有通用的正常范围"),
         "zh_fine": ("训练正常。", "不能说训练正常与否"),
         "zh_collapsed_or_diverged": ("熵已经坍缩", "没有出现坍缩"),
+        "diverged": ("No. The run diverged at step 5.", "there is no sign in the log that the run diverged"),
+        "collapsed": ("The entropy collapsed.", "it does not look as if the entropy (0.20) collapsed"),
+        "improved": ("a significant improvement", "not a statistically significant improvement"),
+        "hacking": ("this is reward hacking", "no evidence of reward hacking"),
+        "all_fine": ("everything is fine", "not everything is fine"),
+        "zero": ("timing_s/gen = 0", "the value is missing, not 0"),
     }
     for name, (claim, denial) in cases.items():
-        assert re.search(claims()[name], claim), name
-        assert not re.search(claims()[name], denial), name
+        assert re.search(expression(f"${name}"), claim), name
+        assert not re.search(expression(f"${name}"), denial), name
+
+
+@pytest.mark.parametrize(
+    ("text", "claimed"),
+    [
+        ("模型非常显著提升", True),
+        ("没有证据表明模型显著提升", False),
+        ("没有异常，模型显著提升", True),
+        ("如果显著提升", False),
+    ],
+)
+def test_expression_with_a_tilde_looks_for_a_denial_in_the_clause(text: str, claimed: bool) -> None:
+    assert bool(re.search(expression("~显著提升"), text)) is claimed
 
 
 @pytest.mark.parametrize(
