@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from assistant.analysis.forecast import forecast_at
+from assistant.analysis.forecast import forecasts_at, remaining_seconds
 from assistant.analysis.stats import mann_kendall
 from assistant.analysis.trend import Trend, trend_of
 from evals.trend_calibration import noise
@@ -19,8 +19,11 @@ from evals.trend_calibration import noise
 Array = NDArray[np.float64]
 SIZES = (10, 14, 20, 40, 60, 100, 200, 400)
 RHOS = (0.0, 0.3, 0.5, 0.7, 0.9, 1.0)
-#: Sizes at which effects, other noise and intervals are measured.
+#: Sizes at which effects and other noise are measured.
 FEW = (20, 60, 200)
+#: Lengths and correlations at which intervals are measured.
+LENGTHS = (10, 12, 16, 20, 30, 60, 100, 200)
+COVERED = (0.0, 0.3, 0.5, 0.7, 0.9)
 
 
 def rng_of(*key: int) -> np.random.Generator:
@@ -118,25 +121,83 @@ def power(repeats: int) -> None:
         row(name, *cells)
 
 
+def held(interval: tuple[float, float] | None, value: float) -> bool | None:
+    """Whether an interval holds a value; ``None`` where none is given."""
+    return None if interval is None else interval[0] <= value <= interval[1]
+
+
+def foreseen(values: Array, trend: Trend, ahead: Sequence[int]) -> list[bool | None]:
+    """Whether forecasts so many steps ahead, from the first values, whose trend is known, hold what comes."""
+    n = trend.n
+    told = forecasts_at(np.arange(n), values[:n], [n - 1 + h for h in ahead], known=trend)
+    return [
+        None if f.low is None or f.high is None else bool(f.low <= values[n - 1 + h] <= f.high)
+        for f, h in zip(told, ahead, strict=True)
+    ]
+
+
+def among(hits: Sequence[bool | None]) -> str:
+    """Share of those given that hold, and in brackets the share that is refused where it is a per cent or more."""
+    given = [hit for hit in hits if hit is not None]
+    refused = 100 * (1 - len(given) / len(hits))
+    return (share(given) if given else "–") + (f" ({refused:.0f})" if refused >= 1 else "")
+
+
+def steepness(rho: float) -> float:
+    """Rise over a log's length that is seen in practically every draw."""
+    return 12.0 if rho < 0.6 else 30.0
+
+
 def coverage(repeats: int) -> None:
-    print("\n95 % intervals that hold the truth, %: slope / value half the log's length ahead / a whole length ahead\n")
+    print(
+        "\n95 % intervals: how many of those given hold the truth, %, and in brackets the share refused. "
+        f"{repeats} series a cell, so that 95 % has a standard error of {100 * np.sqrt(0.0475 / repeats):.2f}."
+    )
+    columns = [f"ρ = {rho:g}" for rho in COVERED]
+    steep: dict[int, list[str]] = {}
+    quiet: dict[int, list[str]] = {}
+    print("\nThe slope: of a steep line / of none\n")
+    head("points", *columns)
+    for n in LENGTHS:
+        cells = []
+        for rho in COVERED:
+            slope, ahead = steepness(rho) / n, (1, n // 2, n)
+            drawn = noise(rng_of(n, int(100 * rho)), repeats, 2 * n, rho)
+            lines = drawn + slope * np.arange(2 * n)
+            rises, stays = trends(lines[:, :n]), trends(drawn[:, :n])
+            parts = [among([held(t.interval, s) for t in told]) for told, s in ((rises, slope), (stays, 0.0))]
+            cells.append(" / ".join(parts))
+            found = [foreseen(values, t, ahead) for values, t in zip(lines, rises, strict=True)]
+            steep.setdefault(n, []).append(" / ".join(among(hits) for hits in zip(*found, strict=True)))
+            guesses = [foreseen(values, t, ahead[1:2])[0] for values, t in zip(drawn, stays, strict=True)]
+            wrong = [hit is False for hit in guesses]
+            quiet.setdefault(n, []).append(f"{share([hit is not None for hit in guesses])} / {share(wrong)}")
+        row(n, *cells)
+    print("\nA value ahead of a steep line: the next step / half the log's length / a whole length\n")
+    head("points", *columns)
+    for n, texts in steep.items():
+        row(n, *texts)
+    print("\nA value half the length ahead where there is no slope: forecasts told / told and wrong, % of all series\n")
+    head("points", *columns)
+    for n, texts in quiet.items():
+        row(n, *texts)
+    step_times(repeats)
+
+
+def step_times(repeats: int) -> None:
+    """Seconds that further steps take, about a level."""
+    print("\nTime left: one more step / as many as were seen / ten times as many\n")
     rhos = (0.0, 0.3, 0.5, 0.7)
-    head("points", *(f"ρ = {rho:g}" for rho in rhos))
-    for n in (20, 30, 60, 200):
+    head("step times", *(f"ρ = {rho:g}" for rho in rhos))
+    for n in (8, 12, 20):
         cells = []
         for rho in rhos:
-            slope = (12 if rho < 0.6 else 30) / n
-            drawn = noise(rng_of(n, int(100 * rho)), repeats, 2 * n, rho) + slope * np.arange(2 * n)
-            told = trends(drawn[:, :n])
-            held = [t.interval is None or t.interval[0] <= slope <= t.interval[1] for t in told]
-            parts = [share(held)]
-            for ahead in (n // 2, n):
-                hits = []
-                for values in drawn:
-                    f = forecast_at(np.arange(n), values[:n], n - 1 + ahead)
-                    if f.low is not None and f.high is not None:
-                        hits.append(bool(f.low <= values[n - 1 + ahead] <= f.high))
-                parts.append(share(hits))
+            times = 100 + 5 * noise(rng_of(n, int(100 * rho)), repeats, 11 * n, rho)
+            parts = []
+            for count in (1, n, 10 * n):
+                ends = [remaining_seconds(values[:n], count) for values in times]
+                sums = times[:, n : n + count].sum(axis=1)
+                parts.append(among([held(None if e is None else e[1:], s) for e, s in zip(ends, sums, strict=True)]))
             cells.append(" / ".join(parts))
         row(n, *cells)
 
@@ -144,12 +205,17 @@ def coverage(repeats: int) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--repeats", type=int, default=1000)
-    repeats = parser.parse_args().repeats
-    print(f"{repeats} series a cell; a share of 5 % is then known to ±{1.96 * np.sqrt(0.0475 / repeats) * 100:.1f}.")
-    false_alarms(repeats)
-    other_noise(repeats)
-    power(repeats)
-    coverage(max(200, repeats // 2))
+    parser.add_argument("--only", choices=["levels", "intervals"], help="one half of the tables")
+    arguments = parser.parse_args()
+    repeats = arguments.repeats
+    if arguments.only != "intervals":
+        deviation = 1.96 * np.sqrt(0.0475 / repeats) * 100
+        print(f"{repeats} series a cell; a share of 5 % is then known to ±{deviation:.1f}.")
+        false_alarms(repeats)
+        other_noise(repeats)
+        power(repeats)
+    if arguments.only != "levels":
+        coverage(repeats)
 
 
 if __name__ == "__main__":

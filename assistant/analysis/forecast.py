@@ -8,17 +8,17 @@ is the reader's to make.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from assistant.analysis.ar_line import fit_line, sum_interval
 from assistant.analysis.ledger import Ledger
-from assistant.analysis.series import series
-from assistant.analysis.stats import autocorrelation, without_spikes
-from assistant.analysis.trend import Scale, trend_of
+from assistant.analysis.series import Series, series
+from assistant.analysis.trend import Scale, Trend, trend_of
 from assistant.model import Fact, Run
 
 Array = NDArray[np.float64]
@@ -53,7 +53,7 @@ class Forecast:
         last_step: last step of the log.
         n: points of the stretch.
         logged: whether the line was laid through the logarithms of values, all positive, although the linear scale was
-            asked for: its interval would have reached below zero.
+            asked for: its interval would have reached below zero, or the values go by one factor a step.
     """
 
     value: float | None
@@ -66,71 +66,84 @@ class Forecast:
     logged: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class _Line:
-    """A least-squares line with the scatter about it and the correlation of that scatter."""
-
-    slope: float
-    centre: float
-    level: float
-    scatter: float
-    inflation: float
-    spread: float
-    n: int
-    quantile: float
-
-    def at(self, step: float) -> float:
-        return self.level + self.slope * (step - self.centre)
-
-    def error(self, step: float, *, point: bool) -> float:
-        """Half-width of the 95 % interval of the line, or (``point``) of a single value."""
-        lever = self.inflation * (1 / self.n + (step - self.centre) ** 2 / self.spread)
-        return self.quantile * self.scatter * math.sqrt(lever + (1.0 if point else 0.0))
-
-
 def forecast_at(steps: ArrayLike, values: ArrayLike, step: int, *, scale: Scale = "linear") -> Forecast:
     """The value at a future step, with a 95 % prediction interval for a single value there.
 
-    Where all values are positive and the interval of a straight line reaches below zero, the line through their
-    logarithms is continued instead (where that has no trend, the interval ends at zero).
+    Where all values are positive and the interval of a straight line reaches below zero, or the series bends but goes
+    by one factor a step, the line through the logarithms is continued instead (where that has no trend, an interval
+    ends at zero).
 
-    The interval holds the scatter of single points, the error of the slope and the autocorrelation of the residuals.
-
-    Source: prediction from a regression line with AR(1) errors, the line's variance multiplied by (1 + ρ)/(1 − ρ)
-    (Yue & Wang 2004), ρ without its small-sample bias, Student's quantile at the effective number of points.
+    The interval holds the scatter of single points, the error of the line and the autocorrelation of the residuals
+    (:mod:`assistant.analysis.ar_line`); its width is simulated, so that it holds the value as often as it says.
     """
+    return forecasts_at(steps, values, (step,), scale=scale)[0]
+
+
+def forecasts_at(
+    steps: ArrayLike, values: ArrayLike, ahead: Sequence[int], *, scale: Scale = "linear", known: Trend | None = None
+) -> tuple[Forecast, ...]:
+    """As :func:`forecast_at`, for several future steps; ``known`` is the trend of all values, if the caller has it."""
     x, whole = np.asarray(steps), np.asarray(values, dtype=np.float64)
-    x, y, refusal = _stretch(x, whole, scale)
-    first, last = (int(x[0]), int(x[-1])) if len(x) else (0, 0)
-    if refusal is None and step <= last:
-        refusal = "not_ahead"
-    if refusal is None and step - last > HORIZON * (last - first + 1):
-        refusal = "too_far"
-    if refusal is not None:
-        return Forecast(None, None, None, refusal, first, last, len(x))
-    line = _fit(x, np.log(y) if scale == "log" else y)
-    value, half = line.at(step), line.error(step, point=True)
-    found = [value, value - half, value + half]
-    if scale == "linear" and found[1] <= 0 < whole.min():
-        logged = forecast_at(steps, values, step, scale="log")
-        if logged.value is not None:
-            return replace(logged, logged=True)
-        found = [max(v, 0.0) for v in found]
-    if scale == "log":
-        found = [math.exp(v) if v < 700 else math.inf for v in found]
-    return Forecast(found[0], found[1], found[2], None, first, last, len(x))
+    if scale == "linear" and _grows(x, whole, known):
+        by_factors = forecasts_at(steps, values, ahead, scale="log")
+        return tuple(replace(one, logged=one.value is not None) for one in by_factors)
+    x, y, refusal = _stretch(x, whole, scale, known)
+    first, last = _ends(x)
+    line = None if refusal else fit_line(x, np.log(y) if scale == "log" else y)
+    told = []
+    for step in ahead:
+        reason: Refusal | None = refusal or ("not_ahead" if step <= last else None)
+        if reason is None and step - last > HORIZON * (last - first + 1):
+            reason = "too_far"
+        if reason is not None or line is None:
+            told.append(_refused(reason, x))
+            continue
+        value, half = line.at(step), line.error(step, point=True)
+        found = [value, value - half, value + half]
+        if scale == "linear" and found[1] <= 0 < whole.min():
+            logged = forecast_at(steps, values, step, scale="log")
+            if logged.value is not None:
+                told.append(replace(logged, logged=True))
+                continue
+            found = [max(v, 0.0) for v in found]
+        if scale == "log":
+            found = [math.exp(v) if v < 700 else math.inf for v in found]
+        told.append(Forecast(found[0], found[1], found[2], None, first, last, len(x)))
+    return tuple(told)
+
+
+def _grows(steps: NDArray[np.int64], values: Array, known: Trend | None = None) -> bool:
+    """Whether a series that changes its pace goes by one factor a step all along: a line in its logarithms."""
+    if len(values) < LEAST_POINTS or values.min() <= 0:
+        return False
+    trend = known or trend_of(steps, values)
+    if not trend.changes or any(change.kind == "level" for change in trend.changes):
+        return False
+    logs = trend_of(steps, values, scale="log")
+    return not logs.changes and logs.direction == trend.direction and logs.growth_interval is not None
+
+
+def _refused(reason: Refusal | None, x: NDArray[np.int64]) -> Forecast:
+    return Forecast(None, None, None, reason, *_ends(x), len(x))
+
+
+def _ends(x: NDArray[np.int64]) -> tuple[int, int]:
+    return (int(x[0]), int(x[-1])) if len(x) else (0, 0)
 
 
 def steps_until(steps: ArrayLike, values: ArrayLike, target: float, *, scale: Scale = "linear") -> Forecast:
     """The step at which the trend (not a single lucky value) reaches a target, with a 95 % interval."""
     x, y = np.asarray(steps), np.asarray(values, dtype=np.float64)
+    if scale == "linear" and target > 0 and _grows(x, y):
+        logged = steps_until(steps, values, target, scale="log")
+        return replace(logged, logged=logged.value is not None)
     x, y, refusal = _stretch(x, y, scale)
-    first, last = (int(x[0]), int(x[-1])) if len(x) else (0, 0)
+    first, last = _ends(x)
     if refusal is None and scale == "log" and target <= 0:
         refusal = "not_reached"
     if refusal is not None:
-        return Forecast(None, None, None, refusal, first, last, len(x))
-    line = _fit(x, np.log(y) if scale == "log" else y)
+        return _refused(refusal, x)
+    line = fit_line(x, np.log(y) if scale == "log" else y)
     goal = math.log(target) if scale == "log" else target
     up = 1.0 if line.slope > 0 else -1.0
     if up * (line.at(first) - goal) > 0:
@@ -141,7 +154,7 @@ def steps_until(steps: ArrayLike, values: ArrayLike, target: float, *, scale: Sc
     if refusal is None and up * (line.at(end) - goal) < 0:
         refusal = "not_reached"
     if refusal is not None:
-        return Forecast(None, None, None, refusal, first, last, len(x))
+        return _refused(refusal, x)
     value = math.ceil(line.centre + (goal - line.level) / line.slope)
     ahead = range(last + 1, end + 1)
     sooner = next(s for s in ahead if up * (line.at(s) - goal) + line.error(s, point=False) >= 0)
@@ -151,11 +164,13 @@ def steps_until(steps: ArrayLike, values: ArrayLike, target: float, *, scale: Sc
     )
 
 
-def _stretch(x: NDArray[np.int64], y: Array, scale: Scale) -> tuple[NDArray[np.int64], Array, Refusal | None]:
+def _stretch(
+    x: NDArray[np.int64], y: Array, scale: Scale, known: Trend | None = None
+) -> tuple[NDArray[np.int64], Array, Refusal | None]:
     """The points since the last change, and why their trend cannot be continued, if it cannot."""
     if len(x) < LEAST_POINTS:
         return x, y, "few_points"
-    whole = trend_of(x, y, scale=scale)
+    whole = known or trend_of(x, y, scale=scale)
     if whole.changes:
         since = int(np.searchsorted(x, whole.changes[-1].step))
         x, y = x[since:], y[since:]
@@ -168,40 +183,6 @@ def _stretch(x: NDArray[np.int64], y: Array, scale: Scale) -> tuple[NDArray[np.i
     return x, y, None
 
 
-def _fit(x: NDArray[np.int64], y: Array) -> _Line:
-    n = len(x)
-    clean = without_spikes(y)
-    centre, level = float(x.mean()), float(clean.mean())
-    t = x - centre
-    spread = float(t @ t)
-    slope = float(t @ clean) / spread
-    rest = clean - level - slope * t
-    rho = residual_correlation(rest)
-    inflation = (1 + rho) / (1 - rho)
-    free = max(n - 2 * inflation, n / 4)
-    # Spikes are left out of the line but not out of what a single value may do.
-    scatter = math.sqrt(float(((y - level - slope * t) ** 2).sum()) / free)
-    return _Line(slope, centre, level, scatter, inflation, spread, n, student(max(n / inflation - 2, 2.0)))
-
-
-def residual_correlation(rest: Array) -> float:
-    """ρ of AR(1) residuals about a line, within [0, 0.97]: r + (2 + 4r)/n, for the bias of r (Kendall 1954)."""
-    n, r = len(rest), autocorrelation(rest)
-    return min(max((n * r + 2) / max(n - 4, 1), 0.0), 0.97) if r > 0 else 0.0
-
-
-def student(degrees: float) -> float:
-    """97.5 % quantile of Student's t, within 1 % from 3 degrees of freedom on (Fisher & Cornish 1960)."""
-    z, v = 1.959963984540054, degrees
-    return (
-        z
-        + (z**3 + z) / (4 * v)
-        + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * v**2)
-        + (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / (384 * v**3)
-        + (79 * z**9 + 776 * z**7 + 1482 * z**5 - 1920 * z**3 - 945 * z) / (92160 * v**4)
-    )
-
-
 # -- a run's end ----------------------------------------------------------------------------------------------
 def remaining_seconds(times: ArrayLike, steps_left: int) -> tuple[float, float, float] | None:
     """Seconds that so many further steps take, with a 95 % prediction interval; ``None`` below five step times.
@@ -211,15 +192,10 @@ def remaining_seconds(times: ArrayLike, steps_left: int) -> tuple[float, float, 
     """
     y = np.asarray(times, dtype=np.float64)
     y = y[-max(20, steps_left) :]
-    n = len(y)
-    if n < LEAST_TIMES:
+    if len(y) < LEAST_TIMES:
         return None
-    mean = float(y.mean())
-    rho = residual_correlation(y - mean)
-    inflation = (1 + rho) / (1 - rho)
-    variance = float(y.var(ddof=1)) * inflation * (steps_left + steps_left**2 / n)
-    half = student(max(n / inflation - 1, 2.0)) * math.sqrt(variance)
-    return steps_left * mean, max(0.0, steps_left * mean - half), steps_left * mean + half
+    expected, half = sum_interval(y, steps_left)
+    return expected, max(0.0, expected - half), expected + half
 
 
 def total_steps(run: Run) -> int | None:
@@ -237,13 +213,11 @@ def forecast(
     scale: Scale = "linear",
 ) -> tuple[Fact | None, Refusal | None]:  # fmt: skip
     """The forecast of a metric as a fact (value, low, high, step), or the reason why there is none."""
-    chosen = run or ledger.run
-    assert chosen is not None
-    part = series(chosen, metric) if steps is None else series(chosen, metric).at(steps)
+    chosen, part = _part(ledger, metric, steps, run)
     trend = ledger.trend(metric, steps, run, scale=scale)
     if trend is None:
         return None, "few_points"
-    found = forecast_at(part.steps, part.values, step, scale=_apt(part.values, scale))
+    found = forecast_at(part.steps, part.values, step, scale=_apt(part, scale))
     if found.value is None:
         return None, found.reason
     fact = ledger.add(
@@ -262,20 +236,19 @@ def reach(
     scale: Scale = "linear",
 ) -> tuple[Fact | None, Refusal | None]:  # fmt: skip
     """The step at which a metric's trend reaches a target as a fact (value, low, high), or why there is none."""
-    chosen = run or ledger.run
-    assert chosen is not None
-    part = series(chosen, metric) if steps is None else series(chosen, metric).at(steps)
+    chosen, part = _part(ledger, metric, steps, run)
     trend = ledger.trend(metric, steps, run, scale=scale)
     if trend is None:
         return None, "few_points"
-    found = steps_until(part.steps, part.values, target, scale=_apt(part.values, scale))
+    found = steps_until(part.steps, part.values, target, scale=_apt(part, scale))
     if found.value is None:
         return None, found.reason
     fact = ledger.add(
         ("reach", chosen.id, metric, found.first_step, found.last_step, target, scale),
         kind="derived", run=chosen.id, name=f"reach/{metric}", value=int(found.value), unit="step",
         low=found.low, high=found.high, n=found.n, inputs=(trend.id,),
-        formula=f"step at which the line through {metric} from step {found.first_step} to {found.last_step} "
+        formula=f"step at which the line through {f'log({metric})' if found.logged else metric} from step "
+        f"{found.first_step} to {found.last_step} "
         f"reaches {target:g}; 95 % interval of the line",
     )  # fmt: skip
     return fact, None
@@ -317,5 +290,12 @@ def remaining(
     return fact, None
 
 
-def _apt(values: Array, scale: Scale) -> Scale:
-    return "linear" if scale == "log" and len(values) and values.min() <= 0 else scale
+def _part(ledger: Ledger, metric: str, steps: Iterable[int] | None, run: Run | None) -> tuple[Run, Series]:
+    chosen = run or ledger.run
+    assert chosen is not None
+    whole = series(chosen, metric)
+    return chosen, whole if steps is None else whole.at(steps)
+
+
+def _apt(part: Series, scale: Scale) -> Scale:
+    return "linear" if scale == "log" and len(part) and part.values.min() <= 0 else scale

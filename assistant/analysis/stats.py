@@ -203,6 +203,11 @@ def critical_score(variance: float, pairs: float, bound: float) -> float:
     return max(NORMAL * deviation, pairs * math.tanh(bound * deviation / pairs)) + 1
 
 
+def interval_score(variance: float, pairs: float, bound: float) -> float:
+    """The score |S| up to which a slope is held by an interval whose width is ``bound`` (``widths``), + 1."""
+    return pairs * math.tanh(bound * math.sqrt(variance) / pairs) + 1
+
+
 def correlated_p(score: int, variance: float, pairs: float, bound: float) -> float:
     """Two-sided p-value of a score where the statistic of ``nulls`` must pass ``bound`` for p = 0.05.
 

@@ -20,6 +20,7 @@ from assistant.analysis.stats import (
     block_means,
     correlated_p,
     critical_score,
+    interval_score,
     mann_kendall,
     median_slope,
     pair_places,
@@ -29,6 +30,7 @@ from assistant.analysis.stats import (
     unbiased,
     without_spikes,
 )
+from assistant.analysis.widths import LEAST_SLOPE, width
 from assistant.model import Number
 from assistant.model.fact import Direction
 
@@ -69,8 +71,9 @@ class Trend:
         p_value: two-sided, of the test that decided: of a slope against noise of the autocorrelation seen, or of the
             strongest change or move where the slope alone says nothing; ``None`` below five points.
         n: number of points.
-        interval: 95 % interval of the slope; ``None`` where so few or so correlated points exclude nothing, and where
-            a change decided and not the slope.
+        interval: 95 % interval of the slope, its width simulated for the number of points and the autocorrelation
+            (:mod:`assistant.analysis.widths`); ``None`` where so few or so correlated points exclude nothing or not
+            even zero beside a direction, and where a change decided and not the slope.
         growth: relative change per step (0.02: 2 % a step), on the logarithmic scale only.
         growth_interval: its 95 % interval.
         scale: ``linear`` or ``log``.
@@ -125,7 +128,7 @@ def trend_of(
     Raises:
         ValueError: a value that is not positive on the logarithmic scale.
 
-    Source: Mann 1945; Kendall 1975; Sen 1968 (slope and its interval, at the critical score).
+    Source: Mann 1945; Kendall 1975; Sen 1968 (slope and its interval, at a simulated score).
     """
     x, y = np.asarray(steps, dtype=np.float64), np.asarray(values, dtype=np.float64)
     n = len(y)
@@ -167,6 +170,8 @@ def trend_of(
     told = _told(np.asarray(steps), z, clean, tested)
     if not told.by_line:
         interval = growth_interval = None
+    elif told.direction in {"rising", "falling"}:
+        interval, growth_interval = _decided(interval), _decided(growth_interval)
     changes, knots = told.changes, told.knots
     if scale == "log":
         changes, knots = _unlogged(changes), tuple((step, math.exp(level)) for step, level in knots)
@@ -197,9 +202,19 @@ def _line_test(x: Array, y: Array) -> _Line:
     pairs = math.sqrt(len(rises) * max(1, int(np.count_nonzero(rises))))
     slope = float(np.median(slopes))
     rest = y - slope * x
-    bound = critical("trend", n, persistence(rest))
-    slope, interval = median_slope(slopes, critical_score(variance, pairs, bound))
+    seen = persistence(rest)
+    bound = critical("trend", n, seen)
+    if n < LEAST_SLOPE:
+        most = critical_score(variance, pairs, bound)
+    else:
+        most = interval_score(variance, pairs, width("slope", n, seen))
+    slope, interval = median_slope(slopes, most)
     return _Line(slope, interval, correlated_p(score, variance, pairs, bound), unbiased(autocorrelation(rest), n))
+
+
+def _decided(interval: Interval | None) -> Interval | None:
+    """An interval that may stand beside a direction: it holds slopes of one sign."""
+    return None if interval is None or interval[0] < 0 < interval[1] else interval
 
 
 @dataclass(frozen=True, slots=True)

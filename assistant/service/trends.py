@@ -160,6 +160,8 @@ def trend(
             en=f"{key} has values that are not positive, which have no logarithm: leave out --log.",
         )
     context = Context(Query(metric, language, "trend"), (chosen,), resolver, Ledger([chosen]))
+    if run is None and len(material.runs) > 1:
+        context.warnings.append(context.say("note.other_runs", n=str(len(material.runs)), name=chosen.name))
     picked = None if len(part) == len(whole) else [int(step) for step in part.steps]
     work = _Telling(context, key, picked, scale)
     work.tell(whole.dropped if picked is None else 0)
@@ -267,7 +269,7 @@ class _Telling:
             return say("trend.walk" if fact.form == "walk" else "trend.none", metric=metric, t=fact)
         if self.scale == "log" and fact.growth_low is not None:
             return say(f"trend.{way}_growth", metric=metric, t=fact)
-        return say(f"trend.{way}_slope", metric=metric, t=fact)
+        return say(f"trend.{way}_slope" if fact.low is not None else f"trend.{way}_slope_open", metric=metric, t=fact)
 
     def _change(self, change: ChangePoint, before: Fact, after: Fact) -> str:
         return self.context.say(f"trend.change_{change.kind}", **self._sides(change, before, after))

@@ -8,7 +8,16 @@ import numpy as np
 import pytest
 
 from assistant.analysis import Ledger
-from assistant.analysis.forecast import forecast, forecast_at, reach, remaining, remaining_seconds, steps_until
+from assistant.analysis.forecast import (
+    forecast,
+    forecast_at,
+    forecasts_at,
+    reach,
+    remaining,
+    remaining_seconds,
+    steps_until,
+)
+from assistant.analysis.trend import trend_of
 from assistant.model import Run
 
 from .support import run_of, series_run
@@ -191,3 +200,36 @@ def test_forecast_at_of_values_of_both_signs_may_be_negative() -> None:
     found = forecast_at(np.arange(60), 1.0 - 0.03 * np.arange(60), 70)
     assert found.value == pytest.approx(1.0 - 0.03 * 70, abs=0.01)
     assert not found.logged
+
+
+# --- one factor a step -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.1])
+def test_forecast_at_of_growth_by_one_factor_continues_the_factor(noise: float) -> None:
+    """On the linear scale it bends all along, and a line from its last bend would fall far short."""
+    values = np.exp(-3 + 0.05 * np.arange(60) + noise * ar(60, 0.0, 3))
+    found = forecast_at(np.arange(60), values, 80)
+    assert found.logged
+    assert (found.first_step, found.n) == (0, 60)
+    assert found.low is not None
+    assert found.high is not None
+    assert found.low * (1 - 1e-9) <= math.exp(-3 + 0.05 * 80) <= found.high * (1 + 1e-9)
+
+
+def test_steps_until_of_growth_by_one_factor_takes_the_logarithms() -> None:
+    found = steps_until(np.arange(60), np.exp(-3 + 0.05 * np.arange(60)), 2.0)
+    assert found.logged
+    assert found.value == math.ceil((math.log(2) + 3) / 0.05)
+
+
+def test_forecast_at_of_a_ramp_that_levelled_off_is_not_growth_by_a_factor() -> None:
+    values = 5 + np.minimum(np.arange(80), 30) * 0.2 + 0.1 * ar(80, 0.0, 2)
+    assert forecast_at(np.arange(80), values, 90).reason == "no_trend"
+
+
+def test_forecasts_at_known_trend_gives_the_same() -> None:
+    steps, values = np.arange(60), rising()
+    known = trend_of(steps, values)
+    told = forecasts_at(steps, values, (65, 59, 200), known=known)
+    assert told == tuple(forecast_at(steps, values, step) for step in (65, 59, 200))

@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 
-from assistant.analysis.forecast import student
 from assistant.analysis.nulls import NORMAL, TABLES, critical
 from assistant.analysis.stats import (
     autocorrelation,
@@ -164,8 +163,3 @@ def test_critical_grows_with_the_autocorrelation_and_never_falls_below_the_norma
 ) -> None:
     low, high = critical(test, n, r), critical(test, n, min(1.0, r + more))  # type: ignore[arg-type]
     assert NORMAL - 1e-9 <= low <= high + 1e-9
-
-
-@pytest.mark.parametrize("degrees", [3, 4, 7, 30, 1000])
-def test_student_agrees_with_scipy(degrees: int) -> None:
-    assert student(degrees) == pytest.approx(scipy_stats.t.ppf(0.975, degrees), rel=0.01)

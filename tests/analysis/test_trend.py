@@ -266,6 +266,23 @@ def test_trend_of_interval_holds_the_slope_and_agrees_with_p(values: list[int]) 
         assert low >= 0 or high <= 0
 
 
+#: Falls by every test, while its neighbours hang together so much that the slope could be of either sign.
+HANGING = [0.7, 0.7, 0.85, 0.05, -0.01, -0.03, -0.39, -0.75, -1.33, -1.15, -0.56, -0.66]
+
+
+def test_trend_of_few_points_that_hang_together_has_a_direction_without_an_interval() -> None:
+    result = trend_of(range(12), HANGING)
+    assert (result.direction, result.form, result.interval) == ("falling", "slope", None)
+
+
+@given(values_, st.integers(-400, 400))
+def test_trend_of_interval_beside_a_direction_holds_slopes_of_its_sign(values: list[int], climb: int) -> None:
+    result = trend_of(range(len(values)), [value + climb * i for i, value in enumerate(values)])
+    low, high = result.interval or (0, 0)
+    assert result.direction != "rising" or low >= 0
+    assert result.direction != "falling" or high <= 0
+
+
 def test_trend_of_jump_is_told_as_a_jump_not_as_a_slope() -> None:
     values = [v + (4 if i >= 35 else 0) for i, v in enumerate(noise(60, 0.0, 3))]
     result = trend_of(range(100, 160), values)

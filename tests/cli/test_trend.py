@@ -76,6 +76,20 @@ def test_trend_falling_metric_says_slope_interval_and_p(log: str, capsys: pytest
     assert "p < 0.001" in text
 
 
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_trend_direction_without_an_interval_names_none(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], lang: str
+) -> None:
+    values = [0.7, 0.7, 0.85, 0.05, -0.01, -0.03, -0.39, -0.75, -1.33, -1.15, -0.56, -0.66]
+    text = output(
+        capsys, write_log(tmp_path / "log", {"critic/score/mean": values}), "critic/score/mean", "--lang", lang
+    )
+    first = text.split("\n")[0]
+    assert ("is falling: -0.1" if lang == "en" else "在下降") in first
+    assert ("for a confidence interval" if lang == "en" else "给不出斜率的置信区间") in first
+    assert " to " not in first.split("p = ")[-1]
+
+
 def test_trend_in_chinese_says_the_same_numbers(log: str, capsys: pytest.CaptureFixture[str]) -> None:
     english = output(capsys, log, "actor/entropy", "--lang", "en").split("\n")[0]
     chinese = output(capsys, log, "actor/entropy", "--lang", "zh").split("\n")[0]

@@ -1,0 +1,158 @@
+"""How wide 95 % intervals must be under correlated noise, from simulation.
+
+An interval made of an estimate's standard error and Student's quantile misses far more than 5 % of the time when
+neighbouring values resemble each other: their correlation ρ is itself estimated, and from twenty points it may be
+anything. The width that is needed depends on what is *seen*, the number of points and the lag-1 autocorrelation r of
+the residuals. ``python -m evals.trend_widths`` finds, for each n, widths as a function of r with which AR(1) noise of
+every ρ from 0 to 0.9 (0.5 for sums) misses about 5 % of the time, never widths that fall with r, and prints the tables
+below; ``python -m evals.trend_levels --only intervals`` measures what they hold.
+
+The promise is about all series of one ρ. Of those, one whose residuals happen to look independent gets an interval that
+is narrow, and one in which a short log shows much correlation an interval many deviations wide: from so few points, a
+trend and a slow drift cannot be told apart.
+
+The form is that of a similar test made from a conditional bound (Elliott, Müller & Watson 2015, *Econometrica* 83).
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left
+from typing import Final, Literal
+
+Interval = Literal["slope", "line", "point_near", "point_far", "sum_near", "sum_far"]
+
+#: Fewest points of a slope whose interval has a width of its own. Below, no width serves weak and strong correlation,
+#: and the interval holds the slopes that the trend test would not reject.
+LEAST_SLOPE: Final = 10
+#: Lag-1 autocorrelations at which the widths stand; between two, log width is interpolated, beyond them it stays.
+SEEN: Final = (-0.4, -0.2, 0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
+
+#: n → widths at ``SEEN``; between two n, log width is interpolated in log n; beyond them, the nearest holds. In units
+#: of: the deviation of Mann–Kendall's score, on Fisher's scale (``slope``); the deviation of the error that
+#: :mod:`assistant.analysis.ar_line` computes, of the line (``line``), of the next value and of one as far ahead as the
+#: points reach (``point_near``, ``point_far``), of the sum of one value and of as many as were seen or more
+#: (``sum_near``, ``sum_far``). Comments: least and largest share of misses in the fit, %.
+TABLES: Final[dict[Interval, dict[int, tuple[float, ...]]]] = {
+    "slope": {
+        10: (1.70, 4.91, 4.92, 4.92, 4.92, 4.92, 4.92, 4.92, 4.92, 4.92, 4.92, 4.92),  # 3.3 to 8.8
+        12: (1.50, 3.23, 5.53, 5.53, 5.53, 5.53, 5.53, 5.53, 5.53, 5.53, 5.53, 5.53),  # 3.0 to 7.2
+        14: (1.75, 1.98, 5.01, 6.08, 6.08, 6.08, 6.08, 6.08, 6.08, 6.08, 6.08, 6.08),  # 3.5 to 6.4
+        17: (1.75, 1.75, 2.65, 5.40, 6.84, 6.84, 6.84, 6.84, 6.84, 6.84, 6.84, 6.84),  # 3.7 to 5.7
+        20: (1.75, 1.77, 2.21, 3.56, 6.12, 7.51, 7.51, 7.51, 7.51, 7.51, 7.51, 7.51),  # 3.7 to 5.6
+        25: (1.75, 1.86, 2.10, 2.56, 3.63, 5.57, 7.62, 8.45, 8.45, 8.45, 8.45, 8.45),  # 4.0 to 5.9
+        30: (1.75, 1.84, 2.17, 2.43, 2.73, 3.49, 5.66, 8.34, 9.48, 9.48, 9.48, 9.48),  # 4.1 to 5.9
+        38: (1.75, 1.91, 2.11, 2.33, 2.57, 2.94, 4.04, 5.64, 9.21, 10.79, 10.79, 10.79),  # 4.1 to 5.8
+        48: (1.75, 1.88, 2.06, 2.27, 2.54, 2.82, 3.35, 4.55, 6.69, 9.33, 11.23, 12.24),  # 4.3 to 5.6
+        60: (1.75, 1.86, 2.01, 2.23, 2.51, 2.80, 3.10, 3.66, 5.25, 8.59, 11.63, 13.79),  # 4.4 to 5.6
+        80: (1.75, 1.75, 2.00, 2.12, 2.50, 2.86, 3.26, 3.73, 4.45, 5.76, 10.73, 16.03),  # 4.5 to 5.5
+        110: (1.89, 1.95, 1.98, 2.08, 2.44, 2.69, 3.07, 3.52, 3.92, 5.26, 8.46, 16.26),  # 4.6 to 5.4
+        160: (1.75, 1.87, 2.07, 2.15, 2.43, 2.59, 2.88, 3.60, 4.08, 4.85, 6.86, 12.81),  # 4.6 to 5.3
+        256: (1.75, 1.77, 1.88, 2.23, 2.47, 2.59, 2.88, 3.54, 3.75, 5.11, 5.55, 11.62),  # 4.5 to 5.5
+    },
+    "line": {
+        10: (1.60, 8.89, 13.33, 13.33, 13.33, 13.33, 13.33, 13.33, 13.33, 13.33, 13.33, 13.33),  # 3.6 to 6.5
+        12: (1.50, 3.78, 11.26, 16.19, 16.19, 16.19, 16.19, 16.19, 16.19, 16.19, 16.19, 16.19),  # 3.5 to 5.6
+        14: (1.75, 2.29, 5.32, 11.05, 15.37, 16.76, 16.76, 16.76, 16.76, 16.76, 16.76, 16.76),  # 3.6 to 5.7
+        17: (1.75, 2.07, 3.11, 5.38, 8.73, 11.93, 14.16, 15.35, 15.83, 16.05, 16.21, 16.36),  # 3.8 to 5.0
+        20: (1.75, 1.88, 2.18, 2.99, 5.19, 8.46, 12.04, 14.49, 15.56, 15.92, 15.95, 15.95),  # 3.6 to 6.0
+        25: (1.88, 1.95, 1.99, 2.24, 2.74, 4.10, 6.89, 9.98, 12.56, 14.46, 15.87, 16.99),  # 4.0 to 6.0
+        30: (1.89, 1.99, 2.09, 2.09, 2.21, 2.63, 4.01, 6.38, 9.21, 12.07, 14.82, 17.76),  # 4.1 to 5.9
+        40: (1.76, 1.90, 2.01, 2.09, 2.11, 2.30, 2.44, 3.20, 4.88, 7.59, 11.55, 17.43),  # 4.2 to 5.8
+        60: (1.75, 1.83, 1.97, 2.15, 2.20, 2.21, 2.21, 2.25, 2.65, 4.08, 7.06, 12.64),  # 4.5 to 5.6
+        100: (1.86, 1.90, 1.92, 1.92, 1.98, 2.06, 2.06, 2.16, 2.16, 2.34, 3.30, 5.30),  # 4.6 to 5.4
+        200: (1.75, 1.76, 1.91, 1.97, 1.97, 2.02, 2.03, 2.03, 2.03, 2.13, 2.13, 2.83),  # 4.5 to 5.4
+        400: (1.79, 1.86, 1.93, 1.96, 1.96, 1.96, 1.96, 1.96, 2.03, 2.03, 2.03, 2.24),  # 4.6 to 5.5
+    },
+    "point_near": {
+        10: (1.90, 2.21, 2.57, 2.90, 3.10, 3.10, 3.10, 3.12, 3.23, 3.41, 3.64, 3.91),  # 4.6 to 6.3
+        12: (1.77, 2.06, 2.37, 2.66, 2.77, 2.81, 2.82, 2.89, 3.03, 3.23, 3.48, 3.76),  # 4.2 to 6.3
+        14: (1.75, 1.94, 2.17, 2.42, 2.57, 2.61, 2.63, 2.69, 2.82, 3.01, 3.26, 3.57),  # 4.5 to 6.3
+        17: (1.75, 1.92, 2.10, 2.21, 2.28, 2.32, 2.34, 2.42, 2.53, 2.70, 2.94, 3.24),  # 4.5 to 6.1
+        20: (1.75, 1.93, 2.08, 2.14, 2.15, 2.15, 2.18, 2.22, 2.32, 2.47, 2.67, 2.93),  # 4.8 to 6.0
+        25: (1.75, 1.87, 1.99, 2.08, 2.09, 2.09, 2.10, 2.17, 2.27, 2.41, 2.56, 2.74),  # 4.9 to 6.0
+        30: (1.75, 1.89, 2.00, 2.07, 2.08, 2.08, 2.08, 2.10, 2.13, 2.21, 2.33, 2.46),  # 4.2 to 5.9
+        40: (1.88, 1.89, 2.00, 2.07, 2.08, 2.08, 2.08, 2.08, 2.09, 2.16, 2.26, 2.38),  # 4.3 to 5.7
+        60: (1.94, 1.97, 2.00, 2.00, 2.00, 2.00, 2.00, 2.04, 2.07, 2.09, 2.14, 2.18),  # 4.4 to 5.5
+        100: (1.90, 1.93, 1.96, 1.96, 1.96, 1.96, 2.04, 2.05, 2.05, 2.05, 2.05, 2.06),  # 4.3 to 5.5
+        200: (1.90, 1.92, 1.95, 1.95, 1.95, 1.95, 1.95, 1.95, 1.95, 1.97, 1.99, 2.05),  # 4.6 to 5.3
+        400: (1.95, 1.96, 1.96, 1.96, 1.96, 1.96, 1.96, 1.96, 1.96, 1.96, 1.96, 1.96),  # 4.6 to 5.4
+    },
+    "point_far": {
+        10: (1.74, 5.11, 8.89, 8.89, 8.89, 8.89, 8.89, 8.89, 8.89, 8.89, 8.89, 8.89),  # 3.7 to 6.3
+        12: (1.54, 3.40, 6.05, 7.94, 8.60, 8.65, 8.65, 8.65, 8.65, 8.65, 8.68, 8.74),  # 3.7 to 5.5
+        14: (1.75, 2.24, 3.96, 6.19, 7.92, 8.44, 8.44, 8.44, 8.44, 8.44, 8.49, 8.55),  # 3.7 to 5.8
+        17: (1.75, 2.09, 2.70, 3.78, 5.32, 6.72, 7.55, 7.86, 7.90, 7.90, 7.97, 8.09),  # 3.8 to 5.6
+        20: (2.02, 2.09, 2.09, 2.37, 3.48, 5.32, 6.89, 7.65, 7.87, 7.87, 7.87, 7.87),  # 3.8 to 5.8
+        25: (1.80, 1.84, 1.93, 2.13, 2.53, 3.42, 4.68, 5.88, 6.77, 7.28, 7.56, 7.77),  # 4.0 to 5.9
+        30: (1.80, 1.88, 1.95, 1.99, 2.08, 2.40, 3.20, 4.76, 6.72, 7.97, 8.49, 8.72),  # 4.1 to 5.8
+        40: (1.84, 1.92, 1.98, 2.00, 2.03, 2.06, 2.26, 2.82, 4.35, 6.22, 8.07, 10.02),  # 4.3 to 5.7
+        60: (1.80, 1.88, 1.94, 1.97, 2.00, 2.09, 2.12, 2.12, 2.42, 3.89, 6.20, 9.69),  # 4.4 to 5.6
+        100: (1.84, 1.89, 1.94, 1.94, 1.95, 1.95, 2.02, 2.05, 2.08, 2.14, 3.06, 4.96),  # 4.6 to 5.4
+        200: (1.88, 1.91, 1.95, 1.96, 1.97, 1.99, 1.99, 1.99, 1.99, 1.99, 2.01, 2.70),  # 4.7 to 5.3
+        400: (1.93, 1.95, 1.96, 1.96, 1.96, 1.98, 1.98, 1.98, 1.98, 1.98, 1.98, 2.09),  # 4.7 to 5.2
+    },
+    "sum_near": {
+        5: (2.64, 2.74, 2.91, 3.10, 3.31, 3.51, 3.56, 3.56, 3.59, 3.67, 3.75, 3.86),  # 5.4 to 6.3
+        6: (2.31, 2.44, 2.56, 2.68, 2.81, 2.96, 3.10, 3.26, 3.40, 3.56, 3.73, 3.90),  # 5.0 to 6.3
+        8: (2.10, 2.20, 2.30, 2.34, 2.38, 2.47, 2.63, 2.84, 3.09, 3.37, 3.63, 3.89),  # 5.3 to 6.3
+        10: (2.00, 2.10, 2.19, 2.22, 2.22, 2.25, 2.35, 2.50, 2.73, 3.02, 3.35, 3.74),  # 5.7 to 6.3
+        14: (1.91, 2.01, 2.10, 2.12, 2.12, 2.12, 2.15, 2.25, 2.41, 2.65, 2.98, 3.39),  # 5.1 to 6.3
+        20: (1.89, 1.99, 2.08, 2.11, 2.11, 2.11, 2.11, 2.11, 2.19, 2.37, 2.63, 2.95),  # 4.5 to 6.1
+    },
+    "sum_far": {
+        5: (2.43, 4.91, 5.34, 5.70, 6.16, 6.16, 6.25, 6.30, 6.30, 6.30, 6.30, 6.30),  # 2.5 to 7.5
+        6: (1.90, 7.68, 10.96, 10.96, 10.96, 10.96, 10.96, 10.96, 10.96, 10.96, 10.96, 10.96),  # 3.3 to 7.0
+        8: (1.71, 3.66, 6.39, 8.75, 10.01, 10.47, 10.47, 10.47, 10.47, 10.49, 10.49, 10.49),  # 3.7 to 6.3
+        10: (1.55, 2.66, 4.31, 6.24, 7.92, 9.00, 9.43, 9.62, 9.75, 9.84, 9.88, 10.01),  # 3.7 to 5.8
+        14: (1.75, 2.13, 2.87, 4.04, 5.46, 6.81, 7.78, 8.36, 8.70, 8.95, 9.27, 9.66),  # 3.6 to 4.5
+        20: (1.75, 1.93, 2.21, 2.80, 3.65, 4.71, 5.76, 6.65, 7.36, 7.96, 8.59, 9.29),  # 3.9 to 4.9
+        30: (1.80, 1.93, 2.03, 2.31, 2.37, 2.72, 3.48, 4.43, 5.52, 6.58, 7.65, 8.79),  # 3.9 to 6.0
+        50: (1.75, 1.83, 1.95, 2.08, 2.13, 2.17, 2.34, 2.85, 3.67, 4.81, 6.27, 8.08),  # 4.4 to 5.5
+        100: (1.80, 1.84, 1.93, 2.02, 2.02, 2.02, 2.03, 2.13, 2.56, 3.39, 4.66, 6.45),  # 4.6 to 5.6
+        200: (1.75, 1.75, 1.93, 2.00, 2.00, 2.00, 2.00, 2.00, 2.04, 2.47, 3.28, 4.50),  # 4.3 to 6.0
+    },
+}
+
+
+def width(interval: Interval, n: int, seen: float) -> float:
+    """Half-width of a 95 % interval, in the units of its table.
+
+    Args:
+        interval: of what.
+        n: points that the estimate rests on.
+        seen: lag-1 autocorrelation of their residuals.
+    """
+    table = TABLES[interval]
+    sizes = list(table)
+    place = bisect_left(sizes, n)
+    if place == 0 or place == len(sizes):
+        return math.exp(_log(table[sizes[min(place, len(sizes) - 1)]], seen))
+    low, high = sizes[place - 1], sizes[place]
+    share = math.log(n / low) / math.log(high / low)
+    return math.exp((1 - share) * _log(table[low], seen) + share * _log(table[high], seen))
+
+
+def ahead_width(kind: Literal["point", "sum"], n: int, seen: float, distance: float) -> float:
+    """Half-width for a value, or the sum of values, that is ``distance`` points ahead, or is of so many.
+
+    Between the next one and as many as were seen, log width is interpolated in log distance.
+    """
+    near, far = (width(name, n, seen) for name in _ENDS[kind])
+    share = min(math.log(max(distance, 1.0)) / math.log(n), 1.0)
+    return float(near ** (1 - share) * far**share)
+
+
+_ENDS: Final[dict[str, tuple[Interval, Interval]]] = {
+    "point": ("point_near", "point_far"),
+    "sum": ("sum_near", "sum_far"),
+}
+
+
+def _log(row: tuple[float, ...], seen: float) -> float:
+    place = bisect_left(SEEN, seen)
+    if place == 0 or place == len(SEEN):
+        return math.log(row[min(place, len(SEEN) - 1)])
+    low, high = SEEN[place - 1], SEEN[place]
+    share = (seen - low) / (high - low)
+    return (1 - share) * math.log(row[place - 1]) + share * math.log(row[place])

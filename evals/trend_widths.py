@@ -1,0 +1,224 @@
+"""Fits the widths of ``assistant/analysis/widths.py``: ``python -m evals.trend_widths`` prints its tables.
+
+For each number of points n, AR(1) noise of many ρ is drawn about a line (a level, for sums), and from each draw the
+error in units of what the product takes for its deviation, and the residuals' lag-1 autocorrelation r as the product
+sees it. A search with a fixed seed then looks for the width, as a function of r, with which each ρ misses as close to
+5 % as can be; a little smoothness over r is asked for, and between two widths that do as well the narrower is taken.
+Errors, deviations and r come from the product's own functions. ``python -m evals.trend_levels`` measures what holds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assistant.analysis.ar_line import fit_line, sum_ahead
+from assistant.analysis.nulls import critical
+from assistant.analysis.stats import pair_places, persistence, score_variance
+from assistant.analysis.widths import SEEN
+from evals.trend_calibration import noise
+
+Array = NDArray[np.float64]
+RHOS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
+#: What a ρ counts for; the last is beyond what is promised.
+WEIGHTS = np.array((1.5, 1, 1, 1, 1, 1, 1, 1.2, 1, 1.2, 0.15))
+#: The same for sums: step times seldom hang together more than that, and allowing for it says nothing of 20 steps.
+WEIGHTS_SUM = np.where(np.array(RHOS) <= 0.5, WEIGHTS, 0.0)
+SIZES: dict[str, tuple[int, ...]] = {
+    "slope": (10, 12, 14, 17, 20, 25, 30, 38, 48, 60, 80, 110, 160, 256),
+    "line": (10, 12, 14, 17, 20, 25, 30, 40, 60, 100, 200, 400),
+    "sum": (5, 6, 8, 10, 14, 20, 30, 50, 100, 200),
+}
+REPEATS = {"slope": 6000, "line": 3000, "sum": 3000}
+#: Which errors of a draw make which table.
+PARTS: dict[str, dict[str, slice]] = {
+    "slope": {"slope": slice(0)},
+    "line": {"line": slice(0, 3), "point_near": slice(3, 4), "point_far": slice(4, 5)},
+    "sum": {"sum_near": slice(0, 1), "sum_far": slice(1, 4)},
+}
+#: Beyond so many points, sums are only of as many values or more.
+NEAR_SUMS = 20
+TRIES, STEP = 1500, 0.35
+#: Distance from 5 % that costs nothing, and what a width costs.
+SLACK, NARROW = 0.013, 0.05
+#: The least width, and that below so many points.
+LEAST, FEW, LEAST_FEW = 1.75, 14, 1.5
+#: The largest width; of a slope, as Kendall's τ: beyond, an interval would hold zero beside steep rises.
+MOST = 40.0
+MOST_TAU = 0.84
+Misses = Callable[[list[Array]], Array]
+
+
+def slope_draw(n: int, rho: float, repeats: int, rng: np.random.Generator) -> tuple[Array, Array, Array]:
+    """|artanh τ| over its deviation at the true slope (as ``nulls``), r, and the bound of the trend test there."""
+    x, t = noise(rng, repeats, n, rho), np.arange(n)
+    i, j = pair_places(n)
+    score, seen = np.empty(repeats), np.empty(repeats)
+    chunk = max(1, 4_000_000 // len(i))
+    for start in range(0, repeats, chunk):
+        part = x[start : start + chunk]
+        rise = part[:, j] - part[:, i]
+        score[start : start + chunk] = np.abs(np.sign(rise).sum(axis=1))
+        rest = part - np.median(rise / (j - i), axis=1)[:, None] * t
+        seen[start : start + chunk] = [persistence(row) for row in rest]
+    deviation = math.sqrt(score_variance(t.astype(float)))
+    statistic = len(i) / deviation * np.arctanh(np.minimum(np.maximum(score - 1, 0) / len(i), 1 - 1e-12))
+    return statistic, seen, np.array([critical("trend", n, r) for r in seen])
+
+
+def line_draw(n: int, rho: float, repeats: int, rng: np.random.Generator) -> tuple[Array, Array]:
+    """Errors over their deviations, and r: of the line at three steps ahead, of a point at the next and the last.
+
+    Shape (5, repeats): the line a quarter, half and the whole length ahead, the next point, the point a length ahead.
+    """
+    ahead = ((max(n // 4, 2), False), (n // 2, False), (n, False), (1, True), (n, True))
+    x, steps = noise(rng, repeats, 2 * n, rho), np.arange(n)
+    found, seen = np.empty((len(ahead), repeats)), np.empty(repeats)
+    for row, values in enumerate(x):
+        line = fit_line(steps, values[:n])
+        seen[row] = line.seen
+        for k, (distance, point) in enumerate(ahead):
+            step = n - 1 + distance
+            truth = values[step] if point else 0.0
+            found[k, row] = abs(line.at(step) - truth) / line.deviation(step, point=point)
+    return found, seen
+
+
+def sum_draw(n: int, rho: float, repeats: int, rng: np.random.Generator) -> tuple[Array, Array]:
+    """Errors of the sum of later values over their deviation, shape (counts, repeats), and r."""
+    counts = (1, n, 3 * n, 10 * n)
+    x = noise(rng, repeats, 11 * n, rho)
+    found, seen = np.empty((len(counts), repeats)), np.empty(repeats)
+    for row, values in enumerate(x):
+        for k, count in enumerate(counts):
+            expected, deviation, seen[row] = sum_ahead(values[:n], count)
+            found[k, row] = abs(expected - values[n : n + count].sum()) / deviation
+    return found, seen
+
+
+class Knots:
+    """Width as a function of r: log width at ``SEEN``, linear between."""
+
+    def __init__(self, seen: Sequence[Array], n: int, most: float, weights: Array = WEIGHTS) -> None:
+        self.n, self.most, self.weights = n, math.log(most), weights
+        self.places: list[tuple[NDArray[np.intp], Array]] = []
+        for r in seen:
+            at = np.clip(np.searchsorted(SEEN, r) - 1, 0, len(SEEN) - 2)
+            low, high = np.array(SEEN)[at], np.array(SEEN)[at + 1]
+            self.places.append((at, np.clip((r - low) / (high - low), 0, 1)))
+        #: How many draws, of all ρ, lie about each knot.
+        self.counts = np.zeros(len(SEEN))
+        for at, share in self.places:
+            self.counts += np.bincount(at, 1 - share, len(SEEN)) + np.bincount(at + 1, share, len(SEEN))
+
+    def widths(self, logs: Array) -> list[Array]:
+        return [logs[at] * (1 - share) + logs[at + 1] * share for at, share in self.places]
+
+
+def search(misses: Misses, knots: Knots, start: Array, rng: np.random.Generator) -> tuple[Array, Array]:
+    """Log widths, never falling with r, that miss as near to 5 % as can be; and the shares missed."""
+    n = knots.n
+    least, slack = LEAST if n >= FEW else LEAST_FEW, SLACK * min(1.0, (15 / n) ** 0.6)
+    held = np.sqrt(knots.counts / knots.counts.sum())
+
+    def loss(logs: Array) -> float:
+        shares = misses(knots.widths(logs))
+        off = np.maximum(np.abs(shares - 0.05) - slack, 0) / 0.01
+        value = (knots.weights[:, None] * off**2).sum() / shares.shape[1]
+        value += 0.3 * (np.diff(logs, 2) ** 2).sum() + 0.05 * ((logs - start) ** 2).sum() + NARROW * (held * logs).sum()
+        return float(value)
+
+    logs = np.clip(start, math.log(least), knots.most)
+    best = loss(logs)
+    for attempt in range(TRIES):
+        size = STEP * (1 - attempt / TRIES) + 0.01
+        new = logs.copy()
+        knot = int(rng.integers(len(new)))
+        kind = rng.random()
+        if kind < 0.3:
+            new[knot:] += rng.normal() * size
+        elif kind < 0.5:
+            new += rng.normal() * size * 0.3
+        else:
+            new[knot] += rng.normal() * size
+        new = np.maximum.accumulate(np.clip(new, math.log(least), knots.most))
+        value = loss(new)
+        if value < best:
+            best, logs = value, new
+    return logs, misses(knots.widths(logs))
+
+
+def fit_slope(n: int, start: Array, repeats: int, rng: np.random.Generator) -> tuple[Array, Array]:
+    """Two columns of misses: about a steep line; and about none, where none is given that holds zero beside a trend."""
+    draws = [slope_draw(n, rho, repeats, rng) for rho in RHOS]
+    pairs, deviation = n * (n - 1) / 2, math.sqrt(score_variance(np.arange(n, dtype=float)))
+    sizes = [(np.log(np.maximum(u, 1e-9)), np.log(test)) for u, _, test in draws]
+
+    def misses(widths: list[Array]) -> Array:
+        rows = []
+        for (u, test), bound in zip(sizes, widths, strict=True):
+            missed = u > bound
+            rows.append([missed.mean(), missed.sum() / (missed | (u <= test)).sum()])
+        return np.array(rows)
+
+    return search(misses, Knots([r for _, r, _ in draws], n, pairs / deviation * math.atanh(MOST_TAU)), start, rng)
+
+
+def fit_errors(
+    draws: Sequence[tuple[Array, Array]], start: Array, rng: np.random.Generator, n: int, weights: Array
+) -> tuple[Array, Array]:
+    """Misses of errors of shape (kinds, repeats) for each ρ, with their r."""
+    errors = [np.log(np.maximum(error, 1e-9)) for error, _ in draws]
+
+    def misses(widths: list[Array]) -> Array:
+        return np.array([(e > w).mean(axis=1) for e, w in zip(errors, widths, strict=True)])
+
+    return search(misses, Knots([r for _, r in draws], n, MOST, weights), start, rng)
+
+
+def line_of(n: int, logs: Array, shares: Array, weights: Array = WEIGHTS) -> str:
+    """A line of the table; its comment is the least and the largest share missed at the ρ that count, in per cent."""
+    shares = shares[weights > 0.2]
+    row = ", ".join(f"{value:.2f}" for value in np.exp(logs))
+    return f"        {n}: ({row}),  # {100 * shares.min():.1f} to {100 * shares.max():.1f}"
+
+
+def tables(which: str, repeats: int) -> dict[str, list[str]]:
+    """The lines of the tables that one kind of draw makes."""
+    begin = np.linspace(math.log(2.1), math.log(4), len(SEEN))
+    parts = PARTS[which]
+    before, weights = dict.fromkeys(parts, begin), WEIGHTS_SUM if which == "sum" else WEIGHTS
+    lines: dict[str, list[str]] = {name: [] for name in parts}
+    for n in SIZES[which]:
+        rng = np.random.default_rng([7, n, len(which)])
+        if which == "slope":
+            drawn = max(1500, repeats * 60 // n) if n > 60 else repeats  # all pairs of 256 points take long
+            before["slope"], shares = fit_slope(n, before["slope"], drawn, rng)
+            lines["slope"].append(line_of(n, before["slope"], shares))
+            continue
+        draws = [(line_draw if which == "line" else sum_draw)(n, rho, repeats, rng) for rho in RHOS]
+        for name, part in parts.items():
+            if name == "sum_near" and n > NEAR_SUMS:
+                continue
+            chosen = [(error[part], seen) for error, seen in draws]
+            before[name], shares = fit_errors(chosen, before[name], rng, n, weights)
+            lines[name].append(line_of(n, before[name], shares, weights))
+    return lines
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("which", nargs="*", default=list(SIZES))
+    parser.add_argument("--repeats", type=int, help="draws for each ρ; by default those of the tables that are in use")
+    arguments = parser.parse_args()
+    for which in arguments.which:
+        for name, lines in tables(which, arguments.repeats or REPEATS[which]).items():
+            print(f'    "{name}": {{', *lines, "    },", sep="\n", flush=True)
+
+
+if __name__ == "__main__":
+    main()

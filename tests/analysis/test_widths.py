@@ -1,0 +1,108 @@
+"""95 % intervals hold the truth as often as they say; seeds are fixed, and widths that are off by a quarter fail."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assistant.analysis.ar_line import fit_line, sum_interval
+from assistant.analysis.trend import Trend, trend_of
+from assistant.analysis.widths import LEAST_SLOPE, SEEN, TABLES, Interval, ahead_width, width
+
+#: Draws a cell; 93 to 97 % is promised, and two standard errors of so many draws are allowed on top.
+DRAWS = 400
+LOW, HIGH = 0.93 - 0.024, 0.97 + 0.016
+CELLS = [(12, 0.0), (12, 0.9), (20, 0.9), (40, 0.5)]
+
+
+def drawn(n: int, rho: float, length: int | None = None) -> np.ndarray:
+    """AR(1) noise of unit variance, shape (DRAWS, length)."""
+    x = np.random.default_rng([5, n, int(100 * rho)]).standard_normal((DRAWS, length or n))
+    for t in range(1, x.shape[1]):
+        x[:, t] = rho * x[:, t - 1] + np.sqrt(1 - rho * rho) * x[:, t]
+    return x
+
+
+def share(trends: list[Trend], slope: float) -> tuple[float, float]:
+    """Of the intervals given, those that hold the slope; and how many are given."""
+    given_ = [trend.interval for trend in trends if trend.interval is not None]
+    return sum(low <= slope <= high for low, high in given_) / len(given_), len(given_) / len(trends)
+
+
+@pytest.mark.parametrize(("n", "rho"), CELLS)
+@pytest.mark.parametrize("rise", [0.0, 30.0])
+def test_slope_interval_holds_the_slope_as_often_as_promised(n: int, rho: float, rise: float) -> None:
+    slope = rise / n
+    held, told = share([trend_of(range(n), values + slope * np.arange(n)) for values in drawn(n, rho)], slope)
+    assert LOW <= held <= HIGH
+    assert told > 0.75
+
+
+@pytest.mark.parametrize(("n", "rho"), CELLS)
+def test_line_and_point_intervals_hold_what_comes_as_often_as_promised(n: int, rho: float) -> None:
+    held = np.zeros(4)
+    for values in drawn(n, rho, 2 * n):
+        line = fit_line(np.arange(n), values[:n])
+        ends = [(n - 1 + h, point) for h, point in ((1, True), (n // 2, True), (n, True), (n // 2, False))]
+        held += [
+            abs(line.at(step) - (values[step] if point else 0.0)) <= line.error(step, point=point)
+            for step, point in ends
+        ]
+    assert (held / DRAWS >= LOW).all()
+    assert (held / DRAWS <= HIGH).all()
+
+
+@pytest.mark.parametrize(("n", "rho"), [(8, 0.0), (12, 0.5), (20, 0.0), (20, 0.5), (50, 0.5)])
+def test_sum_interval_holds_the_sum_as_often_as_promised(n: int, rho: float) -> None:
+    held = np.zeros(2)
+    for values in drawn(n, rho, 4 * n):
+        for k, count in enumerate((1, 3 * n)):
+            expected, half = sum_interval(values[:n], count)
+            held[k] += abs(expected - values[n : n + count].sum()) <= half
+    assert (held / DRAWS >= LOW).all()
+    assert (held / DRAWS <= HIGH).all()
+
+
+def test_slope_interval_of_strongly_correlated_points_is_wider_than_that_of_independent_ones() -> None:
+    spans = []
+    for rho in (0.0, 0.9):
+        found = [trend_of(range(40), values + np.arange(40)).interval for values in drawn(40, rho)[:50]]
+        spans.append(np.median([high - low for low, high in filter(None, found)]))
+    assert spans[1] > 1.5 * spans[0]
+
+
+# --- the tables ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("interval", sorted(TABLES))
+@given(n=st.integers(5, 2000), seen=st.floats(-1, 1), more=st.floats(0, 2))
+def test_width_never_falls_with_the_autocorrelation(interval: Interval, n: int, seen: float, more: float) -> None:
+    assert 1.4 <= width(interval, n, seen) <= width(interval, n, seen + more) * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("interval", sorted(TABLES))
+def test_width_at_a_knot_is_the_tables(interval: Interval) -> None:
+    for n, row in TABLES[interval].items():
+        assert [width(interval, n, seen) for seen in SEEN] == pytest.approx(row)
+
+
+def test_width_between_two_lengths_lies_between_theirs() -> None:
+    low, middle, high = (width("point_far", n, 0.5) for n in (100, 70, 60))
+    assert low < middle < high
+
+
+@given(st.floats(1, 500), st.floats(-0.5, 0.95))
+def test_ahead_width_goes_from_the_next_value_to_a_whole_length(distance: float, seen: float) -> None:
+    ends = sorted((width("point_near", 50, seen), width("point_far", 50, seen)))
+    assert ends[0] - 1e-9 <= ahead_width("point", 50, seen, distance) <= ends[1] + 1e-9
+    assert ahead_width("point", 50, seen, 1) == pytest.approx(width("point_near", 50, seen))
+    assert ahead_width("point", 50, seen, 50) == pytest.approx(width("point_far", 50, seen))
+
+
+def test_width_of_white_noise_in_a_long_series_is_the_normal_quantile() -> None:
+    assert [width(name, 256, 0.0) for name in ("slope", "line", "point_near", "point_far")] == pytest.approx(
+        [1.96] * 4, rel=0.05
+    )
+    assert min(TABLES["slope"]) == LEAST_SLOPE
