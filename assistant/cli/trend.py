@@ -82,8 +82,10 @@ def trend_command(arguments: argparse.Namespace) -> int:
     for place, report in enumerate(reports):
         if place:
             print()
-        notes = material.notes if report is reports[-1] else ()
-        _print(report, report.answer.answer + "".join(f"\n\n> {note.text(language)}" for note in notes))
+        notes: list[str] = []
+        if report is reports[-1]:
+            notes = [*report.answer.warnings, *(note.text(language) for note in material.notes)]
+        _print(report, report.answer.answer + "".join(f"\n\n> {note}" for note in notes))
     return 0
 
 

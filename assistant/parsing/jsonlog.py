@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from assistant.model.run import Missing, MissingReason, Run
@@ -13,6 +13,7 @@ from assistant.parsing.columns import is_metric, is_result
 from assistant.parsing.frameworks import detect_framework
 from assistant.parsing.jsonscan import DEEPEST, BadJson, Event, Scanner, Value, is_sample, make_event, quoted_number
 from assistant.parsing.repair import Document, strip_ray
+from assistant.parsing.runstarts import FEWEST_STEPS
 from assistant.parsing.stepbook import axis_first, cut_note, is_step, keeps_axis
 from assistant.parsing.table import Reading, Row, build_run, restart_notes
 
@@ -50,7 +51,7 @@ class JsonLogs:
     strength: Final = 42
 
     def read(self, document: Document) -> Reading:
-        """At most one run."""
+        """One run of all lines, or one a value that stands on several."""
         if not any("{" in line or "[" in line for line in document.lines):
             return Reading()
         lines = _read_lines(document)
@@ -61,11 +62,23 @@ class JsonLogs:
         if run is not None:
             lost = () if torn is None or torn.event.line in run.row_lines else (torn.event.line,)
             return Reading((run,), _taken(lines) - set(lost), lost)
-        for events, cut in _read_texts(document):
-            run = _run(document, events, "json", cut=cut)
-            if run is not None:
-                return Reading((run,), _taken(events))
-        return Reading()
+        runs: list[Run] = []
+        taken: frozenset[int] = frozenset()
+        used = -1
+        for at, events, cut in _read_texts(document):
+            run = _run(document, events, "json", cut=cut) if at != used else None
+            if run is not None and (not runs or _is_alike(run, runs[0])):
+                used = at
+                runs.append(replace(run, id=f"r{len(runs)}"))
+                taken |= _taken(events)
+        return Reading(tuple(runs), taken)
+
+
+def _is_alike(run: Run, first: Run) -> bool:
+    """Whether a further value holds another run of the same training script: its metrics over its steps."""
+    shared = run.columns.keys() & first.columns.keys()
+    same = run.step_axis == first.step_axis != "index" and 2 * len(shared) >= len(run.columns)
+    return same and len(run.distinct_steps) >= FEWEST_STEPS <= len(first.distinct_steps)
 
 
 def _taken(events: list[Event]) -> frozenset[int]:
@@ -151,8 +164,11 @@ def _flatten(held: dict[str, Any], path: str, line: int, event: Event, depth: in
             event.texts = True
 
 
-def _read_texts(document: Document) -> Iterator[tuple[list[Event], int | None]]:
-    """The events of each JSON value that begins on a line of its own, and the line at which it is cut."""
+def _read_texts(document: Document) -> Iterator[tuple[int, list[Event], int | None]]:
+    """Each JSON value that begins on a line of its own: where, what may be its events, and the line at which it is cut.
+
+    The numbers of all objects that are no histories come last, as one.
+    """
     failures, index = 0, 0
     single: list[Event] = []
     while index < len(document.lines) and failures < _MOST_FAILURES:
@@ -170,23 +186,21 @@ def _read_texts(document: Document) -> Iterator[tuple[list[Event], int | None]]:
         except (BadJson, RecursionError) as error:
             failures += 1
             if isinstance(error, BadJson) and error.ended and len(sink) >= 2:
-                yield sink, document.numbers[min(scanner.index, len(document.numbers) - 1)]
+                yield index, sink, document.numbers[min(scanner.index, len(document.numbers) - 1)]
             index += 1
             continue
-        if scanner.index == index:
-            index += 1
-        else:
-            index = scanner.index + 1
-        yield from ((events, None) for events in _histories(held, 0))
+        begin = index
+        index = max(scanner.index, index) + 1
+        yield from ((begin, events, None) for events in _histories(held, 0))
         if isinstance(held, dict):
             columns = _columns(held)
             if columns:
-                yield columns, None
+                yield begin, columns, None
             event = make_event(held)
             if event.cells:
                 single.append(event)
     if single:
-        yield single, None
+        yield len(document.lines), single, None
 
 
 def _histories(held: Any, depth: int) -> Iterator[list[Event]]:

@@ -12,6 +12,7 @@ Of the whole reading it differs in what only far-apart lines tell together:
   even those with few digits are copies) is told within one segment.
 - Which metrics a cut line lacks, and at which length lines are cut, is told from the lines of its segment.
 - A group of values that is spread over more lines than the context is two rows.
+- Where trainings with progress bars of different length follow each other, rows without a step may be counted instead.
 - The framework is told from the keys that one segment shows.
 
 Where a segment reads the lines before it otherwise than the segment before did, where the segments disagree on what
@@ -34,6 +35,7 @@ from assistant.parsing.largelines import LineSet
 from assistant.parsing.prose import SCAN, Prose, prose_around
 from assistant.parsing.registry import LOG_STRENGTH, Claim, Registry, settle
 from assistant.parsing.repair import strip_ray
+from assistant.parsing.splitting import split_runs
 from assistant.parsing.table import Reading
 
 _DOCUMENTS: Final = frozenset({"trainer-state", "json"})
@@ -205,7 +207,7 @@ class _Joiner:
         usable = taken.without(LineSet(asking)) if asking else taken
         notes = lost_bytes(cutter.bad) if cutter.damaged else ()
         return LargeReading(
-            tuple(replace(run, lines=counts) for run in reading.runs),
+            tuple(replace(run, lines=counts) for run in split_runs(reading.runs)),
             prose_around(ends, usable, first, last),
             notes + reading.notes,
             lines,

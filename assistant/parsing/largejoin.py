@@ -13,6 +13,7 @@ from assistant.parsing.largecut import NeedsWhole, Segment
 from assistant.parsing.largelines import LineSet
 from assistant.parsing.largenotes import Notes
 from assistant.parsing.numbers import same_number
+from assistant.parsing.splitting import earlier
 from assistant.parsing.table import Reading
 
 _INDEX: Final = "index"
@@ -121,7 +122,11 @@ class JoinedRun:
             for gap in run.missing
             if segment.holds(gap.line)
         )
-        self.extras.update({key: held for key, held in run.extras.items() if segment.holds(held[1])})
+        for key, held in run.extras.items():
+            if segment.holds(held[1]):
+                if key in self.extras:  # it may be another run's
+                    self.extras[earlier(key, self.extras[key][1])] = self.extras[key]
+                self.extras[key] = held
         counted = self.step_axis == _INDEX
         self.notes.take((note for note in run.warnings if not (counted and note.code == _DATED)), segment)
         if own:

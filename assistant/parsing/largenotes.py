@@ -7,11 +7,10 @@ from array import array
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import Final
+from typing import Final, Protocol
 
 from assistant.model.run import Missing, Note, Run
 from assistant.parsing.cuts import cut_notes
-from assistant.parsing.largecut import Segment
 from assistant.parsing.table import Row, restart_notes
 
 _COUNTS: Final = frozenset({"duplicate_lines", "rows_left_out", "step_before"})
@@ -21,6 +20,14 @@ _ONCE: Final = frozenset({"steps_from_progress_bar", "no_step", "rows_counted"})
 
 _EPOCH: Final = "the epoch goes back"
 _NUMBER: Final = re.compile("[0-9]+")
+
+
+class Lines(Protocol):
+    """A part of a text."""
+
+    def holds(self, number: int | None) -> bool:
+        """Whether a line is the part's own."""
+        ...
 
 
 @dataclass
@@ -39,8 +46,8 @@ class Notes:
         """Forgets the notes of a kind."""
         self._kept.pop(code, None)
 
-    def take(self, notes: Iterable[Note], segment: Segment) -> None:
-        """Adds those that concern a segment's own lines."""
+    def take(self, notes: Iterable[Note], segment: Lines) -> None:
+        """Adds those that concern the own lines of a segment, or of another part."""
         before = ""
         for note in notes:
             code = note.code

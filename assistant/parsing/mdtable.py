@@ -73,7 +73,7 @@ def _tables(document: Document) -> list[Table]:
             continue
         if table is not None:
             cells = _split(line)
-            if len(cells) == len(table.names):
+            if len(cells) == len(table.names) and cells != table.names:  # a table may follow without a blank line
                 table.rows.append(cells)
                 table.lines.append(number)
                 table.taken.add(number)

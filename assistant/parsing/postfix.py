@@ -7,6 +7,7 @@ has just ended.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -14,6 +15,7 @@ from assistant.model.run import Note
 from assistant.parsing.columns import is_result
 from assistant.parsing.numbers import NUMBER, read_number
 from assistant.parsing.repair import Document, strip_ray
+from assistant.parsing.runstarts import FEWEST_STEPS
 from assistant.parsing.stepbook import Book, Cell
 from assistant.parsing.table import Reading
 
@@ -62,11 +64,7 @@ class BarPostfix:
         axis = next(
             (name for name in _STEPS if all(any(cell.key == name for cell in found.cells) for found in drawings)), None
         )
-        last: dict[tuple[int, int], _Drawing] = {}
-        for found in drawings:
-            last.pop((found.epoch, found.at), None)
-            last[found.epoch, found.at] = found
-        kept = list(last.values())
+        kept = _last_drawings(drawings)
         ends = [found for found in kept if found.of is None or found.at == found.of]
         counted = axis is None and any(found.epoch and found.of is not None for found in kept)
         book = Book()
@@ -102,6 +100,23 @@ class BarPostfix:
         framework = _framework({cell.key for found in drawings for cell in found.cells}, document)
         run = book.run(document, format=self.name, framework=framework, axis=axis or "step", warnings=notes)
         return Reading((run,), frozenset(book.taken))
+
+
+def _last_drawings(drawings: Sequence[_Drawing]) -> list[_Drawing]:
+    """The last drawing of each place; a bar that is back at its first place is another one."""
+    kept: list[_Drawing] = []
+    last: dict[tuple[int, int], _Drawing] = {}
+    lowest, latest = (0, 0), (-1, -1)
+    for found in drawings:
+        place = found.epoch, found.at
+        if place < latest and len(last) >= FEWEST_STEPS and place <= lowest:
+            kept += last.values()
+            last = {}
+        lowest = min(lowest, place) if last else place
+        last.pop(place, None)
+        last[place] = found
+        latest = place
+    return [*kept, *last.values()]
 
 
 def _drawings(document: Document) -> tuple[list[_Drawing], set[int]]:

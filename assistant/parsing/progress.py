@@ -105,13 +105,50 @@ def date_events(
     Bars with one total must date every event, with steps that rise from event to event and are in proportion to
     the epochs. Where output was buffered, several dictionaries stand behind one bar; but the bar was drawn twice
     where each of them was logged, so those steps are theirs in order, if they are in proportion to the epochs.
-    Where the epoch goes back the training was taken up again, and so may the steps go back.
+    Where the epoch goes back the training was taken up again, and so may the steps go back; where no total dates all
+    events, another training may have begun there, with a total of its own.
 
     Args:
         bars: in order of appearance.
         spans: where each event begins and ends, in order.
         epochs: the epoch each event prints.
     """
+    whole = _of_one_total(bars, spans, epochs)
+    if whole is not None or not bars:
+        return whole
+    at = [
+        n for n, (one, other) in enumerate(pairwise(epochs), 1) if one is not None and other is not None and other < one
+    ]
+    places = [bar.place for bar in bars]
+    parts: list[Dating] = []
+    for begin, end in pairwise([0, *at, len(spans)]):
+        first = bisect_left(places, spans[begin - 1][1]) if begin else 0
+        behind = bisect_left(places, spans[end][0]) if end < len(spans) else None
+        part = _of_one_total(bars[first:behind], spans[begin:end], epochs[begin:end]) if at else None
+        if part is None:
+            return None
+        parts.append(part)
+    return _joined(parts)
+
+
+def _joined(parts: Sequence[Dating]) -> Dating:
+    """The datings of trainings that follow each other as one."""
+    first = parts[0]
+    return Dating(
+        tuple(step for part in parts for step in part.steps),
+        first.total,
+        tuple(place for part in parts for place in part.places),
+        tuple(done for part in parts for done in part.done),
+        False,
+        any(part.buffered for part in parts),
+        None,
+    )
+
+
+def _of_one_total(
+    bars: Sequence[Bar], spans: Sequence[tuple[Place, Place]], epochs: Sequence[float | None]
+) -> Dating | None:
+    """As :func:`date_events`, where all events are dated by the bars with one total."""
     if not bars or not spans:
         return None
     found: list[Dating] = []

@@ -16,6 +16,7 @@ from assistant.parsing.largecut import SIZES, NeedsWhole
 from assistant.parsing.prose import Prose, find_prose
 from assistant.parsing.registry import Registry
 from assistant.parsing.repair import Document, prepare
+from assistant.parsing.splitting import split_runs
 from assistant.parsing.uncollected import uncollected
 
 LARGE: Final = 1 << 18
@@ -52,7 +53,7 @@ def read_text(registry: Registry, text: str, name: str) -> Parsed:
     document = prepare(name, text)
     reading = registry.read(document)
     counts, doubtful = count_lines(document, reading)
-    runs = tuple(replace(run, lines=counts) for run in reading.runs)
+    runs = tuple(replace(run, lines=counts) for run in split_runs(reading.runs))
     prose = find_prose(document.lines, document.numbers, reading.taken, reading.asking)
     return Parsed(runs, prose, document.notes + reading.notes, document.text_lines, doubtful, counts.samples)
 

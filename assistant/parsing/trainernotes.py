@@ -60,16 +60,19 @@ def epoch_notes(events: Sequence[Event]) -> list[Note]:
     for before, after in pairwise(event for event in events if event.kind == "train"):
         one, other = before.epoch, after.epoch
         if one is not None and other is not None and other < one:
-            return [
-                Note(
-                    "restart",
-                    f"第 {after.line} 行：epoch 从 {one} 退回到 {other}，训练重启过（或粘贴了另一段日志）。",
-                    f"Line {after.line}: the epoch goes back from {one} to {other}: "
-                    "the training was restarted (or another log was pasted).",
-                    after.line,
-                )
-            ]
+            return [epoch_note(after.line, one, other)]
     return []
+
+
+def epoch_note(line: int, before: float, to: float) -> Note:
+    """Says where the epoch of training goes back."""
+    return Note(
+        "restart",
+        f"第 {line} 行：epoch 从 {before} 退回到 {to}，训练重启过（或粘贴了另一段日志）。",
+        f"Line {line}: the epoch goes back from {before} to {to}: "
+        "the training was restarted (or another log was pasted).",
+        line,
+    )
 
 
 def final_note(line: int, values: Mapping[str, Number]) -> Note:

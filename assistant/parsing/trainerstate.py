@@ -51,7 +51,16 @@ def _read(document: Document) -> Reading:
     text = "".join(own)
     opened = _OPEN.search(text)
     begin = opened.end() if opened is not None else text.find("{")
-    events, bad = _events(document, first, text, starts, begin)
+    events: list[Event] = []
+    bad: list[int] = []
+    while True:  # the files of several trainings may follow each other
+        found, odd, end = _events(document, first, text, starts, begin)
+        events += found
+        bad += odd
+        further = _OPEN.search(text, max(end, begin)) if opened is not None else None
+        if further is None:
+            break
+        begin = further.end()
     if sum("step" in event.values for event in events) < (1 if opened is not None else _FEWEST):
         return Reading(not_understood=tuple(bad) if opened is not None else ())
     name_steps(events, "step")
@@ -65,7 +74,9 @@ def _is_part(line: str) -> bool:
     return '}, {"' in line and '"step": ' in line and '"epoch": ' in line
 
 
-def _events(document: Document, first: int, text: str, starts: list[int], at: int) -> tuple[list[Event], list[int]]:
+def _events(
+    document: Document, first: int, text: str, starts: list[int], at: int
+) -> tuple[list[Event], list[int], int]:
     numbers = document.numbers[first:]
     lines = document.lines
     events: list[Event] = []
@@ -104,7 +115,7 @@ def _events(document: Document, first: int, text: str, starts: list[int], at: in
             events.append(make_event(Placed(flat, entry, start - starts[entry], last, stop, starts, whole, raw, "")))
         if flat.state != "closed":
             break
-    return events, bad
+    return events, bad, at
 
 
 def _own_lines(keys: tuple[str, ...], lines: Sequence[str], numbers: Sequence[int]) -> dict[str, int] | None:

@@ -15,11 +15,13 @@ from assistant.parsing.numbers import decimals, same_number
 from assistant.parsing.prose import is_prose
 from assistant.parsing.repair import Document
 from assistant.parsing.segments import Tail
+from assistant.parsing.splitting import earlier
 from assistant.parsing.stepbook import lost_decimals
 from assistant.parsing.table import Reading, Row, build_run, restart_notes
 from assistant.parsing.verldict import MARK, ValidationDict
 from assistant.parsing.verlscan import Scan, scan_document
 
+SAMPLES: Final = "validation_samples"
 SHORTEST_LIMIT: Final = 1000
 """A length at which a log's lines are cut is at least this."""
 
@@ -169,7 +171,8 @@ def _finish(rows: list[AnyRow], scan: Scan, name: str, index: int, *, alone: boo
         return None
     missing = cuts.find_missing(rows)
     notes.extend(_duplicate_notes(scan, rows, alone=alone))
-    notes.extend(restart_notes(rows))
+    restarts = restart_notes(rows)
+    notes.extend(restarts)
     notes.extend(cuts.cut_notes(rows, missing))
     if not alone:
         notes.append(
@@ -179,7 +182,10 @@ def _finish(rows: list[AnyRow], scan: Scan, name: str, index: int, *, alone: boo
                 f"Process {rows[0].tag} printed other values than another process at the same step: one run a process.",
             )
         )
-    samples = scan.samples.get("acc") or next(reversed(scan.samples.values()), None)
+    samples = scan.samples.get("acc") or next(reversed(scan.samples.values()), [])
+    extras = {SAMPLES: samples[-1]} if samples else {}
+    if restarts:  # those before may be another run's
+        extras |= {earlier(SAMPLES, held[1]): held for held in samples[:-1]}
     return build_run(
         rows,
         id=f"r{index}",
@@ -189,7 +195,7 @@ def _finish(rows: list[AnyRow], scan: Scan, name: str, index: int, *, alone: boo
         step_axis="step",
         missing=missing,
         warnings=notes,
-        extras={"validation_samples": samples} if samples else None,
+        extras=extras,
         columns=fill_columns(rows) if any(isinstance(row, KeptRow) for row in rows) else None,
     )
 

@@ -23,6 +23,7 @@ from assistant.parsing.mojibake import is_garbled
 from assistant.parsing.prose import Prose, prose_around
 from assistant.parsing.repair import Document, strip_ansi
 from assistant.parsing.segments import Header, find_header, find_split_front
+from assistant.parsing.splitting import split_runs
 from assistant.parsing.surroundings import Surroundings, characters, entries_at, lines_of
 from assistant.parsing.uncollected import uncollected
 from assistant.parsing.verl import MOST_ASIDES, finish_scan
@@ -420,7 +421,7 @@ class _Scanner:
         parts = self.around.parts(self.line, closed=not self.open_end)
         prose = prose_around(parts, others, min(ends), max(ends))
         return BytesReading(
-            tuple(replace(run, lines=counts) for run in runs),
+            tuple(replace(run, lines=counts) for run in split_runs(runs)),
             prose,
             text_lines,
             tuple(sorted(self.lookalikes.numbers)),

@@ -89,7 +89,7 @@ class Scan:
         ends: last segment and text of rows, by index; whole rows that are not the last may lack them.
         rest: the lines after the last row's (the first few hundred of them).
         dicts: validation dicts, with the number of rows before them.
-        samples: ``reward_extra_infos_dict`` key → (number of validation samples, line).
+        samples: ``reward_extra_infos_dict`` key → (number of validation samples, line) of each validation.
         taken: original line numbers used.
         bad: lines that start a record and hold no cell.
         seen: tells records that repeat an earlier one.
@@ -100,7 +100,7 @@ class Scan:
     ends: dict[int, tuple[Tail, str]] = field(default_factory=dict)
     rest: Sequence[str] = ()
     dicts: list[tuple[int, ValidationDict]] = field(default_factory=list)
-    samples: dict[str, tuple[Number, int]] = field(default_factory=dict)
+    samples: dict[str, list[tuple[Number, int]]] = field(default_factory=dict)
     taken: set[int] = field(default_factory=set)
     bad: list[int] = field(default_factory=list)
     duplicates: list[AnyRow] = field(default_factory=list)
@@ -223,7 +223,7 @@ def take_other(scan: Scan, document: Document, index: int) -> int:
         found = _EXTRA.search(line)
         if found is not None:
             number = document.numbers[index]
-            scan.samples[found[1]] = (int(found[2]), number)
+            scan.samples.setdefault(found[1], []).append((int(found[2]), number))
             scan.taken.add(number)
         return index + 1
     printed = read_validation_dict(document.lines, document.numbers, index)

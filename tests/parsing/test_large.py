@@ -6,7 +6,7 @@ import random
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pytest
 from hypothesis import given, settings
@@ -19,91 +19,11 @@ from assistant.parsing.large import LargeReading, read_large
 from assistant.parsing.largecut import NeedsWhole, Sizes
 from assistant.parsing.largelines import LineSet
 from assistant.parsing.reading import Parsed, read_text
-from tests.parsing.generators import (
-    areal_log,
-    line_logs,
-    megatron,
-    nemo_rl_log,
-    openrlhf_log,
-    roll_log,
-    slime_log,
-    small_trainers,
-    tables,
-    trainer_log,
-    verl_log,
-)
+from tests.parsing.generators import openrlhf_log, trainer_log
 from tests.parsing.generators.harm import NOISE
+from tests.parsing.generators.makers import MAKERS, UNBROKEN, Lines, csv
 
 TINY = Sizes(least=1, segment=6000, context=120, context_size=20_000, head=30)
-
-Lines = list[str]
-Maker = Callable[[int, int], Lines]
-
-
-def blocks(make: Callable[[random.Random, int], tuple[Lines, Any]]) -> Maker:
-    def lines(seed: int, count: int) -> Lines:
-        rng = random.Random(seed)
-        return [line for step in range(1, count + 1) for line in make(rng, step)[0]]
-
-    return lines
-
-
-def trainers(make: Callable[[random.Random, int], list[tuple[str, int, Any]]]) -> Maker:
-    return blocks(lambda rng, step: ([line for line, _, _ in make(rng, step)], None))
-
-
-def validated(rng: random.Random, step: int) -> tuple[Lines, Any]:
-    line, row = megatron.random_row(rng, step, nan=step % 7 == 3)
-    return [line, *(megatron.validation(step, "7.0E-01", "2.0E+00") if step % 5 == 0 else [])], row
-
-
-def jsonl(seed: int, count: int) -> Lines:
-    rng = random.Random(seed)
-    return [
-        json.dumps({"step": n, "loss": rng.random(), "reward": {"mean": rng.gauss(0, 1), "n": rng.randrange(9)}})
-        for n in range(count)
-    ]
-
-
-def csv(seed: int, count: int) -> Lines:
-    rng = random.Random(seed)
-    return ["step,loss,reward", *(f"{n},{rng.random()},{rng.choice(['', 0.5, 1])}" for n in range(count))]
-
-
-MAKERS: dict[str, Maker] = {
-    "areal": lambda seed, count: areal_log.random_log(seed, count).lines,
-    "deepspeed": lambda seed, count: line_logs.deepspeed(seed, count).lines,
-    "deepspeed epochs": lambda seed, count: line_logs.deepspeed(seed, count // 2, epochs=2, new=True).lines,
-    "minimind": lambda seed, count: line_logs.minimind(seed, count // 2, epochs=2).lines,
-    "prime-rl": lambda seed, count: line_logs.prime(seed, count).lines,
-    "megatron": blocks(validated),
-    "nanotron": blocks(lambda rng, step: ([megatron.nanotron_line(rng, step)[0]], None)),
-    "nemo-rl": lambda seed, count: nemo_rl_log.random_log(seed, count).lines,
-    "openrlhf": lambda seed, count: openrlhf_log.random_log(seed, count).lines,
-    "roll": lambda seed, count: roll_log.random_log(seed, count).lines,
-    "slime": lambda seed, count: slime_log.random_log(seed, count).lines,
-    "nanogpt": trainers(small_trainers.nanogpt),
-    "modded": trainers(small_trainers.modded),
-    "llmc": trainers(small_trainers.llmc),
-    "mlx": trainers(small_trainers.mlx),
-    "nanochat": trainers(small_trainers.nanochat),
-    "sb3": blocks(tables.sb3_table),
-    "spinning-up": blocks(tables.spinning_up_table),
-    "rsl-rl": blocks(tables.rsl_rl_block),
-    "hf": lambda seed, count: trainer_log.console(seed, trainer_log.SFT_KEYS, count, bars=False).lines,
-    "trl": lambda seed, count: (
-        trainer_log.console(seed, trainer_log.GRPO_KEYS, count, bars=False, eval_every=3, text5=True).lines
-    ),
-    "trl bars": lambda seed, count: trainer_log.console(seed, trainer_log.GRPO_KEYS, count, eval_every=3).lines,
-    "llama-factory": lambda seed, count: trainer_log.llama_factory(seed, count).lines,
-    "swift": lambda seed, count: trainer_log.swift(seed, count).lines,
-    "notebook": lambda seed, count: trainer_log.notebook_tsv(trainer_log.notebook_rows(seed, count)).split("\n")[:-1],
-    "jsonl": jsonl,
-    "csv": csv,
-    "verl": lambda seed, count: verl_log.random_log(seed, count, val_every=3).lines,
-}
-UNBROKEN = {"notebook", "csv", "rsl-rl", "nemo-rl", "areal"}
-"""Logs into whose blocks nothing else is printed here."""
 
 
 def flat(runs: Sequence[Run]) -> list[Any]:
@@ -149,12 +69,28 @@ def trl(seed: int, count: int) -> Lines:
     return MAKERS["trl"](seed, count)
 
 
-@pytest.mark.parametrize("kind", ["trl", "megatron", "jsonl", "nanogpt", "openrlhf", "slime"])
-def test_read_large_log_that_restarts_twice_reads_as_the_whole_does(kind: str) -> None:
-    text = "\n".join(line for seed, count in ((1, 90), (2, 60), (3, 70)) for line in MAKERS[kind](seed, count)) + "\n"
+FAR: Final = frozenset({"csv", "nemo-rl", "trl bars"})
+"""Of several runs, what is far away is needed: the header, the blocks' order, or each training's own bars."""
+
+
+@pytest.mark.parametrize("kind", sorted(MAKERS.keys() - FAR))
+def test_read_large_runs_that_follow_each_other_read_as_the_whole_does(kind: str) -> None:
+    parts = [MAKERS[kind](seed, count) for seed, count in ((1, 90), (2, 60), (3, 70))]
+    text = "\n".join(line for part in parts for line in part) + "\n"
     found = in_segments(text)
     assert_same(found, whole(text))
-    assert any(note.code == "restart" for run in found.runs for note in run.warnings)
+    assert len(found.runs) == 3 * len(whole("\n".join(parts[0]) + "\n").runs)
+
+
+@pytest.mark.parametrize("kind", ["hf", "megatron", "jsonl", "nanogpt", "verl"])
+def test_read_large_log_taken_up_again_twice_reads_as_the_whole_does(kind: str) -> None:
+    first, again, last = (MAKERS[kind](seed, 120) for seed in (1, 2, 3))
+    half, most = len(again) // 2, 3 * len(last) // 4
+    text = "\n".join([*first, *again[half:], *last[most:]]) + "\n"
+    found = in_segments(text)
+    assert_same(found, whole(text))
+    assert len(found.runs) == 1
+    assert any(note.code == "restart" for note in found.runs[0].warnings)
 
 
 @pytest.mark.parametrize("kind", ["hf", "openrlhf", "verl"])

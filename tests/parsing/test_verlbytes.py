@@ -18,6 +18,7 @@ from assistant.parsing.counts import Lookalikes, count_lines
 from assistant.parsing.feed import Feed, count_breaks, slices
 from assistant.parsing.prose import SCAN, find_prose
 from assistant.parsing.repair import prepare
+from assistant.parsing.splitting import split_runs
 from assistant.parsing.verl import VerlConsole
 from assistant.parsing.verlbytes import BytesReading, read_bytes
 from assistant.parsing.verlends import NeedsCare
@@ -66,7 +67,7 @@ def assert_same(text: str, chunk: int = 1 << 20) -> bool:
     with patch.object(verlforms, "WORTH", 3):  # each few lines are a block, and those before tell what they look like
         by_form = fast(text, 64)
     assert flat(by_form.runs) == flat(found.runs)
-    assert flat(found.runs) == flat([replace(run, lines=counts) for run in reading.runs])
+    assert flat(found.runs) == flat([replace(run, lines=counts) for run in split_runs(reading.runs)])
     assert found.prose == find_prose(document.lines, document.numbers, reading.taken)
     assert (found.text_lines, found.doubtful) == (document.text_lines, doubtful)
     return True
@@ -97,6 +98,8 @@ def test_read_bytes_any_generated_log_reads_as_the_careful_way_does(
             lines.insert(at, rng.choice(NOISE))
     if rng.random() < 0.3:
         lines.insert(0, gen.validation_dict(gen.random_row(rng, 0, validate=True, train=False)))
+    if rng.random() < 0.3:
+        lines += gen.random_log(seed + 1, rng.randrange(1, 9), val_every=rng.choice([0, 2]), old=how["old"]).lines
     text = ("\r\n" if how["crlf"] else "\n").join(lines) + ("" if how["open"] else "\n")
     assert_same(text, chunk)
 
@@ -104,7 +107,9 @@ def test_read_bytes_any_generated_log_reads_as_the_careful_way_does(
 @given(
     seed=st.integers(0, 10**6),
     width=st.sampled_from([0, 0, 500, 900]),
-    how=st.fixed_dictionaries({name: st.booleans() for name in ("old", "ray", "nan", "copies", "restart", "noise")}),
+    how=st.fixed_dictionaries(
+        {name: st.booleans() for name in ("old", "ray", "nan", "copies", "restart", "another", "noise")}
+    ),
 )
 @settings(max_examples=120, deadline=None)
 def test_read_bytes_many_lines_in_a_row_read_as_the_careful_way_does(
@@ -119,6 +124,8 @@ def test_read_bytes_many_lines_in_a_row_read_as_the_careful_way_does(
         lines = [re.sub(rf"(?<= - {re.escape(key)}:)[^ ]+", broken, x) if rng.random() < 0.3 else x for x in lines]
     if how["restart"]:
         lines += lines[rng.randrange(len(lines)) :]
+    if how["another"]:
+        lines += gen.random_log(seed + 1, rng.randrange(3, 30), val_every=rng.choice([0, 5]), old=how["old"]).lines
     if how["copies"]:
         lines = [line for line in lines for _ in range(rng.choice([1, 1, 1, 2]))]
     if width:
