@@ -87,7 +87,7 @@ def test_main_scripted_check_is_asked_and_counted(
 ) -> None:
     asked: list[tuple[str, str]] = []
 
-    def verify(material: Any, text: str, language: str) -> Any:
+    def verify(material: Any, text: str, language: str, resolver: Any) -> Any:
         asked.append((material.runs[0].name, text))
         return SimpleNamespace(to_json=lambda: answer("supported"))
 

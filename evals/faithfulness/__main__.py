@@ -1,0 +1,113 @@
+"""Puts true and false sentences about runs to the check of finished texts and counts what it says.
+
+python -m evals.faithfulness                 the open half
+python -m evals.faithfulness --misses        and what it got wrong, case by case
+python -m evals.faithfulness --held          the held half, figures alone
+python -m evals.faithfulness --cases FILE    the open half's cases as JSON lines, nothing checked
+python -m evals.faithfulness --write         both halves' tables into docs/faithfulness-results.md
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+from assistant.service.facade import Material, Source, service
+from evals.faithfulness.cases import Case, cases
+from evals.faithfulness.score import Outcome, misses, outcome, tables
+from evals.questions import logs
+
+PAGE: Final = Path(__file__).parents[2] / "docs" / "faithfulness-results.md"
+BEGIN, END = "<!-- tables:begin -->", "<!-- tables:end -->"
+INTRODUCTION: Final = """\
+# What the check of a finished text catches
+
+`python -m evals.faithfulness` puts sentences about real and simulated runs to the check that audits a text
+(`metric-assistant verify`, `POST /verify`). Each sentence comes from a template in `evals/faithfulness/*.yaml`, by an
+author who had not read the check; its numbers are computed from the run's table by code of the evaluation's own. Each
+true sentence has versions with one falsehood, which is false of the run beyond rounding, whatever its words may mean.
+Halves are split by template: of the held half only the tables below are ever shown.
+
+## Definitions
+
+- **Caught**: a sentence of the text is `contradicted` or `unsupported`, so that it would not be shown.
+- **Contradicted**: the check names a fact of the log that says otherwise.
+- **Refused**: a true sentence, or one that claims nothing of the log, of which any part is `contradicted` or
+  `unsupported`.
+- **Supported**: nothing refused and at least one claim tied to a fact. The rest was not recognised as a claim.
+- Falsehoods: value (a digit beyond rounding), decimal (point moved), step (another step's number), metric (another
+  metric's number), sign, unit (s for min, 0.05% for 5%, MB for GB), direction (rose for fell), swapped (from and to),
+  missing (a value for a cell that the log does not hold), derived (GPUs, batch, group), ratio (also percent), share,
+  sum, extreme (its step), count, trend, run (two runs exchanged), hallucinated (a metric that the log does not hold),
+  precision (digits that the log does not bear out).
+
+## Results
+
+"""
+
+
+@cache
+def material(runs: tuple[tuple[str, str], ...]) -> Material:
+    """The logs of a case as the service reads them, each under its name."""
+    return service().read([Source(name, logs.text(run)) for name, run in runs])
+
+
+def check(case: Case) -> Outcome:
+    """One case's outcome; a check that fails is an outcome too."""
+    from assistant.service.verifying import verify
+
+    about = material(case.runs)
+    try:
+        audit = verify(about, text=case.text, language=case.language, resolver=service().resolver)
+        answer: dict[str, Any] = audit.to_json()
+        return outcome(case, answer)
+    except Exception as error:  # a check that fails on a text is a wrong check
+        return Outcome(case, (), (), f"{type(error).__name__}: {error}")
+
+
+def outcomes(half: str, prefix: str = "") -> list[Outcome]:
+    """All cases of a half, checked; log by log, so that each is read once."""
+    chosen = [case for case in cases() if case.half == half and case.id.startswith(prefix)]
+    return [check(case) for case in sorted(chosen, key=lambda case: (case.runs, case.id))]
+
+
+def write(page: Path = PAGE) -> None:
+    """Writes both halves' tables."""
+    parts = [f"### {half.capitalize()} half\n\n{tables(outcomes(half))}" for half in ("open", "held")]
+    page.write_text(f"{INTRODUCTION}{BEGIN}\n\n" + "\n\n".join(parts) + f"\n\n{END}\n", encoding="utf-8")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Command line."""
+    parser = argparse.ArgumentParser(prog="python -m evals.faithfulness", description=__doc__.splitlines()[0])
+    parser.add_argument("--held", action="store_true", help="the held half: figures alone")
+    parser.add_argument("--misses", action="store_true", help="list what the check got wrong in the open half")
+    parser.add_argument(
+        "--only", default="", metavar="PREFIX", help="cases whose id begins so: en, zh-trend, en-trl-01"
+    )
+    parser.add_argument("--cases", type=Path, metavar="FILE", help="write the open half's cases and stop")
+    parser.add_argument("--write", action="store_true", help=f"both halves' tables into {PAGE.name}")
+    given = parser.parse_args(arguments)
+    if given.held and (given.misses or given.cases):
+        parser.error("the held half's sentences are never shown: --misses and --cases are for the open half")
+    if given.cases:
+        lines = [json.dumps(case.to_json(), ensure_ascii=False) for case in cases() if case.half == "open"]
+        given.cases.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        return 0
+    if given.write:
+        write()
+        return 0
+    checked = outcomes("held" if given.held else "open", given.only)
+    if given.misses:
+        print(misses(checked), end="\n\n")
+    print(tables(checked))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,90 @@
+"""The cases: true sentences about runs, each with versions that hold one falsehood, and sentences without a claim."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from functools import cache
+from typing import Any, Final
+
+from evals.faithfulness.falsehoods import falsehoods, stated
+from evals.faithfulness.templates import Template, templates
+
+MOST: Final = 2
+"""Drawn falsehoods of a sentence, besides those that its template states."""
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A text about one log or two.
+
+    Attributes:
+        id: template, draw and, for a falsehood, its kind.
+        half: open or held.
+        language: zh or en.
+        runs: (name it goes by, run of ``evals/questions/runs.yaml``), one or two.
+        kind: of sentence.
+        truth: true, false or no_claim.
+        falsehood: its kind, or None.
+        text: what is to be checked.
+    """
+
+    id: str
+    half: str
+    language: str
+    runs: tuple[tuple[str, str], ...]
+    kind: str
+    truth: str
+    falsehood: str | None
+    text: str
+
+    def to_json(self) -> dict[str, Any]:
+        """The case as data."""
+        return asdict(self)
+
+
+@cache
+def cases() -> tuple[Case, ...]:
+    """All cases, the same on every call.
+
+    Raises:
+        ValueError: for a template that no run makes true, or a stated falsehood that is not false.
+    """
+    given: Counter[str] = Counter()
+    return tuple(case for template in templates() for case in _of(template, given))
+
+
+def _of(template: Template, given: Counter[str]) -> Iterator[Case]:
+    half = "held" if template.held else "open"
+    for draw, (true, about, rng) in enumerate(template.scenes()):
+        name = f"{template.id}-{draw}"
+        silent = template.kind == "no_claim"
+        same = (half, template.language, about, template.kind)
+        yield Case(name, *same, "no_claim" if silent else "true", None, true.text)
+        if silent:
+            continue
+        for kind, text in template.false.items():
+            written = stated(kind, text, true, rng)
+            if written is None:
+                if draw == template.draws - 1 and template.draws == 1:
+                    raise ValueError(f"{template.id}: the stated falsehood {kind!r} is not false")
+                continue
+            given[kind] += 1
+            yield Case(f"{name}~{kind}", *same, "false", kind, written.text)
+        for kind, text in _chosen(falsehoods(true, rng), given, template, rng):
+            yield Case(f"{name}~{kind}", *same, "false", kind, text)
+
+
+def _chosen(
+    found: Iterator[tuple[str, Any]], given: Counter[str], template: Template, rng: random.Random
+) -> Iterator[tuple[str, str]]:
+    """At most :data:`MOST` falsehoods, of the kinds that are rarest so far."""
+    by_kind: dict[str, list[str]] = {}
+    for kind, written in found:
+        if kind not in template.false:
+            by_kind.setdefault(kind, []).append(written.text)
+    for kind in sorted(by_kind, key=lambda one: (given[one], one))[:MOST]:
+        given[kind] += 1
+        yield kind, rng.choice(by_kind[kind])
