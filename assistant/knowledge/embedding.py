@@ -3,7 +3,9 @@
 What words of a card stand together tells what they mean, and since every card says the same in Chinese and in English,
 the two languages meet: each card is a bag of stems, Chinese characters and pairs, and groups of synonyms, weighted by
 how rare they are; the singular vectors of the table of cards and terms are the axes (Deerwester et al. 1990, "Indexing
-by latent semantic analysis"). A text's vector has unit length, so that the inner product of two is their cosine.
+by latent semantic analysis"). A text's vector has unit length, so that the inner product of two is their cosine. Where
+the cards' single wordings are known, :mod:`assistant.knowledge.tuning` then turns the axes so that each wording lies
+nearest to its own card.
 """
 
 from __future__ import annotations
@@ -11,7 +13,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -20,7 +22,7 @@ from typing import Any, Final, Protocol
 from assistant.knowledge.questions import known_wordings, search_table, without_fillers
 from assistant.knowledge.terms import fold, is_chinese, pieces, stem
 
-SIZE: Final = 192
+SIZE: Final = 128
 """Axes of a vector; fewer if there are fewer texts to learn from."""
 
 _SHARPNESS: Final = 0.7
@@ -74,14 +76,16 @@ class LatentEmbedding:
 
     Args:
         axes: from :func:`learn_axes`.
+        learnt: texts whose vectors were learnt together with the axes.
     """
 
-    name: Final = "latent-1"
+    name: Final = "latent-2"
     whole: Final = True
     """A card is one text: its passages are one per line."""
 
-    def __init__(self, axes: Axes) -> None:
+    def __init__(self, axes: Axes, learnt: Mapping[str, Vector] | None = None) -> None:
         self._axes = axes
+        self._learnt = learnt or {}
 
     def embed_query(self, text: str) -> Vector:
         """The vector of one text; zeros if it holds no word that was learnt."""
@@ -98,19 +102,20 @@ class LatentEmbedding:
 
     def embed_documents(self, texts: list[str]) -> list[Vector]:
         """One vector a text."""
-        return [self.embed_query(text) for text in texts]
+        return [self._learnt[text] if text in self._learnt else self.embed_query(text) for text in texts]
 
 
 def bag(text: str) -> dict[str, float]:
     """Terms of a text and how much each counts: the logarithm of 1 + how many of its lines hold it."""
     counts: Counter[str] = Counter()
     for line in text.splitlines():
-        for term, weight in _line(line).items():
+        for term, weight in line_terms(line).items():
             counts[term] += weight  # type: ignore[assignment]
     return {term: math.log1p(count) for term, count in counts.items()}
 
 
-def _line(text: str) -> dict[str, float]:
+def line_terms(text: str) -> dict[str, float]:
+    """Stems, Chinese characters and pairs, and groups of synonyms (``=first``) of one line, each with its weight."""
     table = search_table()
     plain = without_fillers(fold(text))
     result: dict[str, float] = {}

@@ -13,22 +13,28 @@ from functools import cached_property
 from typing import Final, Literal
 
 from assistant.knowledge.cards import Card, Library
+from assistant.knowledge.entries import entry_of, entry_of_passage
 from assistant.knowledge.index import Entry, Index
-from assistant.knowledge.passages import FoundPassage, Passage, find_passages
+from assistant.knowledge.passages import FoundPassage, find_passages
 from assistant.knowledge.questions import (
     FRAMEWORKS,
+    FRAMEWORKS_OF_PAIR,
     SYNONYM,
     asked_framework,
     asked_kinds,
+    asked_of_two,
+    asks_counterpart,
     known_wordings,
     named_frameworks,
     narrow,
     question_terms,
     search_table,
+    spelt_out,
     without_fillers,
+    without_frame,
     without_framework,
 )
-from assistant.knowledge.resolver import EXPLAINED_AS, Resolver, _ordered
+from assistant.knowledge.resolver import EXPLAINED_AS, Resolution, Resolver, _ordered
 from assistant.knowledge.terms import fold, terms
 from assistant.knowledge.typos import KEY, NAME, Speller
 
@@ -38,10 +44,11 @@ _JOINT: Final = re.compile(r"[/_@]")
 _LIKE_KEY: Final = re.compile(r"[a-z0-9][/_][a-z0-9]", re.IGNORECASE)
 _SHORT_REST: Final = 12
 _LONG_TYPO: Final = 12
+_SHORTEST_NAME: Final = 3
 _COMMON: Final = 0.05
 _MOST_ALIKE: Final = 8
 _LEAST: Final = 0.5
-_HALF: Final = 5.2
+_HALF: Final = 5.6
 """Weighted sum of a card that is just likely enough; goes with the scale of the weights."""
 
 _HELD: Final = (1, 3, 10)
@@ -52,8 +59,8 @@ _MANY_WORDINGS: Final = 3
 _LIKELY: Final = 0.4
 _LEAST_LIKENESS: Final = 0.5
 _GENERAL: Final = frozenset({"concept", "failure"})
+_MAJOR: Final = frozenset({*FRAMEWORKS.values(), *_GENERAL, "custom"})
 _NAMING: Final = ("exact", "name", "typo")
-_PAIR: Final = ("asked", "source")
 _OF_FRAMEWORKS: Final = frozenset(name.lower() for name in (*FRAMEWORKS, *FRAMEWORKS.values()))
 
 
@@ -76,48 +83,16 @@ class Found:
 
 SIGNS: Final = (
     "exact", "name", "typo", "asks_metric", "asks_failure", "asks_concept", "words", "strength", "vectors", "framework",
-    "other_framework", "failure", "concept", "symptom", "verl", "twin",
+    "other_framework", "failure", "concept", "symptom", "verl", "twin", "cover", "likely", "minor",
 )  # fmt: skip
 """What speaks for a card. ``exact``, ``name``, ``typo``: the question names it, weighed by how much of the question
-that is; ``asks_…``: it is a metric, a failure mode or a concept, and the wording asks for one; ``words``: BM25 against
-the best card's, ``strength``: against what the question could reach; ``vectors``: the cosine; ``framework``: whose it
-is; ``symptom``: it is a failure mode and the question tells no name; ``twin``: no framework is asked for, this is
-verl's card, and another framework's card of the same quantity fits that well."""
-
-
-def entry_of(card: Card) -> Entry:
-    """What the index holds of a card: both languages."""
-    keys = " ".join([*card.keys, *card.names])
-    sections = {language: [text for _, text in card.sections(language)] for language in ("zh", "en")}
-    heads = {
-        language: " ".join([keys, card.framework, card.title(language), card.short(language), *card.words(language)])
-        for language in ("zh", "en")
-    }
-    return Entry(
-        id=card.id,
-        names=keys,
-        words=" ".join([*card.words("zh"), *card.words("en")]),
-        asks=" ".join([*card.asks("zh"), *card.asks("en")]),
-        head=" ".join(f"{card.title(language)} {card.short(language)}" for language in ("zh", "en")),
-        body=" ".join(text for texts in sections.values() for text in texts),
-        parts=tuple(
-            part
-            for language in ("zh", "en")
-            for part in (
-                heads[language],
-                "\n".join(card.asks(language)),
-                *sections[language][:1],
-                " ".join(sections[language][1:2]),
-            )
-            if part
-        ),
-    )
-
-
-def entry_of_passage(passage: Passage) -> Entry:
-    """What the index holds of a passage of a team's own document."""
-    head = " ".join([*passage.heading, passage.document])
-    return Entry(passage.id, "", "", "", head, passage.text, (f"{head} {passage.text}",))
+that is; ``asks_…``: it is a metric, a failure mode or a concept, and the wording asks for one; ``words``: BM25
+against the best card's, ``strength``: against what the question could reach; ``vectors``: the cosine; ``framework``:
+whose it is; ``symptom``: it is a failure mode and the question tells no name; ``twin``: no framework is asked for,
+this is verl's card, and another framework's card of the same quantity fits that well; ``cover``, ``likely``: how
+much of the question the card holds, and how strongly its words point to the card
+(:mod:`assistant.knowledge.termtable`); ``minor``: it is a card of a framework that is no trainer of language models
+by reinforcement, and that is not asked for."""
 
 
 class Finder:
@@ -178,11 +153,23 @@ class Finder:
             k: how many at most.
         """
         direct = self.resolver.name(question, framework)
+        if all(r.how == "template" for r in direct) and len(question.split()) > 1:
+            direct = []  # a template takes a whole sentence, too
+        question = question if direct else spelt_out(question)
         asked = asked_framework(fold(question)) if framework is None and not direct else None
         if asked is not None:
             named = self.resolver.name(without_framework(narrow(question)), asked)
             direct = [resolution for resolution in named if not resolution.foreign]
-        if not direct and self._asks_for_unknown(question, framework):
+        told = named_frameworks(fold(question))
+        if not direct and (not told or (len(told) == 1 and not asks_counterpart(fold(question)))):
+            direct = self._alone(without_frame(without_framework(fold(question))), framework or asked)
+        if all(resolution.how == "template" for resolution in direct):  # any text fits into some of these
+            text, mended = self.speller.mend(without_fillers(fold(question)))
+            if text in mended.values():  # a misspelt name and nothing else
+                direct = self.resolver.name(text, framework)
+        if framework is None and not _JOINT.search(question) and all(r.card.framework not in _MAJOR for r in direct):
+            direct = []  # other trainers' bare names are weighed with everything else
+        if not direct and self._asks_for_unknown(question, framework or asked):
             return []
         features = self.features(question, framework)
         scored = [
@@ -194,9 +181,21 @@ class Finder:
         known = {found.card.id for found in first}
         rest = sorted((f for f in scored if f.card.id not in known), key=lambda found: -found.score)
         best = rest[0] if rest else None
-        if not first and (best is None or not self._is_sure(question, best, scored)):
+        if not first and (best is None or not (_is_named(best) or self._is_sure(question, best, scored))):
             return []
         return [*first, *(found for found in rest if found.score >= _LEAST)][:k]
+
+    def _alone(self, name: str, framework: str | None) -> list[Resolution]:
+        """What a question means that holds nothing but a name, or the end of a key."""
+        if not NAME.fullmatch(name) or len(name) < _SHORTEST_NAME:
+            return []
+        named = self.resolver.name(name, framework)
+        if "/" not in name or not all(r.how == "template" for r in named):
+            return [r for r in named if not r.foreign]
+        ends = self.speller.tails.get(name, []) or self.speller.listed_ends(name)
+        if not ends:
+            return named
+        return [Resolution(card, "alias", 0.8) for card in _ordered(ends, framework)]
 
     def _is_sure(self, question: str, best: Found, found: Sequence[Found]) -> bool:
         """Whether what was found best is about the question at all; how much each sign tells is in the table."""
@@ -211,6 +210,7 @@ class Finder:
         )
         total += sure["vectors"] * best.features.get("vectors", 0.0)
         total += sure["strength"] * best.features.get("strength", 0.0)
+        total += sure["cover"] * best.features.get("cover", 0.0)
         total += sure["kind"] * max(
             value for sign, value in {"": 0.0, **best.features}.items() if sign[:5] in {"", "asks_"}
         )
@@ -247,24 +247,33 @@ class Finder:
         text, mended = self.speller.mend(without_fillers(text))
         weights = question_terms(text)
         whole = sum(weight for weight in weights.values() if weight > SYNONYM) or 1.0
-        for cards, sign, span in self._named(narrow(question), mended, asked):
+        counterpart = asks_counterpart(fold(question))
+        for found, sign, span in self._named(narrow(question), mended, asked):
+            cards = [card for card in found if source is None or card.framework != source]
+            if not cards:
+                continue
             share = sum(weights.get(term, 0.0) for term in set(terms(span))) / whole
             value = min(1.0, 0.25 + share) if not KEY.search(span) else 1.0
             for card in cards:
-                twins = self._twins(card, asked) if _JOINT.search(span) else []
+                twins = self._twins(card, asked) if counterpart or _JOINT.search(span) else []
                 for twin in twins:
                     add(twin, "exact", value)
                     add(twin, "name", value)
                 if not twins:
                     add(card, sign, value / len(cards) ** 0.25)
+                    if sign == "name" and len(cards) == 1 and KEY.search(span):
+                        add(card, "exact", value)
         if source is not None and asked is not None:
+            spelt = self._spelt(fold(question), source)
             for cards, _, span in self._named(narrow(question), mended, source):
                 if span.lower() not in _OF_FRAMEWORKS:
-                    for twin in (t for card in cards if card.framework == source for t in self._twins(card, asked)):
-                        add(twin, "exact", 1.0)
-                        add(twin, "name", 1.0)
-        asked_words = self._asked_words(weights)
-        by_words = self.index.by_words(asked_words)
+                    spelt += [card for card in cards if card.framework == source]
+            for twin in (twin for card in spelt for twin in self._twins(card, asked)):
+                add(twin, "exact", 1.0)
+                add(twin, "name", 1.0)
+            for card in spelt[:1]:  # what it is, for a counterpart that no card tells
+                text = f"{text} {card.title('en')} {card.short('en')}"
+        by_words = self.index.by_words(self._asked_words(weights))
         top = max(by_words.values(), default=1.0)
         for card_id, score in by_words.items():
             if card_id in self.library.cards:
@@ -273,6 +282,10 @@ class Finder:
         for card_id, score in self.index.by_vectors(text).items():
             if card_id in self.library.cards:
                 add(self.library.cards[card_id], "vectors", score)
+        for card_id, (cover, likely) in self.index.by_terms(text, signs).items():
+            if card_id in self.library.cards:
+                mine = signs.setdefault(card_id, {})
+                mine["cover"], mine["likely"] = cover, likely
         named = max((max(mine.get(sign, 0.0) for sign in _NAMING) for mine in signs.values()), default=0.0)
         kinds = asked_kinds(narrow(question).lower())
         for card_id, mine in signs.items():
@@ -291,6 +304,8 @@ class Finder:
                 mine["framework" if of == EXPLAINED_AS.get(asked, asked) else "other_framework"] = 1.0
             elif of == "verl":
                 mine["verl"] = 1.0
+            if of not in _MAJOR and of != EXPLAINED_AS.get(asked or "", asked):
+                mine["minor"] = 1.0
         if asked is None:
             self._add_twins(signs)
         return signs
@@ -329,21 +344,34 @@ class Finder:
         if framework is not None:
             others = [other for other in named if other != framework]
             return framework, others[0] if len(others) == 1 else None
-        if len(named) != len(_PAIR):
+        if len(named) != len(FRAMEWORKS_OF_PAIR):
             return (named[0] if len(named) == 1 else None), None
-        names = [match.group().rstrip("./-:") for match in NAME.finditer(text) if KEY.search(match.group())]
-        for source, asked in (tuple(named), tuple(reversed(named))):
-            own = [found for name in names if (found := self.resolver.key(name, source)) and not found.foreign]
-            if own and any(self._twins(found.card, asked) for found in own):
+        if (told := asked_of_two(text)) is not None:
+            return told
+        pairs = (tuple(named), tuple(reversed(named)))
+        spelt = [self._spelt(text, source) for source, _ in pairs]
+        for (source, asked), own in zip(pairs, spelt, strict=True):
+            if any(self._twins(card, asked) for card in own):
+                return asked, source
+        for (source, asked), own, rest in zip(pairs, spelt, reversed(spelt), strict=True):
+            if own and not rest:
                 return asked, source
         return None, None
+
+    def _spelt(self, text: str, framework: str) -> list[Card]:
+        """Cards of a framework that a folded question calls by a key, or by a name with joints."""
+        names = [match.group().rstrip("./-:") for match in NAME.finditer(text)]
+        found = [r.card for name in names if KEY.search(name) for r in self.resolver.name(name, framework)]
+        plain = [self.resolver.key(name, framework) for name in names if not KEY.search(name)]
+        found += [resolution.card for resolution in plain if resolution is not None and resolution.how == "exact"]
+        return [card for card in found if card.framework == EXPLAINED_AS.get(framework, framework)]
 
     def _asked_words(self, weights: Mapping[str, float]) -> dict[str, float]:
         """The terms that full text is asked for: what is common tells nothing, and costs time."""
         return {
-            term: weight
+            term: 1.0
             for term, weight in weights.items()
-            if (weight > SYNONYM and len(term) > 1) or self.index.share(term) <= _COMMON
+            if weight > SYNONYM and (len(term) > 1 or self.index.share(term) <= _COMMON)
         }
 
     def _score(self, signs: Mapping[str, float]) -> float:
@@ -370,11 +398,21 @@ class Finder:
         self, question: str, mended: Mapping[str, str], framework: str | None
     ) -> Iterable[tuple[list[Card], str, str]]:
         """Cards that a part of the question names: the cards, the kind of sign, and the part."""
+        home = None if framework is None else EXPLAINED_AS.get(framework, framework)
         for match in NAME.finditer(question):
             token = match.group().rstrip("./-:")
+            if token.lower() in mended:
+                continue
             found = self.resolver.key(token, framework)
+            ends = [card for card in self.speller.tails.get(token.lower(), []) if card.framework == home]
+            if not ends and home is not None and found is None and "/" in token:
+                ends = self.speller.template_ends(token.lower(), home)
+            if ends and (found is None or found.foreign):
+                yield ends, "exact" if len(ends) == 1 else "name", token
+                continue
             if found is not None:
-                yield [found.card], "exact", token
+                plain = found.card.framework not in _MAJOR and not KEY.search(token)  # a word like any other
+                yield [found.card], "name" if plain else "exact", token
                 alike = [card for card in self.speller.spellings.get(token.lower(), []) if card is not found.card]
                 if alike:
                     yield _ordered(alike, framework), "name", token
@@ -385,21 +423,24 @@ class Finder:
                 if named:
                     yield named, "name", token
             if framework is not None and (found is None or found.foreign):
-                alike = self._by_part.get((EXPLAINED_AS.get(framework, framework), token.lower()), [])
-                if 0 < len(alike) <= _MOST_ALIKE:
-                    yield alike, "name", token
+                parts = self._by_part.get((EXPLAINED_AS.get(framework, framework), token.lower()), [])
+                if 0 < len(parts) <= _MOST_ALIKE:
+                    yield parts, "name", token
         for mention in self.resolver.mentions(question, (), framework):
             cards = [r.card for r in self.resolver.name(mention.text, framework)]
             cards = cards or ([mention.card] if mention.card is not None else [])
+            if KEY.search(mention.text):  # a name with joints is the metric of the framework asked for, not the concept
+                cards = [card for card in cards if card.framework == home] or cards
             if cards:
                 yield cards, "name", mention.text
         for typed, name in mended.items():
-            cards = _ordered(self.speller.spellings.get(name, []), framework)
+            cards = [r.card for r in self.resolver.name(name, framework)]
+            cards = cards or _ordered(self.speller.spellings.get(name, []), framework)
             if not cards and (found := self.resolver.key(name, framework)) is not None:
                 cards = [found.card]
             if cards:
                 yield cards, "typo", name
-                if len(typed) >= _LONG_TYPO:
+                if KEY.search(name) or len(typed) >= _LONG_TYPO:
                     yield cards[:1], "exact", name
 
     @cached_property
@@ -437,6 +478,11 @@ class Finder:
                 for key in entry["keys"]:
                     table.setdefault((entry["framework"], key.lower()), []).append(card)
         return table
+
+
+def _is_named(found: Found) -> bool:
+    """Whether the question spells a key or a name with joints of the card."""
+    return found.features.get("exact", 0.0) >= 1.0 and "typo" not in found.features
 
 
 def _how(signs: Mapping[str, float]) -> How:

@@ -25,8 +25,18 @@ from typing import Any, Final
 
 import orjson
 
-from assistant.knowledge.embedding import Axes, Embedding, LatentEmbedding, learn_axes, wording_digest
+from assistant.knowledge.embedding import (
+    Axes,
+    Embedding,
+    LatentEmbedding,
+    Vector,
+    learn_axes,
+    line_terms,
+    wording_digest,
+)
 from assistant.knowledge.terms import terms
+from assistant.knowledge.termtable import TermTable, build_table
+from assistant.knowledge.tuning import tune
 
 Tell = Callable[[str, str], None]
 """Receives a remark in Chinese and in English."""
@@ -36,7 +46,7 @@ def quiet(zh: str, en: str) -> None:
     """Tells nobody."""
 
 
-_VERSION: Final = "3"
+_VERSION: Final = "4"
 _COLLECTION: Final = "entries"
 _BATCH: Final = 256
 _KEPT: Final = 2
@@ -44,6 +54,7 @@ _MOST_NEW: Final = 0.2
 """Share of new entries from which on the axes are learnt anew, and everything is embedded again."""
 
 _AXES: Final = "axes.npz"
+_TERMS: Final = "terms.npz"
 
 _NO_DEFAULT: Final = None
 """Chroma's own embedding function would download a model; vectors are always given."""
@@ -64,6 +75,7 @@ class Entry:
         body: the text.
         parts: the texts that get a vector each, or one together if the embedding takes them so; passages of one text
             stand on lines of their own.
+        phrases: its names, titles and wordings, each by itself: what people say who mean it.
     """
 
     id: str
@@ -73,11 +85,12 @@ class Entry:
     head: str
     body: str
     parts: tuple[str, ...]
+    phrases: tuple[str, ...] = ()
 
     @property
     def digest(self) -> str:
         """Tells whether it changed."""
-        fields = "\x1f".join((self.names, self.words, self.asks, self.head, self.body, *self.parts))
+        fields = "\x1f".join((self.names, self.words, self.asks, self.head, self.body, *self.parts, *self.phrases))
         return hashlib.sha256(fields.encode()).hexdigest()[:24]
 
 
@@ -88,11 +101,17 @@ class Index:
         folder: where it lies.
         embedding: turns questions into vectors.
         collection: Chroma's, ``None`` if Chroma cannot be used; words are still found then.
+        entries: the entries' ids in the order of the table of terms.
         tell: hears of a server that went away.
     """
 
-    def __init__(self, folder: Path, embedding: Embedding, collection: Any | None, tell: Tell = quiet) -> None:
+    def __init__(
+        self, folder: Path, embedding: Embedding, collection: Any | None, entries: Sequence[str], tell: Tell = quiet
+    ) -> None:
         self.folder = folder
+        self._table = TermTable.load(folder / _TERMS)
+        self._ids = list(entries)
+        self._places = {entry: at for at, entry in enumerate(self._ids)}
         self._tell = tell
         self.has_vectors = collection is not None
         self._embedding = embedding
@@ -145,6 +164,24 @@ class Index:
         for part, distance in zip(found["ids"][0], found["distances"][0], strict=True):
             scores.setdefault(part.rsplit("#", 1)[0], 1.0 - float(distance))
         return dict(list(scores.items())[:k])
+
+    def by_terms(self, text: str, among: Iterable[str], k: int = 20) -> dict[str, tuple[float, float]]:
+        """How much of a question each entry holds, and how strongly its words point to it.
+
+        Args:
+            text: a folded question.
+            among: entries that are asked about in any case.
+            k: how many of those to which the words point most are told, too.
+
+        Returns:
+            entry → (cover, likely), see :class:`~assistant.knowledge.termtable.Evidence`.
+        """
+        import numpy as np
+
+        found = self._table.ask(text)
+        best: list[int] = np.argsort(-found.likely)[:k].tolist()
+        places = {self._places[entry] for entry in among} | {at for at in best if found.likely[at] > 0}
+        return {self._ids[at]: (float(found.cover[at]), float(found.likely[at])) for at in places}
 
     def known(self, questioned: Iterable[str]) -> set[str]:
         """Those of some terms that any entry holds."""
@@ -269,7 +306,7 @@ class _Store:
             if client is not None:
                 collection = self.collection(client, meta["parts"])
         embedding = self.embedding or LatentEmbedding(Axes.load(folder / _AXES))
-        index = Index(folder, embedding, collection, self.tell)
+        index = Index(folder, embedding, collection, meta["order"], self.tell)
         if index.count() != len(self.digests):
             index.close()
             raise _BrokenIndex("words")
@@ -293,6 +330,9 @@ class _Store:
     def build(self, folder: Path) -> int:
         """Writes the index into an empty folder; returns how many vectors it has."""
         _write_words(folder / "words.sqlite", self.entries)
+        texts = ["\n".join(entry.parts) for entry in self.entries]
+        phrases = [[line_terms(phrase) for phrase in entry.phrases] for entry in self.entries]
+        build_table(texts, phrases).save(folder / _TERMS)
         known: dict[str, str] = {}
         axes: Axes | None = None
         before = None if self.chroma_url else self.latest()
@@ -305,9 +345,13 @@ class _Store:
                 axes = Axes.load(before / _AXES) if self.embedding is None else None
         embedding = self.embedding
         if embedding is None:
-            axes = axes or learn_axes(["\n".join(entry.parts) for entry in self.entries])
+            learnt: dict[str, Vector] = {}
+            if axes is None:
+                axes = learn_axes(texts)
+                axes, vectors = tune(axes, LatentEmbedding(axes).embed_documents(texts), phrases)
+                learnt = dict(zip(texts, vectors, strict=True))
             axes.save(folder / _AXES)
-            embedding = LatentEmbedding(axes)
+            embedding = LatentEmbedding(axes, learnt)
         client = _client(folder, self.chroma_url, self.tell)
         parts = 0
         if client is not None:
@@ -320,7 +364,8 @@ class _Store:
             finally:
                 if not self.chroma_url:
                     client.close()
-        meta = {"embedding": self.model_name, "entries": self.digests, "parts": parts}
+        order = [entry.id for entry in self.entries]
+        meta = {"embedding": self.model_name, "entries": self.digests, "order": order, "parts": parts}
         (folder / "meta.json").write_bytes(orjson.dumps(meta))
         return parts
 

@@ -23,6 +23,25 @@ _ASKED: Final = re.compile(
     r"(?<![a-z0-9/_])(verl|trl|roll|openrlhf|slime|nemo(?:[- ]?rl)?|areal|(?:ms-?)?swift)(?![a-z0-9/_])"
 )
 
+FRAMEWORKS_OF_PAIR: Final = ("asked", "source")
+
+_ONE: Final = f"(?P<asked>{_ASKED.pattern})"
+_CALLED: Final = "name|key|keys|metric|metrics|equivalent|counterpart|version|one|term|call|calls|analogue"
+_COUNTERPART: Final = re.compile(
+    r"\b(?:equivalent|counterpart|version of|corresponds?|analogue|same as|name for|called|call)\b"
+    r"|对应|叫什么|叫啥|等价"
+)
+_ASKS_OF: Final = (
+    re.compile(rf"{_ONE}(?:'s)?\s+(?:{_CALLED})\b"),
+    re.compile(rf"(?:对应|换到|换成|等于)\s*{_ONE}"),
+    re.compile(rf"在\s*{_ONE}\s*(?:里|中|那边)"),
+    re.compile(rf"{_ONE}\s*(?:里|中)(?:面)?\s*(?:叫|有没有|对应|哪|是哪)"),
+    re.compile(rf"^\s*{_ONE}\s*(?:里|中)"),
+    re.compile(rf"\b(?:in|does|for)\s+{_ONE}(?:\s+terms)?(?=\s*(?:[?,.]|$|call))"),
+)
+
+_RATE: Final = re.compile(r"(?<![\w/@])tok(?:en)?s?/s(?:ec)?(?:/(gpu|card|卡))?(?![\w/@])", re.IGNORECASE)
+
 _WORD: Final = re.compile(r"[a-z0-9@]+|[\u3400-\u9fff]+")
 _LONGEST_PHRASE: Final = 4
 _LONGEST_CHINESE: Final = 6
@@ -42,10 +61,36 @@ def named_frameworks(text: str) -> list[str]:
     return list(dict.fromkeys(next(FRAMEWORKS[f] for f in FRAMEWORKS if f in match) for match in _ASKED.findall(text)))
 
 
+def asks_counterpart(text: str) -> bool:
+    """Whether a folded question asks for what another framework calls something."""
+    return _COUNTERPART.search(text) is not None
+
+
+def asked_of_two(text: str) -> tuple[str, str] | None:
+    """Of two frameworks that a folded question names the one whose metric it asks for, then the other.
+
+    ``None`` if the wording does not tell: ``verl's name for TRL's kl`` does, ``kl in verl and TRL`` does not.
+    """
+    named = named_frameworks(text)
+    if len(named) != len(FRAMEWORKS_OF_PAIR):
+        return None
+    for pattern in _ASKS_OF:
+        for match in pattern.finditer(text):
+            asked = asked_framework(match["asked"])
+            if asked is not None:
+                return asked, next(name for name in named if name != asked)
+    return None
+
+
 def without_framework(text: str) -> str:
     """A question without the framework that it names, and without what ties the two: ``kl (slime)`` is ``kl``."""
     rest = re.sub(_ASKED.pattern, " ", text, flags=re.IGNORECASE)
     return re.sub(r"^(?:\s|[的里中:()\[\],])+|(?:\s|[的里中:()\[\],]|\b(?:in|of|from)\b)+$", "", rest)
+
+
+def spelt_out(text: str) -> str:
+    """A question with its rates in words: ``tok/s/gpu`` is no key, but tokens per second per gpu."""
+    return _RATE.sub(lambda match: "tokens per second" + (f" per {match[1]}" if match[1] else ""), text)
 
 
 def narrow(text: str) -> str:
@@ -107,6 +152,12 @@ def without_fillers(text: str) -> str:
     return re.sub(r"\s+", " ", str(pattern.sub(" ", text))).strip() or text
 
 
+def without_frame(text: str) -> str:
+    """What is left of a folded question without what stands around a name: the name, if it is about nothing else."""
+    plain = search_table()["frame"].sub(" ", without_fillers(text))
+    return " ".join(word for word in re.split(r"[\s,.:;?!，。：；？！、'\"`“”‘’]+", plain) if word)
+
+
 @lru_cache(maxsize=1)
 def search_table() -> dict[str, Any]:
     """``knowledge/search.yaml``, its patterns compiled."""
@@ -135,5 +186,13 @@ def search_table() -> dict[str, Any]:
         "weights": table["weights"],
         "sureness": table["sureness"],
         "fillers": {*english, *chinese},
+        "frame": re.compile(
+            "|".join(
+                [
+                    *map(re.escape, sorted(table["frame"]["zh"], key=len, reverse=True)),
+                    rf"(?<![\w/@.-])(?:{'|'.join(table['frame']['en'])})(?![\w/@-])",
+                ]
+            )
+        ),
         "pattern": re.compile("|".join([*map(re.escape, long), rf"(?<![\w/@.-])(?:{'|'.join(english)})(?![\w/@-])"])),
     }

@@ -176,6 +176,9 @@ class Resolver:
             _, card = self._statistic(text.lower(), "", {}, framework)
             if card is not None:
                 return [Resolution(card, "template", 0.9, foreign=_foreign(card, framework))]
+        if not result and _COUNTED.fullmatch(folded):  # cons@64 is cons@n
+            named = _ordered(self._names.get(re.sub(r"\d+$", "n", folded), []), framework)
+            return [Resolution(card, "alias", 0.8, foreign=_foreign(card, framework)) for card in named]
         return result
 
     def _meanings(self, folded: str) -> list[Resolution]:
@@ -340,6 +343,7 @@ class Resolver:
 
 
 _STATISTIC = re.compile(r"(?<![A-Za-z0-9_/])(?:mean|std|best|worst|maj)@\d+(?:/(?:mean|std))?(?![\d/])", re.IGNORECASE)
+_COUNTED = re.compile(r"[a-z_]+@\d+")
 _KEY_LIKE = re.compile(r"[A-Za-z][A-Za-z0-9_@./|()-]{1,200}")
 _LOOKS_LIKE_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_@.-]*(?:/[A-Za-z0-9_@.-]+)+")
 _JOINT = re.compile(r"[/_@]")

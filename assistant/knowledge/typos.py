@@ -15,6 +15,7 @@ from typing import Final, TypeVar
 from assistant.knowledge.cards import Card, Library
 from assistant.knowledge.questions import search_table
 from assistant.knowledge.resolver import Resolver
+from assistant.knowledge.templates import template_pattern
 from assistant.knowledge.terms import is_chinese, pieces
 
 K = TypeVar("K")
@@ -22,9 +23,13 @@ K = TypeVar("K")
 NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_@./()|-]*")
 KEY: Final = re.compile(r"[a-z0-9][/_@][a-z0-9]", re.IGNORECASE)
 _JOINTS: Final = re.compile(r"[/_@.\s-]+")
+_LISTED: Final = re.compile(r"\d|^(?:avg|mean|max|min|std|sum|total|acc|score|reward)$")
 _LEAST_ALIKE: Final = 0.78
 _SURELY_ALIKE: Final = 0.9
 _PART_ALIKE: Final = 0.7
+_LEAST_PART_ALIKE: Final = 0.5
+_JOINED_ALIKE: Final = 0.9
+_SHORT_TEXT: Final = 5
 _SHORTEST: Final = 4
 _SHORTEST_JOINED: Final = 7
 _MOST_WORDS: Final = 5
@@ -60,6 +65,8 @@ class Speller:
             right = self._right(name) if len(name) >= _SHORTEST - 1 else None
             if right is not None:
                 mended[name] = right
+        if not mended and (whole := self._nearly_joined(text)) is not None:
+            return whole, {text: whole}
         for typed, right in self._joined(text):
             if not any(typed in other or other in typed for other in mended):
                 mended[typed] = right
@@ -83,7 +90,7 @@ class Speller:
         free = self._resolver.key(name) is not None  # any text fits into some templates
         cutoff = _SURELY_ALIKE if free else _LEAST_ALIKE
         best = process.extractOne(name, known, scorer=OSA.normalized_similarity, score_cutoff=cutoff)
-        if best is not None:
+        if best is not None and _parts_alike(name, str(best[0])):
             return str(best[0])
         if (joined := self._unjointed.get(_JOINTS.sub("", name))) is not None:
             return joined
@@ -97,7 +104,7 @@ class Speller:
         parts = []
         for part in re.split("([/@])", name):
             best = None
-            if len(part) >= _SHORTEST and part not in self.parts:
+            if len(part) >= _SHORTEST - 1 and part not in self.parts:
                 best = process.extractOne(part, self.parts, scorer=OSA.normalized_similarity, score_cutoff=_PART_ALIKE)
             parts.append(best[0] if best is not None else part)
         right = "".join(parts)
@@ -118,6 +125,20 @@ class Speller:
                         at += length - 1
                         break
             at += 1
+
+    def _nearly_joined(self, text: str) -> str | None:
+        """The key that a short text is nearly, without its joints: ``actor/kl los``; ``None`` if there is none."""
+        from rapidfuzz import process
+        from rapidfuzz.distance import OSA
+
+        typed = _JOINTS.sub("", text)
+        short = KEY.search(text) is not None and 1 < len(text.split()) <= _SHORT_TEXT
+        if not short or not typed.isascii() or len(typed) < _SHORTEST_JOINED or typed in self._unjointed:
+            return None
+        best = process.extractOne(
+            typed, self._unjointed.keys(), scorer=OSA.normalized_similarity, score_cutoff=_JOINED_ALIKE
+        )
+        return None if best is None else self._unjointed[best[0]]
 
     def _is_known(self, name: str) -> bool:
         if KEY.search(name):
@@ -153,6 +174,30 @@ class Speller:
                     if card not in bucket:
                         bucket.append(card)
         return table
+
+    def template_ends(self, name: str, framework: str) -> list[Card]:
+        """A framework's cards whose templates may end so, from a joint on: ``acc/std@8``."""
+        return [
+            card for pattern, card in self._template_ends if card.framework == framework and pattern.fullmatch(name)
+        ]
+
+    def listed_ends(self, name: str) -> list[Card]:
+        """Cards whose templates may end so where what fills them is listed or numbered, not any text."""
+        found = [(pattern.fullmatch(name), card) for pattern, card in self._template_ends]
+        return [card for match, card in found if match and all(map(_LISTED.search, match.groupdict().values()))]
+
+    @cached_property
+    def _template_ends(self) -> list[tuple[re.Pattern[str], Card]]:
+        """Ends of templates that hold a fixed part."""
+        ends: dict[tuple[str, str], tuple[re.Pattern[str], Card]] = {}
+        for card in self._library:
+            for key in card.keys:
+                parts = key.split("/")
+                for at in range(1, len(parts) - 1 if "{" in key else 0):
+                    if any("{" not in part for part in parts[at:]) or "@" in parts[-1]:
+                        end = "/".join(parts[at:])
+                        ends.setdefault((card.id, end), (template_pattern(end), card))
+        return list(ends.values())
 
     @cached_property
     def parts(self) -> list[str]:
@@ -244,6 +289,17 @@ class Speller:
         for char in sorted(chars):
             table.setdefault(_sound(char), []).append(char)
         return table
+
+
+def _parts_alike(typed: str, right: str) -> bool:
+    """Whether each part of a key may be a misspelling of the other key's: ``zen`` in ``a/zen`` is none of ``min``."""
+    from rapidfuzz.distance import OSA
+
+    parts, rights = typed.split("/"), right.split("/")
+    return len(parts) != len(rights) or all(
+        OSA.normalized_similarity(part, other) > _LEAST_PART_ALIKE or sorted(part) == sorted(other)
+        for part, other in zip(parts, rights, strict=True)
+    )
 
 
 def _shape(name: str) -> tuple[str, ...]:

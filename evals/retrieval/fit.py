@@ -1,58 +1,134 @@
-"""Weights of the search's signs, fitted to wordings by other hands: `python -m evals.retrieval.fit [--few N]`.
+"""Weights of the search's signs, fitted to unseen questions: `python -m evals.retrieval.fit [--few N]`.
 
-A conditional logit: each question's right cards are to be the likeliest of its candidates. The index is built without
-the wordings that are asked (:mod:`evals.retrieval.wordings`), and five folds tell how well the fit carries over to
-questions it has not seen. Neither half of the evaluation's questions is read. The wordings name no keys, hold no typos
-and hardly any symptoms, so that what is fitted for these signs is not to be taken over.
+A conditional logit: each question's right cards are to be the likeliest of its candidates. Two kinds of questions are
+asked. Wordings of the cards: a fifth of them at a time is left out of the index and asked, those of frameworks other
+than verl mostly with the framework's name, as people ask who do not use verl. And whole questions, which name keys,
+hold typos and describe what goes wrong: the open half and ``questions_tuning.yaml``; they are asked of the whole
+index. As they are few, each counts as four, and the weights are held to those of ``knowledge/search.yaml`` by a small
+penalty. Three folds, by card, tell how well the fit carries over. The held-out half is not read.
 """
 
 from __future__ import annotations
 
 import argparse
+import random
 import sys
 import tempfile
-from collections.abc import Sequence
+import zlib
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import yaml
 
-from assistant.knowledge import library
+from assistant.knowledge import Library, library
 from assistant.knowledge.finder import SIGNS, Finder
 from assistant.knowledge.index import open_index
-from evals.retrieval.wordings import Wording, development, field_wordings, without
+from assistant.knowledge.questions import asked_framework
+from assistant.knowledge.terms import fold
+from evals.retrieval.__main__ import HERE, questions, right_cards
+from evals.retrieval.wordings import GENERAL, twins, without
 
-Case = tuple[Any, Any, str]
-"""Signs of the candidates (rows), whether each is right, and the question's language."""
-
-PENALTY = 0.003
 FOLDS = 5
-FEW = 1600
+HALVES = 3
+FEW = 400
+PENALTY = 0.004
+COUNTED = {"wording": 1.0, "question": 4.0}
+_CANDIDATES = 30
+_NAMED = 0.8
+"""Share of the wordings of other frameworks that are asked with the framework's name."""
+
+_PLACES = (1, 3)
 
 
-def cases(finder: Finder, given: Sequence[Wording]) -> tuple[list[Case], list[Wording]]:
-    """The questions that have a right card among their candidates, and those that have none."""
-    made: list[Case] = []
-    unfound = []
-    for wording in given:
-        features = finder.features(wording.text)
-        labels = np.array([card in wording.right for card in features], dtype=bool)
-        if not labels.any():
-            unfound.append(wording)
-            continue
-        rows = np.array([[signs.get(sign, 0.0) for sign in SIGNS] for signs in features.values()])
-        made.append((rows, labels, wording.language))
-    return made, unfound
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A question's candidates: their signs (candidates × signs), which are right, and where the question is from."""
+
+    rows: Any
+    right: Any
+    source: str
+    language: str
+    card: str
 
 
-def fit(given: Sequence[Case], rounds: int = 300) -> Any:
-    """The weights, by gradient ascent on the likelihood of the right cards, with a small penalty on their squares."""
-    rows = np.vstack([case[0] for case in given])
-    right = np.concatenate([case[1] for case in given])
-    sizes = [len(case[1]) for case in given]
+def tuning_questions(cards: Library) -> list[dict[str, Any]]:
+    """The questions of ``questions_tuning.yaml``, with the ids of the cards that are right."""
+    entries: list[dict[str, Any]] = yaml.safe_load((HERE / "questions_tuning.yaml").read_text(encoding="utf-8"))
+    alike = twins(cards)
+    for entry in entries:
+        right = {card.id for card in cards for pattern in entry["cards"] if fnmatchcase(card.id, pattern)}
+        if entry["kind"] == "paraphrase" and entry.get("framework") is None:
+            right |= {other for card in right for other in alike[card]}
+        entry["right"] = right
+    return entries
+
+
+def case(finder: Finder, text: str, framework: str | None, right: set[str], of: tuple[str, str, str]) -> Case:
+    """A question's signs; ``of`` is its source, its language and its card."""
+    features = finder.features(text, framework)
+    best = sorted(features, key=lambda card: -sum(features[card].get(s, 0.0) * w for s, w in finder.weights.items()))
+    kept = best[:_CANDIDATES]
+    rows = np.array([[features[card].get(sign, 0.0) for sign in SIGNS] for card in kept], dtype=np.float32)
+    return Case(rows.reshape(-1, len(SIGNS)), np.array([card in right for card in kept], dtype=bool), *of)
+
+
+def cases(cards: Library, few: int) -> list[Case]:
+    """Wordings asked of indexes without them, then the whole questions."""
+    alike = twins(cards)
+    owners: dict[str, set[str]] = defaultdict(set)
+    asks = [(ask, language, card) for card in cards for language in ("zh", "en") for ask in card.asks(language)]
+    for ask, _, card in asks:
+        owners[fold(ask)].add(card.id)
+    rng = random.Random(3)
+    rng.shuffle(asks)
+    made = []
+    for part in range(FOLDS):
+        mine = [entry for entry in asks if zlib.crc32(entry[0].encode()) % FOLDS == part]
+        gone: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+        for ask, language, card in mine:
+            gone[card.id][language].append(ask)
+        with tempfile.TemporaryDirectory() as folder:
+            finder = _finder(without(cards, gone), folder)
+            for ask, language, card in [entry for entry in mine if len(owners[fold(entry[0])]) == 1][:few]:
+                text = ask
+                named = card.framework in {*GENERAL, "general", "verl"} or asked_framework(fold(ask)) is not None
+                if not named and rng.random() < _NAMED:
+                    text = f"{card.framework}: {ask}"
+                right = {card.id} | (alike[card.id] if asked_framework(fold(text)) is None else set())
+                made.append(case(finder, text, None, right, ("wording", language, card.id)))
+    with tempfile.TemporaryDirectory() as folder:
+        finder = _finder(cards, folder)
+        for entry in questions(held=False):
+            if entry["kind"] != "unknown":
+                of = ("question", entry["lang"], entry["q"])
+                made.append(case(finder, entry["q"], entry["framework"], right_cards(entry, cards), of))
+        for entry in tuning_questions(cards):
+            if entry["kind"] != "unknown":
+                of = ("question", "en", entry["q"])
+                made.append(case(finder, entry["q"], entry.get("framework"), entry["right"], of))
+    return made
+
+
+def _finder(cards: Library, folder: str) -> Finder:
+    return Finder(cards, lambda entries: open_index(entries, Path(folder)))
+
+
+def fit(given: Sequence[Case], prior: Any, rounds: int = 120) -> Any:
+    """The weights, by gradient ascent on the likelihood of the right cards, held to some weights by a small penalty."""
+    given = [one for one in given if one.right.any()]
+    rows = np.vstack([one.rows for one in given])
+    right = np.concatenate([one.right for one in given])
+    sizes = [len(one.right) for one in given]
     starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
     group = np.repeat(np.arange(len(given)), sizes)
-    weights = np.full(len(SIGNS), 0.5)
+    counted = np.array([COUNTED[one.source] for one in given])
+    counted = (counted / counted.sum())[group]
+    weights = prior.copy()
     momentum = np.zeros(len(SIGNS))
     for _ in range(rounds):
         total = rows @ weights
@@ -60,39 +136,48 @@ def fit(given: Sequence[Case], rounds: int = 300) -> Any:
         likely /= np.add.reduceat(likely, starts)[group]
         wanted = likely * right
         wanted /= np.add.reduceat(wanted, starts)[group]
-        momentum = 0.9 * momentum + rows.T @ (wanted - likely) / len(given) - PENALTY * weights
-        weights = weights + 0.5 * momentum
+        momentum = 0.9 * momentum + rows.T @ ((wanted - likely) * counted) - PENALTY * (weights - prior)
+        weights = weights + 0.3 * momentum
     return weights
 
 
-def first(given: Sequence[Case], weights: Any) -> list[bool]:
-    """For each question whether a right card is first."""
-    return [bool(labels[np.argmax(rows @ weights)]) for rows, labels, _ in given]
+def rank(one: Case, weights: Any) -> int:
+    """Place of the first right card; a large number if there is none among the candidates."""
+    order = np.argsort(-(one.rows @ weights), kind="stable")
+    places = np.flatnonzero(one.right[order])
+    return int(places[0]) + 1 if len(places) else len(SIGNS) * _CANDIDATES
+
+
+def table(ranked: Sequence[tuple[Case, int]]) -> str:
+    """Shares of the first place and of the first three, by source and language."""
+    groups: Mapping[tuple[str, str], list[int]] = defaultdict(list)
+    for one, place in ranked:
+        groups[one.source, one.language].append(place)
+    return "  ".join(
+        f"{source} {language} "
+        + "/".join(f"{sum(place <= least for place in places) / len(places):.3f}" for least in _PLACES)
+        for (source, language), places in sorted(groups.items())
+    )
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Prints the weights and the share of first places: as the weights are, fitted and seen, fitted and unseen."""
+    """Prints the shares as the weights are, fitted and unseen, and the fitted weights."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--few", type=int, default=FEW, help=f"how many wordings (default {FEW}; 0: all)")
+    parser.add_argument("--few", type=int, default=FEW, help=f"wordings of each fifth (default {FEW})")
     options = parser.parse_args(argv)
-    left_out = field_wordings()
     cards = library()
-    questions = development(cards, left_out)[: options.few or None]
-    with tempfile.TemporaryDirectory() as folder:
-        finder = Finder(without(cards, left_out), lambda made: open_index(made, Path(folder)))
-        given, unfound = cases(finder, questions)
-        current = np.array([finder.weights.get(sign, 0.0) for sign in SIGNS])
-    weights = fit(given)
-    unseen: list[bool] = []
-    for fold in range(FOLDS):
-        trained = fit([case for at, case in enumerate(given) if at % FOLDS != fold])
-        unseen += first([case for at, case in enumerate(given) if at % FOLDS == fold], trained)
-    print(f"{len(questions)} wordings, {len(unfound)} without a right card among the candidates")
-    print(
-        f"right card first: {np.mean(first(given, current)):.3f} as the weights are, "
-        f"{np.mean(first(given, weights)):.3f} fitted and seen, {np.mean(unseen):.3f} fitted and unseen"
-    )
-    for sign, weight, now in zip(SIGNS, weights, current, strict=True):
+    given = cases(cards, options.few)
+    weights = _finder(cards, "").weights
+    current = np.array([weights.get(sign, 0.0) for sign in SIGNS])
+    print(f"{len(given)} questions, {sum(not one.right.any() for one in given)} without a right card")
+    print("as the weights are:", table([(one, rank(one, current)) for one in given]))
+    unseen: list[tuple[Case, int]] = []
+    for part in range(HALVES):
+        own = [zlib.crc32(one.card.encode()) % HALVES == part for one in given]
+        trained = fit([one for one, out in zip(given, own, strict=True) if not out], current)
+        unseen += [(one, rank(one, trained)) for one, out in zip(given, own, strict=True) if out]
+    print("fitted and unseen: ", table(unseen))
+    for sign, weight, now in zip(SIGNS, fit(given, current), current, strict=True):
         print(f"  {sign}: {weight:.2f} (now {now:.2f})")
     return 0
 

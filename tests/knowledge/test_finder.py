@@ -168,3 +168,35 @@ def test_asked_kinds_reads_the_wording() -> None:
     assert "metric" in asked_kinds("which metric shows it")
     assert "failure" in asked_kinds("reward 突然掉了")
     assert "concept" in asked_kinds("difference between k1 and k3")
+
+
+@pytest.mark.parametrize(
+    ("question", "card"),
+    [
+        ("which verl metric corresponds to OpenRLHF's actor_grad_norm", "verl/actor/grad_norm"),
+        ("what is verl's version of kl from openrlhf", "verl/actor/kl_loss"),
+        ("verl 里 TRL entropy 的 counterpart", "verl/actor/entropy"),
+        ("AReaL's no_eos_ratios is what in verl", "verl/response_length/clip_ratio"),
+        ("cons@64", "verl/val/maj@n/mean"),
+        ("std@30 是什么东西", "verl/val/std@n"),
+        ("actor/kl los", "verl/actor/kl_loss"),
+        ("rewards/rejcted", "trl/rewards/chosen"),
+        ("rewards/min in verl", "verl/critic/rewards"),
+        ("processing_time/avg in verl", "verl/fully_async/processing_time"),
+    ],
+)
+def test_find_name_of_another_form_gives_its_card(finder: Finder, question: str, card: str) -> None:
+    assert first(finder, question) == card
+
+
+@pytest.mark.parametrize("question", ["what is response_length/zen", "actor/zen", "critic/quantum_flux/mean"])
+def test_find_key_with_a_part_like_none_is_unknown(finder: Finder, question: str) -> None:
+    assert finder.find(question) == []
+
+
+def test_find_bare_word_of_a_rare_trainer_does_not_come_first(finder: Finder) -> None:
+    assert first(finder, "norm of the policy gradient") == "verl/actor/grad_norm"
+
+
+def test_find_rate_in_short_form_is_a_throughput(finder: Finder) -> None:
+    assert {"verl/perf/throughput", "concept/throughput-basis"} & {f.card.id for f in finder.find("tok/s/gpu", k=3)}

@@ -88,6 +88,15 @@ def test_index_inflected_words_and_synonyms_are_found_by_vectors(opened: Callabl
     assert next(iter(index.by_vectors("completion"))) == "c"  # a synonym of response
 
 
+def test_index_terms_tell_cover_and_likelihood(opened: Callable[..., Index]) -> None:
+    index = opened([replace(entry, phrases=entry.parts) for entry in ENTRIES])
+    found = index.by_terms("norm", ["c"])
+    assert found["a"][0] == pytest.approx(1.0)
+    assert found["a"][1] > 0.0
+    assert found["c"] == (0.0, 0.0)  # asked about in any case
+    assert "b" not in found
+
+
 def test_index_question_without_words_finds_nothing(opened: Callable[..., Index]) -> None:
     assert opened().by_vectors("？！…") == {}
     assert opened().by_words({}) == {}

@@ -1,0 +1,51 @@
+"""What a question consists of: the framework it asks for, rates spelt out."""
+
+from __future__ import annotations
+
+import pytest
+
+from assistant.knowledge.questions import asked_of_two, asks_counterpart, spelt_out
+from assistant.knowledge.terms import fold
+
+
+@pytest.mark.parametrize(
+    ("question", "asked"),
+    [
+        ("verl's name for TRL's kl", ("verl", "TRL")),
+        ("which verl metric corresponds to NeMo's gen_kl_error", ("verl", "NeMo-RL")),
+        ("what is OpenRLHF's version of actor/lr in verl", ("OpenRLHF", "verl")),
+        ("NeMo logs values. What's the verl one called", ("verl", "NeMo-RL")),
+        ("ROLL 的 critic/loss 换到 verl 叫什么", ("verl", "ROLL")),
+        ("slime 的 raw_reward 在 TRL 里叫什么", ("TRL", "slime")),
+        ("TRL 里有没有 verl perf/throughput 的 counterpart", ("TRL", "verl")),
+        ("verl's actor/kl_loss in TRL terms", ("TRL", "verl")),
+    ],
+)
+def test_asked_of_two_wording_tells_which(question: str, asked: tuple[str, str]) -> None:
+    assert asked_of_two(fold(question)) == asked
+
+
+@pytest.mark.parametrize("question", ["kl: verl or TRL", "verl 和 TRL 的 entropy 有何不同", "verl's name for kl", "kl"])
+def test_asked_of_two_wording_that_does_not_tell_is_none(question: str) -> None:
+    assert asked_of_two(fold(question)) is None
+
+
+@pytest.mark.parametrize(
+    ("question", "counterpart"),
+    [("verl equivalent of step_time", True), ("return 对应 verl 的哪个 key", True), ("what is step_time", False)],
+)
+def test_asks_counterpart(question: str, counterpart: bool) -> None:
+    assert asks_counterpart(fold(question)) is counterpart
+
+
+@pytest.mark.parametrize(
+    ("question", "spelt"),
+    [
+        ("tok/s/gpu", "tokens per second per gpu"),
+        ("why so few tokens/s", "why so few tokens per second"),
+        ("perf/tok/s", "perf/tok/s"),
+        ("train_speed(iter/s)", "train_speed(iter/s)"),
+    ],
+)
+def test_spelt_out_rates_only(question: str, spelt: str) -> None:
+    assert spelt_out(question) == spelt
