@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from assistant.ask.context import Context
+from assistant.analysis.validation import validation_sets
+from assistant.ask.context import Context, key
 from assistant.model import Verdict
 from assistant.write.document import unmark
 
@@ -26,28 +27,62 @@ THINGS: tuple[tuple[str, re.Pattern[str]], ...] = (
         ),
     ),
     (
+        "data",
+        re.compile(
+            r"(?i)(?:什么|啥|哪(?:个|份|些|套|种)).{0,2}数据集|数据集(?:是|叫|用)|(?:用|训)的?(?:是)?(?:什么|哪(?:个|份|些)|啥)数据"
+            r"|(?:which|what)(?:'s| is)? (?:the )?(?:training )?data ?set\b(?! (?:is|was) better)"
+            r"|(?:name|source) of the (?:training )?data ?set"
+        ),
+    ),
+    (
         "model",
         re.compile(
-            r"(?i)(?:什么|哪个|多大的?)(?:基座|底座)?模型|模型(?:是|叫)什么|(?:什么|哪个)数据集"
-            r"|(?:which|what) (?:base )?(?:model|data ?set)\b(?! (?:is|was) better)|model (?:name|size)"
+            r"(?i)(?:什么|哪个|多大的?)(?:基座|底座)?模型|模型(?:是|叫)什么|(?:用|训)的?(?:是)?(?:什么|哪个|啥).{0,4}模型|底模|多少 ?b ?的"
+            r"|\d+ ?b ?(?:还是|or) ?\d+ ?b|多大的模型"
+            r"|(?:which|what)(?:'s| is)? (?:the )?(?:base |training )?model\b(?! (?:is|was) better)"
+            r"|model (?:name|size)"
+            r"|how (?:big|large) is the model"
         ),
     ),
     (
         "setting",
-        re.compile(r"(?i)采样?温度|温度(?:是|设)|随机种子|种子是|top[-_]?p\b|\btemperature\b|\bseed\b|rollout\.n\b"),
+        re.compile(
+            r"(?i)采样?温度|温度(?:是|设|多少)|随机种子|种子是|top[-_]?[pk]\b|\btemperature\b|\bseed\b|rollout\.n\b|优化器|optimi[sz]er"
+            r"|tokenizer|weight decay|权重衰减|超参|hyper-?param|(?:什么|哪种|啥).{0,4}(?:显卡|gpu|卡)|(?:which"
+            r"|what) (?:kind of )?gpu"
+            r"|单机|多机|几台|几个?节点|how many (?:nodes|machines|servers|hosts)|train_batch_size|mini-?batch|warm-?up"
+            r"|world size"
+        ),
     ),
 )
 
 
+_COUNTED = re.compile(r"(?:几|多少)(?:个|条)|采|how many")
+
+
 def thing_in(text: str) -> str | None:
-    """Which of the things a question asks for, by name."""
+    """Which of the things a question asks for, by name; how many answers a problem gets is no such thing."""
+    if _COUNTED.search(text) and THINGS[0][1].search(text):
+        return None
     return next((name for name, words in THINGS if words.search(text)), None)
+
+
+def _validated_on(context: Context) -> list[str]:
+    """Names of the sets that the log's validations were taken on, as its keys spell them."""
+    steps = context.validation_steps[:1]
+    return list(dict.fromkeys(table.source for step in steps for table in validation_sets(context.run, step)))
 
 
 def unlogged(context: Context) -> Verdict:
     """That the log does not hold it, and what does."""
     name = thing_in(context.query.text) or "setting"
     text = context.say("absent.lead", what=context.say(f"absent.what_{name}"))
+    sources = _validated_on(context) if name == "data" else []
+    if sources:
+        text += ("" if context.language == "zh" else " ") + context.say(
+            "absent.validated_on", names=context.join(key(source) for source in sources)
+        )
+        context.names.update(sources)
     context.doc.paragraph(f"**{text}**")
     context.doc.paragraph(context.say(f"absent.{name}"))
     return Verdict("no_data", unmark(text))

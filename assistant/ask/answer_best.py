@@ -13,6 +13,7 @@ from assistant.analysis.validation import validation_sets
 from assistant.ask import answer_compare
 from assistant.ask.comparing import knowledge_of
 from assistant.ask.context import Context, is_validation, key
+from assistant.ask.departures import departures
 from assistant.ask.naming import central, named_keys, unknown, wanted_steps
 from assistant.ask.parts import note, number
 from assistant.model import Fact, Verdict
@@ -176,6 +177,7 @@ def _moved(context: Context, wanted: Literal["regressed", "improved"]) -> Verdic
     worse = [row for row in result.rows if courses.get(row.metric, row.code) == "regressed"]
     better = [row for row in result.rows if courses.get(row.metric, row.code) == "improved"]
     asked = worse if wanted == "regressed" else better
+    gone = departures(context) if slot.kind != "pair" else []
     looked = context.ledger.count("metrics compared", len(result.rows))
     directed = context.ledger.count("metrics with a better and a worse", sum(row.directed for row in result.rows))
     (a0, a1), (b0, b1) = windows
@@ -187,7 +189,14 @@ def _moved(context: Context, wanted: Literal["regressed", "improved"]) -> Verdic
         text = say(f"moved.{wanted}", names=names, k=number, **spans)
     else:
         text = say(f"moved.none_{wanted}", **spans)
-    doc.paragraph(f"**{text}**")
+    if gone and wanted == "regressed":
+        names = context.join(key(one.metric) for one in gone[:6])
+        lead = say("moved.departed_lead", names=names, step=gone[0].at.step)
+        text = lead + ("" if context.language == "zh" else " ") + (text if asked else "")
+    doc.paragraph(f"**{text.strip()}**")
+    doc.bullets(
+        [say("finding.departure", at=one.at, before=one.before) for one in gone[:4]] if wanted == "regressed" else []
+    )
     other = better if wanted == "regressed" else worse
     neutral = [row for row in result.rows if row.code == "changed"]
     shown = [*asked, *other, *neutral] or [row for row in result.rows if row.directed][:6]
@@ -207,7 +216,17 @@ def _moved(context: Context, wanted: Literal["regressed", "improved"]) -> Verdic
     for row in asked[:3]:
         context.cite(context.card(row.metric))
     context.metrics.extend(row.metric for row in [*asked, *other, *neutral][:8])
-    code = "mixed" if worse and better else "regressed" if worse else "improved" if better else "inconclusive"
+    if gone:
+        context.metrics[:0] = [one.metric for one in gone[:4]]
+    code = (
+        "mixed"
+        if (worse or gone) and better
+        else "regressed"
+        if worse or gone
+        else "improved"
+        if better
+        else "inconclusive"
+    )
     return Verdict(code, unmark(text), "medium")
 
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 import re
 
-from assistant.analysis.compare import compare_runs
+from assistant.analysis.compare import compare_runs, compare_windows
 from assistant.analysis.validation import ValidationSet, validation_sets
 from assistant.ask import answer_validation
 from assistant.ask.comparing import knowledge_of, tell
 from assistant.ask.context import Context, is_validation, key
+from assistant.ask.naming import central, named_keys
 from assistant.ask.parts import change_remarks, change_table, headlines
+from assistant.ask.windows import windows_in
 from assistant.model import Fact, Verdict
 from assistant.write.document import unmark
 
@@ -19,6 +21,13 @@ _HIGHER = re.compile(
 )
 _LOWER = re.compile(
     r"(?i)低了|低多少|跌了|降了|下降了|减少了|降低了|变小了|\b(?:lower|fell|fallen|dropped|decreased|shrunk)\b"
+)
+_PLAIN_MEMORY = re.compile(r"(?i)memory|mem|内存(?:占用)?|memory usage")
+#: Two things set against each other, rather than each against its past.
+_VERSUS = re.compile(
+    r"(?i)\bvs\.?\b|\bversus\b|\bgap\b|difference between|compare[ds]? (?:to|with)|\band\b|差距|差多少|区别"
+    r"|差别|差异|相差"
+    r"|(?:和|跟|与|同|比).{1,24}(?:比|差|高|低|大|小|关系)|对比|比较"
 )
 REWARDS = ("critic/score", "critic/rewards", "reward", "mean_reward")
 
@@ -30,6 +39,15 @@ def compare(context: Context) -> Verdict:
     """
     if len(context.runs) == 2 and not context.query.all_steps and context.query.steps.kind in {"none", "all"}:
         return _runs(context)
+    keys = central(named_keys(context))
+    found = windows_of(context)
+    if found is not None:
+        return _windows(context, keys, *found)
+    whole = context.query.steps.kind in {"none", "all", "single", "last", "first"} and len(context.query.all_steps) < 2
+    if len(keys) > 1 and whole and _VERSUS.search(context.query.text) and not _HIGHER.search(context.query.text):
+        from assistant.ask.answer_pairs import versus
+
+        return versus(context, keys[:4])
     pair = _pair(context)
     if pair is None:
         only = context.run.distinct_steps[0]
@@ -56,7 +74,36 @@ def _runs(context: Context) -> Verdict:
     context.warnings = [warning for warning in context.warnings if warning != alone]
     keys = [m.key for m in context.query.mentions if m.key is not None and m.key in a.columns]
     result = compare_runs(context.ledger, a, b, metrics=keys or None, **knowledge_of(context, a, b))
-    return tell(context, result)
+    verdict = tell(context, result)
+    if keys:
+        from assistant.ask.answer_by_run import own_values
+
+        own_values(context, keys)
+    return verdict
+
+
+def code_of_runs(context: Context, keys: list[str]) -> str:
+    """Verdict on two runs by some metrics, nothing written."""
+    a, b = context.runs
+    held = [m for m in keys if m in a.columns]
+    return compare_runs(context.ledger, a, b, metrics=held or None, **knowledge_of(context, a, b)).verdict
+
+
+def windows_of(context: Context) -> tuple[tuple[int, int], tuple[int, int]] | None:
+    """The two windows of steps that the question names, if it does."""
+    keys = [key for key in central(named_keys(context)) if is_validation(key) or key.startswith("eval")]
+    validated = context.run.series(keys[0])[0] if keys else context.validation_steps
+    return windows_in(context.query.wording or context.query.text, context.run, validated, context.train_steps)
+
+
+def _windows(context: Context, keys: list[str], a: tuple[int, int], b: tuple[int, int]) -> Verdict:
+    """Means over two windows of steps; named metrics alone where the question names some."""
+    knowledge = knowledge_of(context, context.run, context.run)
+    result = compare_windows(context.ledger, a, b, metrics=keys or None, **knowledge)
+    verdict = tell(context, result)
+    if keys:
+        context.metrics[:] = keys
+    return verdict
 
 
 def _pair(context: Context) -> tuple[int, int] | None:
@@ -65,6 +112,11 @@ def _pair(context: Context) -> tuple[int, int] | None:
     ends = context.query.steps.kind == "pair" and set(named) == {steps[0], steps[-1]} and bool(context.query.mentions)
     if ends and any(m.key and context.run.value(m.key, steps[0]) is None for m in context.query.mentions):
         named = []
+    ends = context.query.steps.kind == "pair" and [at for at, _ in context.query.step_marks] == [0, 1]
+    if (
+        ends and not context.query.mentions and len(context.validation_steps) > 1
+    ):  # "the final against the initial model"
+        return context.validation_steps[0], context.validation_steps[-1]
     if len(named) >= 2:
         low, high = sorted(named[:2])
         return low, high
@@ -202,6 +254,11 @@ def _validations(context: Context, first: int, second: int, *, also_training: bo
     doc.table([say("head.metric"), f"step {doc.step(first)}", f"step {doc.step(second)}", say("head.change")], rows)
     context.metrics.extend(str(c.metric) for c in changes[:4])
     context.cite(context.card(str(changes[0].metric)))
+    if also_training:
+        doc.heading("section.changes_to", a=first, b=second)
+        trained = change_table(context, headlines(context, second), first, second)
+        doc.bullets(change_remarks(context, first, second)[:1])
+        context.metrics.extend(str(c.metric) for c in trained[:4])
     return Verdict(code, unmark(summary), "medium")
 
 
@@ -228,6 +285,9 @@ def metrics(context: Context, keys: list[str], first: int, second: int) -> Verdi
     doc = context.doc
     slot = len(doc.blocks)
     doc.blocks.append("")
+    plain = [m for m in context.query.mentions if _PLAIN_MEMORY.fullmatch(m.text)]
+    if plain:  # "memory" may be any of them: all are shown
+        keys = list(dict.fromkeys([*keys, *(m for m in context.run.metrics if "memory" in m or "cuda_mem" in m)]))
     changes = change_table(context, keys[:12], first, second)
     context.metrics.extend(keys[:12])
     if not changes:

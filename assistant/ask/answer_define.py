@@ -2,16 +2,49 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 from assistant.analysis.trend import MIN_POINTS
 from assistant.ask.answer_lookup import lookup
+from assistant.ask.answer_pairs import equality
 from assistant.ask.answer_trend import trend
 from assistant.ask.context import Context, key
+from assistant.ask.extremes import card_for
 from assistant.ask.naming import central, named_keys, unknown, which
 from assistant.knowledge import Card, difference
 from assistant.model import Verdict
 from assistant.write.document import unmark
+
+#: Words that ask for this log's value rather than for the definition alone.
+_HERE = re.compile(r"(?i)\bhere\b|(?:in|of|for) (?:this|my|our) (?:run|log)|这里|这个(?:run|日志|训练)|这份日志|我的")
+
+
+#: Two things of which a question asks which one a metric is.
+_EITHER = (
+    re.compile(r"是?([\u3400-\u9fff]{2,8}?)的?还是([\u3400-\u9fff]{2,8}?)的?(?:数|值)?\s*[?？。]?$"),
+    re.compile(r"(?i)\b(before|pre|after|post)[- ]or[- ](before|pre|after|post)[- ](\w+)"),
+)
+
+
+def _either(context: Context, card: Card) -> str:
+    """Which of the two a question offers the card's words say ("before or after clipping"); empty where none or both.
+
+    It is a word of the card's line or text, so that it can be quoted.
+    """
+    text = context.query.text.strip()
+    said = f"{card.short(context.language)} {card.section(context.language, 'is')}".replace("**", "")
+    found = _EITHER[0].search(text)
+    if found:
+        offered = [word for word in (found[1], found[2]) if word in card.short(context.language)]
+        return offered[0] if len(offered) == 1 else ""
+    found = _EITHER[1].search(text)
+    if found:
+        stem = found[3].lower()[:4]
+        words = re.findall(rf"(?i)\b(?:before|pre|after|post)[- ](?:\w+ )?{re.escape(stem)}\w*", said)
+        sides = {word[:2].lower().replace("pr", "be").replace("po", "af") for word in words}
+        return words[0] if len(sides) == 1 else ""
+    return ""
 
 
 def define(context: Context) -> Verdict:
@@ -31,11 +64,22 @@ def define(context: Context) -> Verdict:
         if nameless is not None:
             return unknown(context, nameless)
         return which(context)
+    if any(
+        card.category != "concept" for card, _ in cards
+    ):  # "is it policy clipping?": the concept is no metric asked for
+        cards.sort(key=lambda pair: pair[0].category == "concept")
+        if _either(context, cards[0][0]):  # "before or after clipping": a property of the metric, no concept of its own
+            cards = [pair for pair in cards if pair[0].category != "concept"]
     first_summary = ""
     for card, named in cards[:3]:
         summary = define_card(context, card, named)
         first_summary = first_summary or summary
-    return Verdict("answered", unmark(first_summary))
+    keys = central(named_keys(context))
+    if len(keys) == 2 and len(cards) == 2:
+        context.doc.paragraph(equality(context, keys[0], keys[1]))
+    _sign_of(context, cards)
+    absent = context.runs and not central(named_keys(context)) and _HERE.search(context.query.text)
+    return Verdict("no_data" if absent else "answered", unmark(first_summary))
 
 
 def define_card(context: Context, card: Card, named: str = "") -> str:
@@ -51,15 +95,22 @@ def define_card(context: Context, card: Card, named: str = "") -> str:
     title, source = card.title(language), card.source
     short = doc.quote(card.id, title, source, card.short(language).rstrip("。."))
     summary = say("define.summary", key=shown, short=short)
+    either = _either(context, card)
+    if either:
+        gap = "" if language == "zh" else " "
+        summary = say("define.either", word=doc.quote(card.id, title, source, either)) + gap + summary
     doc.paragraph(f"**{summary}**")
     framework = context.run.framework if context.runs else None
-    if framework is not None and not card.own and card.framework not in {framework, "concept"}:
+    logged = framework is not None and framework in card.present_when(language)  # the card names the log's framework
+    if framework is not None and not logged and not card.own and card.framework not in {framework, "concept"}:
         doc.paragraph(say("define.foreign", framework=card.framework, own=framework))
     _says(context, card)
     if context.query.depth != "brief" and card.section(language, "read"):
         doc.heading("section.means")
         doc.paragraph(context.quote(card, "read"))
     _here(context, central(held), card)
+    if context.runs and not held and card.category not in {"concept", "failure"} and not card.own:
+        doc.paragraph(f"**{say('define.not_here', key=shown)}**")
     if card.section(language, "not"):
         doc.heading("section.not")
         doc.paragraph(context.quote(card, "not"))
@@ -79,8 +130,22 @@ def define_card(context: Context, card: Card, named: str = "") -> str:
         lines.append(say("define.also", items=others))
     lines.append(say("define.source", source=doc.quote(card.id, title, source, source), ref=context.cite(card)))
     doc.bullets(lines)
-    context.metrics.extend(central(held) or [card.keys[0]])
+    if held or card.category != "concept" or not context.metrics:
+        context.metrics.extend(central(held) or [card.keys[0]])
     return summary
+
+
+def _sign_of(context: Context, cards: list[tuple[Card, str]]) -> None:
+    """What the metric may be a sign of on the side that the question speaks of ("熵太低会怎样"), as its card has it."""
+    for card, named in cards[:2]:
+        name = card_for(context.query.text, (named, *card.keys, card.id))
+        failure = None if name is None else context.resolver.library.get(name)
+        if failure is not None:
+            context.doc.heading("define.section_sign")
+            context.doc.paragraph(f"{context.short(failure)} {context.cite(failure)}")
+            for section in ("is", "next"):
+                context.doc.paragraph(context.quote(failure, section))
+            return
 
 
 def _says(context: Context, card: Card) -> None:
@@ -142,10 +207,7 @@ def _here(context: Context, keys: list[str], card: Card) -> None:
             items.append(name + joined)
     if not items:
         return
-    lines = [context.say("define.here", values=("；" if context.language == "zh" else "; ").join(items))]
-    if card.direction in {"target_range", "context", "neutral"} and not card.meta.get("healthy"):
-        lines.append(context.say("define.no_norm"))
-    context.doc.paragraph(*lines)
+    context.doc.paragraph(context.say("define.here", values=("；" if context.language == "zh" else "; ").join(items)))
 
 
 # -- lookup -------------------------------------------------------------------------------------

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from assistant.analysis.checks import Check, check_step, covered
+import math
+
+from assistant.analysis.checks import NOT_FINITE, RANK, Check, check_step, covered
 from assistant.analysis.diagnosis import role
 from assistant.ask import answer_validation
 from assistant.ask.context import Context, key
+from assistant.ask.departures import RULE, all_checks
 from assistant.ask.detail import every_metric
 from assistant.ask.parts import (
     change_remarks,
@@ -33,12 +36,13 @@ def explain_step(context: Context, step: int) -> Verdict:
     if step not in context.train_steps:
         return answer_validation.validation(context, step)
     doc, every = context.doc, context.query.depth == "every"
-    checks = check_step(context.ledger, step)
+    checks = _checks_of(context, step)
     earlier = [s for s in context.train_steps if s < step]
     previous = earlier[-1] if earlier else None
     slot = len(doc.blocks)
     doc.blocks.append("")
     sentences = _findings(context, checks)
+    doc.paragraph(_not_finite_here(context, step))
     lines = setup_lines(context, step)
     if lines:
         doc.heading("section.setup")
@@ -69,6 +73,34 @@ def explain_step(context: Context, step: int) -> Verdict:
     doc.blocks[slot] = f"**{summary}**"
     context.metrics.extend(headlines(context, step)[:6])
     return verdict_of(context, checks, summary)
+
+
+def _checks_of(context: Context, step: int) -> list[Check]:
+    """What a step breaks, and what began at it: metrics that leave their range, failure modes with their onset here."""
+    run_wide = {check.rule: check for check in all_checks(context) if check.rule == NOT_FINITE}
+    checks = [run_wide.get(check.rule, check) for check in check_step(context.ledger, step)]  # where it began, not here
+    checks = list({check.rule + "".join(check.metrics): check for check in checks}.values())
+    said = {metric for check in checks for metric in check.metrics}
+    for check in all_checks(context):
+        begins = check.rule == RULE or (check.diagnosis is not None and check.diagnosis.onset == step)
+        grave = check.severity in {"critical", "warning"} and step in {
+            *check.steps[:1],
+            getattr(check.diagnosis, "onset", None),
+        }
+        if begins and grave and not said & set(check.metrics):
+            checks.append(check)
+    return sorted(checks, key=lambda check: RANK[check.severity])
+
+
+def _not_finite_here(context: Context, step: int) -> str:
+    """Every metric that is no finite number at a step, where there are several."""
+    found = [m for m, cell in context.run.at(step).items() if not math.isfinite(cell.value)]
+    facts = [fact for metric in found if (fact := context.value(metric, step)) is not None]
+    if len(facts) < 2:
+        return ""
+    return context.say(
+        "nan.here", step=step, names=context.join(f"{key(str(f.metric))} {context.doc.show(f)}" for f in facts)
+    )
 
 
 def _step_summary(context: Context, step: int, grave: list[str], worth: str, changes: list[Fact]) -> str:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
+import re
 
 from assistant.analysis import derive
 from assistant.ask.context import Context, key
 from assistant.ask.naming import absent, named_keys, steps_text, unknown, variant, wanted_steps, which
+from assistant.ask.parts import missing_lines
 from assistant.knowledge import Card
 from assistant.model import Fact, Verdict
+from assistant.model.answer import Op
 from assistant.write.document import unmark
 
 _CLIP = "response_length/clip_ratio"
@@ -25,11 +28,12 @@ def lookup(context: Context) -> Verdict:
     if not keys:
         lost = next((m.text for m in context.query.mentions), None)
         if lost is None:
-            return which(context)
+            return _cut_here(context) or which(context)
         known = next((m.card for m in context.query.mentions if m.card is not None), None)
         if known is None:
             return unknown(context, lost)
-        cut = _lost_in_a_cut(context, lost)
+        own = _own_spelling(context, known)
+        cut = _lost_in_a_cut(context, lost if own is None or "_" in lost else own)
         if cut is not None:
             return cut
         near = context.resolver.nearest(lost, 3, context.run.metrics, only_keys=True)
@@ -59,6 +63,33 @@ def lookup(context: Context) -> Verdict:
     for metric in keys[:3]:
         context.doc.paragraph(context.gloss(metric))
     return Verdict("answered" if found else "no_data", unmark(texts[0]))
+
+
+def _own_spelling(context: Context, card: Card) -> str | None:
+    """The key under which the log's framework would log a metric; ``None`` where the cards do not tell."""
+    if context.run.framework in {None, card.framework}:
+        return None if "{" in card.keys[0] else card.keys[0]
+    others = (other for other in card.meta.get("also", ()) if other["framework"] == context.run.framework)
+    return next((other["keys"][0] for other in others if "{" not in other["keys"][0]), None)
+
+
+def _cut_here(context: Context) -> Verdict | None:
+    """No metric of the log is meant, and the row asked about was cut: what is asked for may stand after the cut."""
+    slot = context.query.steps
+    steps = (
+        slot.values
+        if slot.kind in {"single", "pair"}
+        else context.run.distinct_steps[-1:]
+        if slot.kind == "last"
+        else ()
+    )
+    lines = missing_lines(context, steps)
+    if not lines:
+        return None
+    text = context.say("lookup.cut_here")
+    context.doc.paragraph(f"**{text}**")
+    context.doc.bullets(lines)
+    return Verdict("no_data", unmark(text))
 
 
 def _when_logged(context: Context, card: Card) -> str:
@@ -127,13 +158,39 @@ def _lost_in_a_cut(context: Context, name: str) -> Verdict | None:
     return Verdict("no_data", unmark(text))
 
 
+def _not_finite(context: Context, metric: str, held: list[Fact]) -> str:
+    """How many values of a metric are no finite number, and from which step on; or that all are finite."""
+    bad = [f for f in held if isinstance(f.value, (int, float)) and not math.isfinite(f.value)]
+    count = context.ledger.count("values", len(held), metric=metric)
+    many = context.ledger.count("values not finite", len(bad), metric=metric)
+    if not bad:
+        return context.say("lookup.all_finite", metric=metric, n=count, v=many)
+    steps = [fact.step or 0 for fact in bad]
+    return context.say("lookup.not_finite", metric=metric, n=count, k=many, v=bad[0], steps=_from_to(context, steps))
+
+
+def _from_to(context: Context, steps: list[int]) -> str:
+    """Steps one by one, or as first and last where there are many."""
+    if len(steps) <= 8:
+        return context.doc.show(steps)
+    return context.say("lookup.span", first=steps[0], last=steps[-1])
+
+
 def _one(context: Context, metric: str) -> tuple[str, bool]:
     say, steps = context.say, wanted_steps(context, metric)
+    if context.query.not_finite and context.query.threshold is None:
+        every = [f for s in steps if (f := context.value(metric, s)) is not None]
+        if every:
+            return _not_finite(context, metric, every), True
     held = [f for s in steps if (f := context.value(metric, s)) is not None]
     if (context.query.op is not None or context.query.threshold is not None) and len(held) > 1:
-        return _operation(context, metric, held), True
+        gap = "" if context.language == "zh" else " "
+        texts = [_operation(context, metric, held, op) for op in (context.query.op, *context.query.more_ops)]
+        return gap.join(dict.fromkeys(texts)), True
     if len(held) == 1 and len(steps) == 1:
-        text = say("lookup.one", metric=metric, v=held[0])
+        text = _denied(context, held[0]) + say("lookup.one", metric=metric, v=held[0])
+        if isinstance(held[0].value, float) and not math.isfinite(held[0].value):
+            text += _last_finite(context, metric, held[0])
         clipped = derive(context.ledger, "clipped_trajectories", steps[0]) if metric == _CLIP else None
         batch = derive(context.ledger, "trajectories_per_step", steps[0]) if clipped else None
         if clipped is not None and batch is not None:
@@ -142,16 +199,61 @@ def _one(context: Context, metric: str) -> tuple[str, bool]:
     if not held:
         return absent(context, metric, steps), False
     number = context.ledger.count("values", len(held), metric=metric)
+    spread = _spread(context, metric, held)
     shown = held if len(held) <= 24 else held[-24:]
     rows = [[context.doc.step(f.step or 0), context.doc.show(f), f"L{f.line}"] for f in shown]
     context.doc.table([say("head.step"), key(metric), "line" if context.language == "en" else "行"], rows)
     context.chart(context.title(metric), [metric])
     gaps = [absent(context, metric, [s]) for s in steps if context.value(metric, s) is None]
-    return " ".join([say("lookup.many", metric=metric, n=number), *gaps]), True
+    lead = spread or say("lookup.many", metric=metric, n=number)
+    return ("" if context.language == "zh" else " ").join([lead, *gaps]), True
 
 
-def _operation(context: Context, metric: str, held: list[Fact]) -> str:
-    say, op = context.say, context.query.op
+_STATED = re.compile(
+    r"(?i)(?:\bwas|\bis|\bat|=|是|为|有|到了?|达到了?|只有)\s*"
+    r"(?:about |around |大概|约)?(-?\d+(?:\.\d+)?(?:e-?\d+)?)\s*(%|％)?\s*"
+    r"(?:[,，]?\s*(?:right|correct|yes|isn't it|wasn't it|对吗|对吧|对不对|是吧|是吗|吧|吗|没错|\?|$))"
+)
+
+
+_STATED_SHARE = re.compile(r"(?i)(?<![\d.])(\d+(?:\.\d+)?)\s*(%|％)(?=.{0,16}(?:\?|？|吗|吧|right|correct)\s*[?？]?$)")
+
+
+def _denied(context: Context, fact: Fact) -> str:
+    """Said first where a question states a value that is not the log's, to the digits stated."""
+    match = _STATED.search(context.query.wording) or _STATED_SHARE.search(context.query.wording)
+    if match is None or not isinstance(fact.value, (int, float)) or not math.isfinite(fact.value):
+        return ""
+    stated = float(match[1]) / (100 if match[2] else 1)
+    digits = len(match[1].partition(".")[2]) + (2 if match[2] else 0)
+    if stated == fact.step or math.isclose(stated, float(fact.value), abs_tol=0.501 * 10**-digits):
+        return ""
+    given = context.ledger.constant("stated value", stated, "the question", "fraction" if match[2] else None)
+    gap = "" if context.language == "zh" else " "
+    return context.say("lookup.not_stated", given=given) + gap
+
+
+def _last_finite(context: Context, metric: str, fact: Fact) -> str:
+    """The latest finite value before one that is none."""
+    steps, values = context.run.series(metric)
+    finite = [s for s, v in zip(steps, values, strict=True) if math.isfinite(v) and s < (fact.step or 0)]
+    last = context.value(metric, finite[-1]) if finite else None
+    gap = "" if context.language == "zh" else " "
+    return "" if last is None else gap + context.say("lookup.last_finite", v=last)
+
+
+def _spread(context: Context, metric: str, held: list[Fact]) -> str:
+    """The latest, first, lowest and highest of several values; empty where any is no finite number."""
+    numbers = [(float(f.value), f) for f in held if isinstance(f.value, (int, float)) and math.isfinite(f.value)]
+    if len(numbers) < len(held) or len(held) < 3:
+        return ""
+    low, high = min(numbers, key=lambda pair: pair[0])[1], max(numbers, key=lambda pair: pair[0])[1]
+    count = context.ledger.count("values", len(held), metric=metric)
+    return context.say("lookup.spread", metric=metric, n=count, last=held[-1], first=held[0], low=low, high=high)
+
+
+def _operation(context: Context, metric: str, held: list[Fact], op: Op | None) -> str:
+    say = context.say
     numbers = [(float(f.value), f) for f in held if isinstance(f.value, (int, float)) and not math.isnan(f.value)]
     if not numbers:
         return say("lookup.many", metric=metric, n=context.ledger.count("values", len(held), metric=metric))
@@ -187,7 +289,10 @@ def _operation(context: Context, metric: str, held: list[Fact]) -> str:
         return say("lookup.list", metric=metric, v=total, n=count, steps=steps_text(context, steps), **words)
     if over:
         return say("lookup.first", metric=metric, v=over[0], **words)
-    return say("lookup.never", metric=metric, n=count, **words)
+    nearest = (max if side == "above" else min)(numbers, key=lambda pair: pair[0])[1]
+    gap = "" if context.language == "zh" else " "
+    said = say(f"lookup.{'highest' if side == 'above' else 'lowest'}", v=nearest)
+    return say("lookup.never", metric=metric, n=count, **words) + gap + said
 
 
 # -- trend --------------------------------------------------------------------------------------

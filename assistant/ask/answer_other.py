@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
+import math
+import re
+
 from assistant.analysis import derive
-from assistant.analysis.checks import check_all, covered
-from assistant.analysis.diagnosis import role
+from assistant.analysis.forecast import STEP_TIMES
 from assistant.analysis.identities import largest_advantage
-from assistant.analysis.trend import MIN_POINTS
+from assistant.ask.answer_absent import thing_in, unlogged
 from assistant.ask.context import Context, key
-from assistant.ask.findings import remedy, told
 from assistant.ask.naming import absent
-from assistant.ask.parts import as_rate, note, time_part, timed, top_advantage
+from assistant.ask.parts import as_rate, missing_row, note, number, time_part, timed, top_advantage
 from assistant.model import Fact, Verdict
 from assistant.write.document import unmark
 
 #: Delta degrees of freedom of the group standard deviation (torch.std; core_algos.py#compute_grpo_outcome_advantage).
 DDOF = 1
+_PER_GPU = re.compile(r"(?i)(?:每|一)(?:张|块|个)?\s*(?:卡|gpu)|per (?:gpu|card|device)|each gpu")
+_STAGES = re.compile(
+    r"(?i)阶段|占|share|fraction|环节|拆|哪部分|花在哪|瓶颈|stage|phase|\bpart\b|break ?down|bottleneck|where"
+)
 #: How many further steps are tried where the first does not imply a quantity.
 MOST_STEPS = 60
-#: Findings for which measures are quoted.
-MOST_ADVISED = 2
+#: Keys of the whole throughput and of one GPU's, and how far from a whole number their ratio may be.
+_RATES = (("system/tps/tps", "system/tps_gpu"), ("system/tps", "system/tps_gpu"))
+WHOLE = 0.01
 _NEEDS = {
     "generation": "`timing_per_token_ms/gen`, `perf/throughput`",
     "gpus": "`perf/total_num_tokens`, `perf/throughput`, `perf/time_per_step`",
@@ -42,7 +48,10 @@ _CITED = {
 # -- derive -------------------------------------------------------------------------------------
 def derived(context: Context) -> Verdict:
     """The quantities that a question asks for, each with its arithmetic."""
-    topics = [t for t in context.query.topics if t in _NEEDS] or ["gpus", "batch", "critic", "kl_reward"]
+    asked = [t for t in context.query.topics if t in _NEEDS]
+    if not asked and thing_in(context.query.text) is not None:
+        return unlogged(context)
+    topics = asked or ["gpus", "batch", "critic", "kl_reward"]
     if "advantage" in topics and "critic" in topics and len(topics) == 2:
         topics.remove("critic")
     if "advantage" in topics and "group" not in topics and "batch" not in topics:
@@ -65,6 +74,11 @@ def derived(context: Context) -> Verdict:
             held = all(_held(context, name) for name in _NEEDS[topic].replace("`", "").split(", "))
             phrase = "derive.inconclusive" if held and topic not in {"critic"} else "derive.cannot"
             missing.append(context.say(phrase, what=what, needs=_NEEDS[topic]))
+    if missing and context.run.missing:  # what it takes may stand after a cut
+        lost = sorted({gap.step for gap in context.run.missing})
+        missing.append(
+            context.say("derive.cut", gap=missing_row(context, lost[0]), n=context.ledger.count("steps cut", len(lost)))
+        )
     if not lines:
         context.doc.bullets(missing)
         return Verdict("no_data", unmark(missing[0]))
@@ -124,20 +138,59 @@ def _gpus(context: Context, step: int) -> tuple[list[str], list[str]]:
     cells = _cells(context, step, "perf/total_num_tokens", "perf/throughput", "perf/time_per_step")
     cells = cells or _cells(context, step, "perf/total_num_tokens", "perf/throughput", "timing_s/step")
     if fact is None or cells is None:
-        return [], []
+        return _gpus_by_rates(context, step)
     tokens, rate, seconds = cells
     context.metrics.extend(str(cell.metric) for cell in cells)
     line = context.say("derive.gpus", v=fact, tokens=tokens, rate=rate, time=seconds)
     return [context.say("derive.item_gpus", v=fact)], [line]
 
 
+def _gpus_by_rates(context: Context, step: int) -> tuple[list[str], list[str]]:
+    """GPUs as the whole throughput over that of one, where a log holds both (ROLL's ``system/tps``)."""
+    for whole, each in _RATES:
+        cells = _cells(context, step, whole, each)
+        if cells is None or not all(isinstance(c.value, (int, float)) and c.value > 0 for c in cells):
+            continue
+        ratio = float(cells[0].value or 0) / float(cells[1].value or 1)
+        if round(ratio) < 1 or abs(ratio - round(ratio)) > WHOLE * ratio:
+            continue
+        fact = context.ledger.derived("n_gpus", round(ratio), step=step, inputs=cells, formula=f"{whole} / {each}")
+        context.metrics.extend([whole, each])
+        line = context.say("derive.gpus_rates", v=fact, whole=cells[0], each=cells[1], a=whole, b=each)
+        return [context.say("derive.item_gpus", v=fact)], [line]
+    return [], []
+
+
+def _per_gpu(context: Context, batch: Fact, step: int) -> list[str]:
+    """Trajectories that fall to one GPU, where a question asks for that and they divide evenly."""
+    if not _PER_GPU.search(context.query.text):
+        return []
+    gpus = derive(context.ledger, "n_gpus", step)
+    if gpus is None:
+        _gpus_by_rates(context, step)
+        gpus = next((fact for fact in context.ledger.facts if fact.name == "n_gpus" and fact.step == step), None)
+    if gpus is None or not number(gpus) or number(batch) % number(gpus):
+        return []
+    each = context.ledger.derived(
+        "trajectories_per_gpu", round(number(batch) / number(gpus)), step=step, inputs=[batch, gpus],
+        formula="trajectories_per_step / n_gpus",
+    )  # fmt: skip
+    return [context.say("derive.item_gpus", v=gpus), context.say("derive.item_per_gpu", v=each)]
+
+
 def _batch(context: Context, step: int) -> tuple[list[str], list[str]]:
     fact = derive(context.ledger, "trajectories_per_step", step)
     cells = _cells(context, step, "perf/total_num_tokens", "prompt_length/mean", "response_length/mean")
+    logged = _cells(context, step, "system/batch_size")
+    if (fact is None or cells is None) and logged is not None:
+        context.metrics.append("system/batch_size")
+        items = [context.say("derive.item_batch", v=logged[0]), *_per_gpu(context, logged[0], step)]
+        return items, [context.say("derive.batch_logged", v=logged[0])]
     if fact is None or cells is None:
         return [], []
     tokens, prompt, response = cells
     items = [context.say("derive.item_batch", v=fact)]
+    items += _per_gpu(context, fact, step)
     lines = [context.say("derive.batch", v=fact, tokens=tokens, prompt=prompt, response=response)]
     prompts, group = (derive(context.ledger, name, step) for name in ("prompts_per_step", "group_size"))
     if prompts is not None and group is not None:
@@ -235,6 +288,9 @@ def bottleneck(context: Context) -> Verdict:
             context.doc.table([context.say("head.stage"), context.say("head.time")], rows)
             context.metrics.extend(str(stage.metric) for stage in stages[:2])
             return Verdict("answered", unmark(summary), "medium")
+        whole = _whole_steps(context)
+        if whole is not None:
+            return whole
         elsewhere = "timing_s/step" in context.run.columns  # logged, and not at this step: cut, or a validation
         text = absent(context, "timing_s/step", [step]) if elsewhere else context.say("bottleneck.none")
         context.doc.paragraph(f"**{text}**")
@@ -248,6 +304,29 @@ def bottleneck(context: Context) -> Verdict:
     return Verdict("answered", unmark(summary))
 
 
+def _whole_steps(context: Context) -> Verdict | None:
+    """A log that times whole steps alone: how long they took, the slowest and the fastest."""
+    metric = next((name for name in STEP_TIMES if name in context.run.columns), None)
+    if metric is None or metric == "timing_s/step":
+        return None
+    facts = [f for s in context.run.series(metric)[0] if (f := context.value(metric, s)) is not None]
+    held = [f for f in facts if isinstance(f.value, (int, float)) and math.isfinite(f.value)]
+    if not held:
+        return None
+    low, high = (pick(held, key=number) for pick in (min, max))
+    mean = context.ledger.derived(
+        f"mean({metric})", math.fsum(number(f) for f in held) / len(held), formula=f"mean of {metric}", inputs=held,
+        unit="s",
+    )  # fmt: skip
+    shown = {name: context.doc.show(f, None, "seconds") for name, f in (("mean", mean), ("last", held[-1]))}
+    text = context.say("time.only_total", metric=metric, low=low, high=high, **shown)
+    context.doc.paragraph(f"**{text}**")
+    context.metrics.append(metric)
+    context.cite(context.card(metric))
+    staged = _STAGES.search(context.query.text)  # where stages are asked for, the log does not hold them
+    return Verdict("no_data" if staged else "answered", unmark(text), "medium")
+
+
 def _old_stages(context: Context, step: int) -> list[Fact]:
     """Stage times in verl's older spelling (``timing/gen``), which logs no total; longest first."""
     names = [m for m in context.run.metrics if m.startswith(("timing/", "timing_s/"))]
@@ -255,55 +334,7 @@ def _old_stages(context: Context, step: int) -> list[Fact]:
     return sorted(facts, key=lambda fact: -float(fact.value) if isinstance(fact.value, (int, float)) else 0.0)
 
 
-# -- advice, out of scope ---------------------------------------------------------------
-def advice(context: Context) -> Verdict:
-    """Advice only where a rule fires: its card's measures in their order, with what else it may be and the risk.
-
-    Nothing follows from one step's movement.
-    """
-    doc, say = context.doc, context.say
-    last = context.train_steps[-1] if context.train_steps else context.run.distinct_steps[-1]
-    checks = [
-        c for c in check_all(context.ledger, context.train_steps or [last]) if c.severity in {"critical", "warning"}
-    ]
-    findings = told(context, checks[:MOST_ADVISED])
-    if findings:
-        summary = say("advice.some", first=findings[0].sentence)
-    else:
-        summary = say("advice.none" if covered(context.run) else "explain.not_covered")
-    doc.paragraph(f"**{summary}**")
-    for place, one in enumerate(findings):
-        doc.bullets([one.line if place == 0 else one.whole(context.language)])
-        measures = remedy(context, one)
-        if measures:
-            doc.paragraph(say("advice.measures"), measures)
-            doc.paragraph(context.quote(one.card, "not") if one.card is not None else "")
-    if not findings:
-        doc.bullets(_open_points(context))
-    doc.paragraph(say("advice.condition"))
-    worst = next((s for s in ("critical", "warning") if any(c.severity == s for c in checks)), None)
-    enough = len(context.train_steps) >= MIN_POINTS and covered(context.run)
-    return Verdict(worst or ("healthy" if enough else "insufficient_data"), unmark(summary), "medium")
-
-
-def _open_points(context: Context) -> list[str]:
-    """Where nothing fires: what is missing to judge the run, which is what may be worth doing."""
-    say, lines = context.say, []
-    validated = role(context.run, "val_accuracy")
-    if validated is None:
-        lines.append(say("advice.no_validation"))
-    elif len(validated) < 2:
-        lines.append(say("advice.one_validation"))
-    if len(context.train_steps) < MIN_POINTS:
-        lines.append(say("explain.next_trend"))
-    last = context.train_steps[-1] if context.train_steps else context.run.distinct_steps[-1]
-    times = timed(context, last)
-    if times is not None:
-        first = times.shares[0]
-        lines.append(say("advice.time", share=first, stage=key(str(first.name))))
-    return lines
-
-
+# -- out of scope ------------------------------------------------------------------------
 def out_of_scope(context: Context) -> Verdict:
     """Declined in a line, with what can be done."""
     text = context.say("scope.out")

@@ -5,9 +5,10 @@ from __future__ import annotations
 import copy
 from dataclasses import replace
 
-from assistant.analysis.checks import check_all, covered
+from assistant.analysis.checks import covered
 from assistant.analysis.diagnosis import role
 from assistant.ask.context import Context, key
+from assistant.ask.departures import all_checks
 from assistant.ask.telling import from_to, movement
 from assistant.model import Run, Verdict
 from assistant.write.document import unmark
@@ -37,7 +38,7 @@ def every_run(context: Context) -> Verdict:
     for run in context.runs[:MOST_RUNS]:
         one = about(context, run)
         steps = one.train_steps or list(run.distinct_steps)
-        grave = [c for c in check_all(one.ledger, steps, run) if c.severity in {"critical", "warning"}]
+        grave = [c for c in all_checks(one, steps) if c.severity in {"critical", "warning"}]
         enough = len(one.train_steps) >= _ENOUGH and covered(run)
         state = grave[0].severity if grave else "healthy" if enough else "insufficient_data"
         states.append((str(state), run))
@@ -86,7 +87,9 @@ def _course(context: Context, *names: str) -> str:
         return "—" if fact is None else context.doc.show(fact)
     early, late = from_to(context, metric, trend)
     gap = "，" if context.language == "zh" else ", "
-    return f"{early} → {late}{gap}{movement(context, metric, trend)}"
+    last = context.value(metric, trend.last_step or 0)
+    ended = "" if last is None else gap + context.say("runs.ended", v=last)
+    return f"{early} → {late}{gap}{movement(context, metric, trend)}{ended}"
 
 
 def compare_many(context: Context) -> Verdict:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 
 from assistant.analysis.checks import check_all
 from assistant.analysis.diagnosis import role
@@ -10,7 +11,9 @@ from assistant.analysis.trend import MIN_POINTS
 from assistant.analysis.validation import validation_sets
 from assistant.ask import answer_validation
 from assistant.ask.context import Context, is_validation, key
-from assistant.ask.parts import missing_lines
+from assistant.ask.departures import all_checks
+from assistant.ask.findings import remedy, told
+from assistant.ask.parts import missing_lines, number
 from assistant.ask.telling import course_table, trend_sentence
 from assistant.model import Fact, Verdict
 from assistant.write.document import unmark
@@ -188,10 +191,67 @@ def progress(context: Context, metric: str, trend: Fact) -> tuple[str, str]:
     return state, trend_sentence(context, metric, trend)
 
 
+# -- training up, validation not ---------------------------------------------------------------------------------------
+_MOVES = re.compile(
+    r"(?i)涨|跌|掉|升|降|不动|没动|走平|变好|变差|过拟合|脱节|背离|\b(?:up|down|ris\w+|rose|fall\w*|fell|drop\w*|improv\w*|flat|overfit\w*"
+    r"|increas\w*|decreas\w*|diverg\w*|grow\w*|climb\w*|worse|better|stuck|stall\w*|plateau\w*)\b"
+)
+
+
+def _apart(context: Context, validation: str, training: str) -> Verdict:
+    """Whether training and validation part ways: the course of each, and what the rules make of it."""
+    say, doc = context.say, context.doc
+    facts = {name: context.ledger.trend(name) for name in (validation, training)}
+    states = {name: progress(context, name, fact) for name, fact in facts.items() if fact is not None}
+    for name, (state, sentence) in list(states.items()):
+        if name.endswith("loss"):
+            states[name] = ({"up": "down", "down": "up"}.get(state, state), sentence)
+    down, up = states[validation][0], states[training][0]
+    case = (
+        "apart" if up == "up" and down == "down" else "stalled" if up == "up" and down in {"flat", "few"}
+        else "together" if up == "up" and down == "up" else "other"
+    )  # fmt: skip
+    text = say(f"apart.{case}")
+    doc.paragraph(f"**{text}**")
+    doc.bullets(
+        [states[validation][1] + tail_of(context, validation), states[training][1] + tail_of(context, training)]
+    )
+    grave = [c for c in all_checks(context) if c.severity in {"critical", "warning"}]
+    related = [c for c in grave if {validation, training} & set(c.metrics)] or grave
+    for one in told(context, related[:1]):
+        doc.bullets([one.whole(context.language)])
+        doc.paragraph(remedy(context, one))
+    doc.paragraph(say("apart.level"))
+    context.metrics.extend([validation, training])
+    for name in (validation, training):
+        context.cite(context.card(name))
+    context.chart(say("section.signals"), [validation, training])
+    code = {"apart": "regressed", "stalled": "inconclusive", "together": "improved"}.get(case)
+    code = code or {"down": "regressed", "up": "improved"}.get(down, "inconclusive")
+    return Verdict(code, unmark(text), "medium")
+
+
+def tail_of(context: Context, metric: str) -> str:
+    """The lowest, highest and latest value of a metric, as a sentence led by a blank where the language has one."""
+    facts = [f for s in context.run.series(metric)[0] if (f := context.value(metric, s)) is not None]
+    held = [f for f in facts if isinstance(f.value, (int, float)) and math.isfinite(f.value)]
+    if len(held) < 2:
+        return ""
+    low, high = (pick(held, key=number) for pick in (min, max))
+    gap = "" if context.language == "zh" else " "
+    return gap + context.say("advice.range", low=low, high=high, last=held[-1])
+
+
 # -- validation against training ---------------------------------------------------------------------------------------
 def validation_against_training(context: Context) -> Verdict:
     """Why a validation's accuracy and a training step's reward are not compared; both values, and what can be."""
     say, doc = context.say, context.doc
+    if _MOVES.search(context.query.text):
+        wanted = (("val_accuracy", "held_out_loss"), ("score_mean", "reward_mean", "training_loss"))
+        firsts = [next((r for n in names if (r := role(context.run, n)) is not None), None) for names in wanted]
+        found = [held for held in firsts if held is not None]
+        if len(found) == 2 and all(one.spelling.plain and len(one) >= MIN_POINTS for one in found):
+            return _apart(context, found[0].metrics[0], found[1].metrics[0])
     accuracy = answer_validation.main_accuracy(context)
     score = role(context.run, "score_mean") or role(context.run, "reward_mean")
     reward = None if score is None else score.fact(context.ledger, int(score.steps[-1]))

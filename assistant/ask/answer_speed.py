@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from assistant.analysis import derive
 from assistant.analysis.diagnosis import role
@@ -15,6 +17,7 @@ from assistant.model import Fact, Verdict
 from assistant.write.document import mark, unmark
 from assistant.write.numbers import percent, signed
 
+_HOW_MUCH = re.compile(r"(?i)多少|几(?:秒|分)|差|how much|\bthan\b|compar")
 #: Fewest steps on each side for a test, and the share of the run that a side takes.
 LEAST_SIDE, SIDE = 3, 3
 MOST_STAGES = 5
@@ -50,6 +53,10 @@ def why_slower(context: Context) -> Verdict:
     if any(stage.tokens is not None for stage in found.stages):
         doc.paragraph(say("slower.parts_note"))
     _stage_cards(context, found)
+    if context.query.steps.kind == "pair" and _HOW_MUCH.search(context.query.text):  # two steps set against each other
+        context.query = replace(context.query, intent="compare")
+        code = "inconclusive" if found.slower is None else "regressed" if found.slower else "unchanged"
+        return Verdict("improved" if found.faster else code, unmark(text), "low" if found.slower is None else "medium")
     return Verdict("answered", unmark(text), "low" if found.slower is None else "medium")
 
 
@@ -128,7 +135,9 @@ def _stage_cards(context: Context, found: Slowdown) -> None:
     carrier = found.carrier or (found.stages[0] if found.stages else None)
     if carrier is not None:
         context.cite(context.card(carrier.stage))
-        context.metrics.append(carrier.stage)
+        pair = context.query.steps.kind == "pair"
+        total = str(found.after.metric or "timing_s/step")
+        context.metrics.append(total if pair and total in context.run.columns else carrier.stage)
         context.chart(context.title(carrier.stage), [s.stage for s in found.stages[:3]])
 
 
@@ -271,7 +280,13 @@ def tools(context: Context) -> Verdict:
 def _tool_lines(context: Context, step: int, spent: Fact | None, longest: Fact | None) -> list[str]:
     ledger, lines = context.ledger, []
     whole = context.value("timing_s/agent_loop/generate_sequences/mean", step)
-    if spent is not None and whole is not None and _finite(whole) and _finite(spent) and number(whole) > 0:
+    if (
+        spent is not None
+        and whole is not None
+        and _finite(whole)
+        and _finite(spent)
+        and 0 < number(spent) <= number(whole)
+    ):
         share = ledger.share(
             "tool_calls", "generate_sequences", step, number(spent) / number(whole),
             inputs=[spent, whole],

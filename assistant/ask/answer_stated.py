@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
+from assistant.analysis.diagnosis import role
 from assistant.analysis.validation import ValidationSet, population_error, problem_count, validation_sets
 from assistant.ask import answer_validation
 from assistant.ask.answer_compare import judge_with_trend, with_error
-from assistant.ask.context import Context, benchmark_sizes, key
+from assistant.ask.context import Context, benchmark_sizes, is_validation, key
 from assistant.ask.parts import number
 from assistant.ask.stated import Claim, claim_in
 from assistant.model import Fact, Verdict
@@ -19,6 +21,9 @@ def stated(context: Context) -> Verdict:
     """Whether a stated change would be more than noise; said to be the user's figures, not the log's."""
     claim = claim_in(context.query.text)
     assert claim is not None
+    crossing = _crossing(context, claim)
+    if crossing is not None:
+        return _two_quantities(context, claim, *crossing)
     found = _table(context)
     first, second = (
         context.ledger.constant(f"stated_{name}", value, "the question", "fraction" if abs(value) <= 1 else None)
@@ -71,6 +76,48 @@ def _held(context: Context, metric: str, claim: Claim) -> tuple[int, int] | None
             return None
         steps.append(near[0])
     return (steps[0], steps[1]) if steps[0] != steps[1] else None
+
+
+def _cell_with(context: Context, text: str, value: float, names: Sequence[str]) -> Fact | None:
+    """The cell of some metrics that equals a stated value to the digits stated; the latest of several."""
+    digits = len(text.rstrip("%").partition(".")[2]) + (2 if text.endswith("%") else 0)
+    for name in names:
+        near = [s for s, v in zip(*context.run.series(name), strict=True) if abs(v - value) <= 0.501 * 10**-digits]
+        if near:
+            return context.value(name, near[-1])
+    return None
+
+
+def _crossing(context: Context, claim: Claim) -> tuple[Fact, Fact] | None:
+    """The two cells of a claim that takes a validation's accuracy and a training reward for one quantity."""
+    validation = [m for m in context.run.metrics if is_validation(m) and "/mean@" in m]
+    held = (role(context.run, name) for name in ("score_mean", "reward_mean"))
+    training = [metric for found in held if found is not None for metric in found.metrics]
+    pairs = ((validation, training), (training, validation))
+    for names in pairs:
+        cells = [
+            _cell_with(context, text, value, name)
+            for text, value, name in zip(claim.texts, (claim.first, claim.second), names, strict=True)
+        ]
+        alone = [
+            _cell_with(context, text, value, name) is None
+            for text, value, name in zip(claim.texts, (claim.first, claim.second), reversed(names), strict=True)
+        ]
+        if cells[0] is not None and cells[1] is not None and any(alone):
+            return cells[0], cells[1]
+    return None
+
+
+def _two_quantities(context: Context, claim: Claim, a: Fact, b: Fact) -> Verdict:
+    """That the stated pair is no change at all: two different quantities, each with its place in the log."""
+    text = context.say("claim.crossing", a=a, b=b, ma=str(a.metric), mb=str(b.metric))
+    context.doc.paragraph(f"**{text}**")
+    context.doc.bullets([context.say(f"val_train.{name}") for name in ("problems", "scale", "sampling")])
+    context.doc.paragraph(context.say("val_train.can"))
+    context.metrics.extend([str(a.metric), str(b.metric)])
+    for fact in (a, b):
+        context.cite(context.card(str(fact.metric)))
+    return Verdict("not_comparable", unmark(text))
 
 
 def _in_the_log(context: Context, metric: str, table: ValidationSet, a: int, b: int) -> Verdict:

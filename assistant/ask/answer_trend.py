@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from assistant.analysis.checks import JUDGED, check_all, covered
+import math
+
+from assistant.analysis.checks import JUDGED, covered
+from assistant.analysis.diagnosis import role
 from assistant.analysis.trend import MIN_POINTS
 from assistant.ask.answer_lookup import lookup
-from assistant.ask.context import Context, key
+from assistant.ask.answer_single import tail_of
+from assistant.ask.context import Context, is_validation, key
+from assistant.ask.departures import all_checks, departure
 from assistant.ask.findings import told
 from assistant.ask.naming import absent, central, named_keys, unknown, wanted_steps
 from assistant.ask.telling import trend_sentence
@@ -54,7 +59,12 @@ def health(context: Context, keys: list[str]) -> Verdict:
     doc, steps = context.doc, context.train_steps or list(context.run.distinct_steps)
     slot = context.query.steps
     chosen = [s for s in slot.values if s in steps] if slot.kind == "single" else steps
-    found = [c for c in check_all(context.ledger, chosen or steps) if set(c.metrics) & set(keys)]
+    checks = all_checks(context, chosen or steps)
+    found = [c for c in checks if set(c.metrics) & set(keys)]
+    grave = [c for c in checks if c.severity in {"critical", "warning"} and c not in found]
+    if any(is_validation(m) or _rewarded(context, m) for m in keys):  # what is wrong elsewhere bears on the outcome
+        found += grave[:1]
+        grave = grave[1:]
     findings = told(context, found)
     sentences = [one.sentence for one in findings]
     texts = []
@@ -67,11 +77,20 @@ def health(context: Context, keys: list[str]) -> Verdict:
             texts.insert(0, context.say("lookup.one", metric=metric, v=fact))
     count = context.ledger.count("training_steps", len(context.train_steps))
     judged = any(metric.startswith(JUDGED) for metric in keys)
-    quiet = "health.metric_clean" if judged else "health.metric_unjudged"
+    enough = len(context.train_steps) >= MIN_POINTS and covered(context.run)
+    clean = enough and not grave and slot.kind != "single"
+    quiet = "health.metric_clean" if judged else "health.run_clean" if clean else "health.metric_unjudged"
+    if not clean and _loss_falls(context, keys):
+        quiet = "health.loss_falls"
     summary = sentences[0] if sentences else context.say(quiet, names=context.join(map(key, keys)), n=count)
     doc.paragraph(f"**{summary}**")
     lines = [*(one.line for one in findings[:1]), *(one.whole(context.language) for one in findings[1:])]
     doc.bullets([*lines, *texts])
+    beside = _outcome(context, keys)
+    doc.paragraph(beside)
+    if grave and not found:
+        other = told(context, grave[:1])[0]
+        doc.paragraph(context.say("health.elsewhere", first=other.sentence))
     if len(keys) == 1 and slot.kind != "single":
         _values_table(context, keys[0])
     doc.paragraph(context.say("define.no_norm"))
@@ -79,8 +98,38 @@ def health(context: Context, keys: list[str]) -> Verdict:
         doc.paragraph(context.gloss(metric))
     context.metrics.extend(keys)
     worst = next((s for s in ("critical", "warning") if any(c.severity == s for c in found)), None)
-    enough = judged and len(context.train_steps) >= MIN_POINTS and covered(context.run)
-    return Verdict(worst or ("healthy" if enough else "insufficient_data"), unmark(summary), "medium")
+    vouched = clean or (judged and enough) or _loss_falls(context, keys)
+    return Verdict(worst or ("healthy" if vouched else "insufficient_data"), unmark(summary), "medium")
+
+
+def _loss_falls(context: Context, keys: list[str]) -> bool:
+    """Whether all that is asked about is a training loss that falls, all values finite: as it should be."""
+    found = role(context.run, "training_loss")
+    if found is None or set(keys) - set(found.metrics):
+        return False
+    trends = [context.ledger.trend(metric) for metric in keys]
+    finite = all(math.isfinite(cell.value) for metric in keys for cell in context.run.cells(metric))
+    return finite and all(t is not None and t.direction == "falling" for t in trends)
+
+
+def _rewarded(context: Context, metric: str) -> bool:
+    """Whether a key is the training reward or score."""
+    held = (role(context.run, name) for name in ("score_mean", "reward_mean"))
+    return any(found is not None and metric in found.metrics for found in held)
+
+
+def _outcome(context: Context, keys: list[str]) -> str:
+    """How validation moved, for a question about the training reward: the one is read against the other."""
+    if not any(_rewarded(context, metric) for metric in keys):
+        return ""
+    found = role(context.run, "val_accuracy")
+    if found is None or not found.spelling.plain or found.metrics[0] in keys:
+        return ""
+    trend = context.ledger.trend(found.metrics[0])
+    if trend is None:
+        return ""
+    said = trend_sentence(context, found.metrics[0], trend) + tail_of(context, found.metrics[0])
+    return context.say("health.against", said=said)
 
 
 def _trend_text(context: Context, metric: str, fact: Fact, steps: list[int] | None = None) -> str:
@@ -128,6 +177,10 @@ def _says_little(context: Context, metric: str, fact: Fact) -> list[str]:
 def _trend_detail(context: Context, metric: str, code: str) -> None:
     doc, say = context.doc, context.say
     _values_table(context, metric)
+    doc.paragraph(_outcome(context, [metric]))
+    gone = departure(context, metric)
+    if gone is not None:
+        doc.bullets([say("finding.departure", at=gone.at, before=gone.before)])
     if code == "inconclusive":
         least = context.ledger.constant("least_points", MIN_POINTS, "trend")
         doc.paragraph(say("trend.few_note", least=least))

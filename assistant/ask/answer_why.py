@@ -7,10 +7,12 @@ import re
 from collections.abc import Sequence
 from typing import Literal
 
-from assistant.analysis.checks import Check, check_all
+from assistant.analysis.checks import Check, covered
 from assistant.analysis.diagnosis import role
 from assistant.analysis.trend import MIN_POINTS
+from assistant.ask.answer_single import tail_of
 from assistant.ask.context import Context, key
+from assistant.ask.departures import all_checks
 from assistant.ask.findings import told
 from assistant.ask.naming import central, named_keys, unknown, which
 from assistant.ask.parts import note, number
@@ -19,15 +21,20 @@ from assistant.knowledge import Card
 from assistant.model import Fact, Verdict
 from assistant.write.document import unmark
 
-Claimed = Literal["collapse", "jump", "up", "down"]
+Claimed = Literal["collapse", "burst", "jump", "up", "down", "flat"]
 _CLAIMS: tuple[tuple[Claimed, re.Pattern[str]], ...] = (
     (
-        "collapse",
+        "flat",
         re.compile(
-            r"(?i)崩|坍|塌|发散|爆(?:炸|了|掉)|炸了|挂了"
-            r"|collaps|diverg|blow(?:n|s|ing)?\s*up|blew|explod|crash"
+            r"(?i)不动|没动|不(?:涨|升|降|跌)|没(?:涨|升|降)"
+            r"|not (?:improv|increas|ris|mov|decreas)|停滞|卡住|走平|没变化|\bstuck\b|\bflat\b|plateau|stall"
         ),
     ),
+    (
+        "collapse",
+        re.compile(r"(?i)崩|坍|塌|挂了|归零|清零|collaps|crash"),
+    ),
+    ("burst", re.compile(r"(?i)发散|爆(?:炸|了|掉)|炸了|diverg|blow(?:n|s|ing)?\s*up|blew|explod|explosion")),
     (
         "down",
         re.compile(
@@ -50,6 +57,7 @@ _VITAL = ("val_accuracy", "score_mean", "policy_entropy", "grad_norm", "old_kl",
 #: Around a step: how many steps before and after are shown.
 AROUND = 2
 MOST_KEYS = 3
+ROUNDING = 1e-9
 
 
 # -- "why did it collapse at step 4" -----------------------------------------------------------------------------------
@@ -59,8 +67,7 @@ def premise(context: Context) -> Verdict:
     keys = central(named_keys(context))
     if not keys and any(m.card is None for m in context.query.mentions):
         return unknown(context, next(m.text for m in context.query.mentions if m.card is None))
-    steps = context.train_steps or list(context.run.distinct_steps)
-    checks = check_all(context.ledger, steps)
+    checks = all_checks(context)
     step = context.query.steps.values[-1] if context.query.steps.kind in {"single", "pair"} else None
     if keys:
         return _of_metric(context, keys[0], claimed, step, checks)
@@ -122,6 +129,7 @@ def _of_metric(
             doc.paragraph(f"**{text}**")
             return Verdict("insufficient_data", unmark(text))
         text, holds = _over_run(context, metric, claimed, trend, sudden=sudden)
+        text += tail_of(context, metric)
     doc.paragraph(f"**{text}**")
     related = [c for c in checks if metric in c.metrics and c.severity in {"critical", "warning"}]
     findings = told(context, related)
@@ -146,7 +154,15 @@ def _of_metric(
         context.cite(card)
     context.chart(context.title(metric), [metric])
     worst = next((s for s in ("critical", "warning") if any(c.severity == s for c in related)), None)
-    return Verdict(worst or "insufficient_data", unmark(text), "medium")
+    worst = worst or next((one.check.severity for one in findings if one.grave), None)
+    return Verdict(worst or _unfounded(context, checks, holds=holds), unmark(text), "medium")
+
+
+def _unfounded(context: Context, checks: Sequence[Check], *, holds: bool) -> str:
+    """Where no rule speaks of the metric: healthy if the log denies what was asserted and no rule fires at all."""
+    quiet = not any(c.severity in {"critical", "warning"} for c in checks)
+    enough = len(context.train_steps) >= MIN_POINTS and covered(context.run)
+    return "healthy" if quiet and enough and not holds else "insufficient_data"
 
 
 def _meanwhile(context: Context, metric: str, step: int | None, checks: Sequence[Check]) -> list[Check]:
@@ -154,10 +170,10 @@ def _meanwhile(context: Context, metric: str, step: int | None, checks: Sequence
     trend = context.ledger.trend(metric)
     change = None if trend is None else main_change(context, trend)
     at = step if step is not None else None if change is None else change[0].step
-    if at is None:
-        return []
-    near = max(AROUND, round(0.1 * len(context.run.distinct_steps)))
     grave = [c for c in checks if c.severity in {"critical", "warning"} and c.steps]
+    if at is None:  # it does not move: whatever is grave may be why
+        return grave[:2]
+    near = max(AROUND, round(0.1 * len(context.run.distinct_steps)))
     return [c for c in grave if abs(c.steps[0] - at) <= near][:2]
 
 
@@ -167,7 +183,7 @@ def _at_step(context: Context, metric: str, claimed: Claimed | None, before: int
         fact = context.value(metric, step)
         return context.say("lookup.one", metric=metric, v=fact), True
     up = (change.delta or 0) > 0
-    against = (claimed == "up" and not up) or (claimed in {"down", "collapse"} and up) or not change.delta
+    against = (claimed in {"up", "burst"} and not up) or (claimed in {"down", "collapse"} and up) or not change.delta
     if against:
         return context.say("premise.other_way", metric=metric, c=change, a=before, b=step), False
     if change.significant is False:
@@ -181,7 +197,11 @@ def _at_step(context: Context, metric: str, claimed: Claimed | None, before: int
 def _over_run(context: Context, metric: str, claimed: Claimed | None, trend: Fact, *, sudden: bool) -> tuple[str, bool]:
     sentence = trend_sentence(context, metric, trend)
     way = {"rising": "up", "falling": "down"}.get(trend.direction or "")
-    wanted = "down" if claimed == "collapse" else claimed
+    wanted = "down" if claimed == "collapse" else "up" if claimed == "burst" else claimed
+    if claimed == "flat":
+        if way is None or _nought(context, metric):
+            return sentence, True
+        return context.say("premise.not_flat", metric=metric, trend=sentence), False
     if wanted in {"up", "down"} and way != wanted and not (trend.form == "shift" and way is None):
         word = context.say(f"premise.word_{wanted}")
         if (trend.n or 0) < MIN_POINTS:
@@ -194,6 +214,11 @@ def _over_run(context: Context, metric: str, claimed: Claimed | None, trend: Fac
     if (sudden or claimed == "jump") and trend.form not in {"shift", "bend", "ramp", "turn"}:
         return context.say("premise.no_jump", metric=metric, trend=sentence), False
     return sentence, True
+
+
+def _nought(context: Context, metric: str) -> bool:
+    """Whether a metric is zero throughout but for rounding."""
+    return all(abs(value) < ROUNDING for value in context.run.series(metric)[1] if math.isfinite(value))
 
 
 def _around(context: Context, keys: Sequence[str], step: int) -> None:
@@ -230,10 +255,7 @@ def sign(context: Context) -> Verdict:
     text = _sizes(context, metric, held)
     slot = len(context.doc.blocks)
     context.doc.blocks.append("")
-    steps = context.train_steps or list(context.run.distinct_steps)
-    related = [
-        c for c in check_all(context.ledger, steps) if metric in c.metrics and c.severity in {"critical", "warning"}
-    ]
+    related = [c for c in all_checks(context) if metric in c.metrics and c.severity in {"critical", "warning"}]
     findings = told(context, related)
     context.doc.bullets([one.whole(context.language) for one in findings])
     known = f"sign.{metric.replace('/', '_')}"

@@ -8,14 +8,20 @@ from dataclasses import replace
 
 from assistant.ask import (
     answer_absent,
+    answer_advice,
     answer_ahead,
     answer_best,
+    answer_by_run,
     answer_compare,
     answer_define,
     answer_explain,
+    answer_log,
     answer_lookup,
     answer_other,
+    answer_pairs,
     answer_runs,
+    answer_setup,
+    answer_share,
     answer_single,
     answer_speed,
     answer_stated,
@@ -26,20 +32,35 @@ from assistant.ask import (
     report,
 )
 from assistant.ask.context import Context
+from assistant.ask.departures import all_checks
+from assistant.ask.findings import told
 from assistant.ask.stated import claim_in
 from assistant.model import Verdict
 from assistant.model.answer import Intent
+from assistant.write.document import unmark
 
 Writer = Callable[[Context], Verdict]
+#: A writer that declines (``None``, nothing written) where the log does not hold what its topic needs.
+Attempt = Callable[[Context], Verdict | None]
 MOST_HEALTH_KEYS = 6
 
 #: Topics in the order in which they are looked for: the intent that the answer then has, and its writer.
-TOPICS: dict[str, tuple[Intent, Writer]] = {
+TOPICS: dict[str, tuple[Intent, Attempt]] = {
+    "gaps": ("lookup", answer_log.gaps),
+    "restarts": ("lookup", answer_log.restarts),
     "claim": ("compare", answer_stated.stated),
+    "share": ("bottleneck", answer_share.share),
+    "same": ("lookup", answer_pairs.same),
+    "interval": ("validation", answer_log.interval),
+    "onpolicy": ("derive", answer_setup.on_policy),
+    "cap": ("derive", answer_setup.length_limit),
+    "framework": ("derive", answer_setup.framework),
     "val_train": ("compare", answer_single.validation_against_training),
     "unlogged": ("lookup", answer_absent.unlogged),
     "slowdown": ("bottleneck", answer_speed.why_slower),
     "remaining": ("forecast", answer_ahead.time_left),
+    "total_time": ("lookup", answer_log.total_time),
+    "onset": ("health", answer_log.onset),
     "nan": ("health", answer_single.not_finite),
     "memory": ("health", answer_single.memory),
     "tools": ("lookup", answer_speed.tools),
@@ -67,13 +88,41 @@ def answer(context: Context) -> Verdict:
             query = context.query = replace(query, intent="compare")
             break
         context.query = replace(query, intent=intent, op=None if name in {"best", "worst"} else query.op)
-        return writer(context)
-    if len(context.runs) > 1 and query.steps.kind in {"none", "all"} and not query.mentions:
+        verdict = writer(context)
+        if verdict is not None:
+            return verdict
+        context.query = query
+    one = len(context.runs) == 1 and bool(query.mentions) and query.intent in {"lookup", "trend", "validation"}
+    if one and answer_compare.windows_of(context) is not None:
+        context.query = replace(query, intent="compare")
+    if len(context.runs) > 1 and (verdict := _of_runs(context)) is not None:
+        return verdict
+    return WRITERS[context.query.intent](context)
+
+
+def _of_runs(context: Context) -> Verdict | None:
+    """What is asked of several runs at once; ``None`` where the question is for one run's writer, or a pair's."""
+    query = context.query
+    keys = naming.variant(context, naming.named_keys(context), query.op)
+    keys = keys or [m.key for m in query.mentions if m.key is not None]
+    if not query.mentions and query.steps.kind in {"none", "all"}:
         if query.intent in {"explain", "health"}:
             return answer_runs.every_run(context)
         if query.intent == "compare" and len(context.runs) > 2:
             return answer_runs.compare_many(context)
-    return WRITERS[query.intent](context)
+        return None
+    if not keys or query.threshold is not None or len(query.steps.values) > 1:
+        return None
+    if query.intent in {"lookup", "validation"}:
+        verdict = answer_by_run.by_run(context, keys)
+        return replace(verdict, code="answered")
+    if query.intent == "trend":
+        return answer_by_run.trends(context, keys)
+    if query.intent == "compare" and (len(context.runs) > 2 or query.steps.kind in {"single", "last", "first"}):
+        verdict = answer_by_run.by_run(context, keys)
+        judged = query.steps.kind == "last" and len(context.runs) == 2
+        return replace(verdict, code=answer_compare.code_of_runs(context, keys)) if judged else verdict
+    return None
 
 
 def _explain(context: Context) -> Verdict:
@@ -104,15 +153,25 @@ def _explain(context: Context) -> Verdict:
 
 def _explain_metrics(context: Context) -> Verdict:
     """ "Explain the entropy": its trend where there is one, else its definition with its values."""
+    keys = naming.central(naming.named_keys(context))
     verdict = answer_define.define(context)
-    code = "insufficient_data" if verdict.code == "answered" else verdict.code
-    return replace(verdict, code=code)
+    checks = [c for c in all_checks(context) if c.severity in {"critical", "warning"} and set(c.metrics) & set(keys)]
+    if not checks:
+        return replace(verdict, code="insufficient_data" if verdict.code == "answered" else verdict.code)
+    findings = told(context, checks)
+    context.doc.blocks.insert(0, f"**{findings[0].sentence}**")  # what the rules say of it comes before what it is
+    context.doc.bullets([findings[0].line, *(one.whole(context.language) for one in findings[1:])])
+    worst = "critical" if any(c.severity == "critical" for c in checks) else "warning"
+    return Verdict(worst, unmark(findings[0].sentence), "medium")
 
 
 def _validation(context: Context) -> Verdict:
     slot, query = context.query.steps, context.query
     keys = naming.named_keys(context)
-    report = re.search(r"结果|results?\b|解读|分析|explain|interpret", query.text)
+    report = re.search(
+        r"结果|results?\b|解读|分析|explain|interpret|误差|可信|能信|可靠|error|trust|confiden|uncertain|题|problems",
+        query.text,
+    )
     if keys and not report:
         verdict = answer_lookup.lookup(context)
         if verdict.code == "answered" and slot.kind == "none" and len(context.run.series(keys[0])[0]) == 1:
@@ -136,6 +195,6 @@ WRITERS: dict[str, Writer] = {
     "derive": answer_other.derived,
     "bottleneck": answer_other.bottleneck,
     "validation": _validation,
-    "advice": answer_other.advice,
+    "advice": answer_advice.advice,
     "out_of_scope": answer_other.out_of_scope,
 }

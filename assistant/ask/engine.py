@@ -11,6 +11,7 @@ from weakref import WeakKeyDictionary
 
 from assistant.analysis import Ledger
 from assistant.ask import answer_define, answer_other, answers, naming
+from assistant.ask.answer_named import values_of_named
 from assistant.ask.context import Context, is_validation
 from assistant.ask.understand import Query, State, after, continued_language, language_of, off_topic, parts, understand
 from assistant.ground import check
@@ -66,6 +67,7 @@ class Answerer:
         query = replace(queries[0], text=question)
         if query.runs:  # the runs named, in the order named; one alone is the run that the question is about
             runs = tuple(runs[place] for place in query.runs if place < len(runs))
+        runs = distinct(runs)
         context = Context(query, tuple(runs), self.resolver, Ledger(runs))
         if len(runs) > 1:
             context.warnings.append(context.say("note.other_runs", n=str(len(runs)), name=runs[0].name))
@@ -77,6 +79,9 @@ class Answerer:
             _, further = self._answer(context)
             problem = problem or further
         context.query = first
+        if verdict.code not in {"no_metrics", "out_of_scope", "unknown_metric", "no_data"}:
+            values_of_named(context, queries)
+        _other_readings(context)
         answer = finish(context, verdict, problem, time.perf_counter() - started)
         carried = after(query, answer.facts, language)
         return answer, carried
@@ -127,6 +132,13 @@ class Answerer:
         return Verdict("no_data", unmark(text))
 
 
+def distinct(runs: Sequence[Run]) -> tuple[Run, ...]:
+    """The runs, renumbered where two have the same id (logs that were parsed apart): facts are kept by the run's id."""
+    if len({run.id for run in runs}) == len(runs):
+        return tuple(runs)
+    return tuple(replace(run, id=f"r{place}") for place, run in enumerate(runs))
+
+
 #: Verdict codes by intent, as the contract has them; the two at the end are open to every intent.
 CODES = {
     **dict.fromkeys(
@@ -152,6 +164,17 @@ def _fit(context: Context, verdict: Verdict) -> Verdict:
     return replace(verdict, code=_NOTHING.get(intent, "insufficient_data"))
 
 
+def _other_readings(context: Context) -> None:
+    """Where the words may mean something else, the other readings in a line: the answer's reading is one of several."""
+    found = [text for text in context.query.alternatives if text not in context.suggestions]
+    context.suggestions.extend(found)
+    if found and context.runs:
+        gap = "、" if context.language == "zh" else "; "
+        quoted = gap.join(f"“{text}”" if context.language == "zh" else f"“{text}?”" for text in found)
+        context.names.update(found)
+        context.doc.paragraph(context.say("note.other_readings", listed=quoted))
+
+
 def finish(context: Context, verdict: Verdict, problem: str | None, seconds: float) -> Answer:
     """Renders the document, renumbers the facts used, and checks the finished text against them."""
     doc = context.doc
@@ -173,7 +196,7 @@ def finish(context: Context, verdict: Verdict, problem: str | None, seconds: flo
     findings = tuple(replace(f, evidence=tuple(names[i] for i in f.evidence)) for f in context.findings)
     mentions = tuple(m for m in rendered.mentions if m.end > m.start)
     checked = _check(context, rendered.text, mentions, facts)
-    text, warnings = rendered.text, [*context.warnings, *_overprinted(context)]
+    text, warnings = rendered.text, [*context.warnings, *_cut_apart(context), *_overprinted(context)]
     if checked.failures:
         if strict_grounding():
             detail = "; ".join(f"{why}: {rendered.text[a:b].strip()[:120]}" for a, b, why in checked.failures[:5])
@@ -188,6 +211,17 @@ def finish(context: Context, verdict: Verdict, problem: str | None, seconds: flo
         grounding=checked.grounding, usage=Usage(seconds=round(seconds, 4)), warnings=tuple(warnings),
         suggestions=tuple(context.suggestions), problem=problem,
     )  # fmt: skip
+
+
+def _cut_apart(context: Context) -> list[str]:
+    """Where and why one log was taken as several runs, each place once."""
+    found = {
+        (run.name.rpartition(" #")[0], note.line): note.text(context.language)
+        for run in context.runs
+        for note in run.warnings
+        if note.code == "another_run"
+    }
+    return list(found.values())
 
 
 def _overprinted(context: Context) -> list[str]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from assistant.analysis.checks import Check
 from assistant.ask.considered import others, signs
 from assistant.ask.context import Context
+from assistant.ask.departures import CARDS
 from assistant.knowledge import Card
 
 MOST_DETAILED = 3
@@ -45,7 +46,8 @@ def told(context: Context, checks: Sequence[Check]) -> list[Told]:
     for place, check in enumerate(checks):
         sentence = context.finding(check)
         found = check.diagnosis
-        card = None if found is None else context.resolver.library.get(found.card)
+        name = CARDS.get(check.rule) if found is None else found.card
+        card = None if name is None else context.resolver.library.get(name)
         context.cite(card)
         parts = (signs(context, check), others(context, check)) if place < MOST_DETAILED else ()
         line = ("" if context.language == "zh" else " ").join(part for part in parts if part)

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from assistant.ask.patterns import patterns
 from assistant.ask.query import Depth, Query, State
+from assistant.ask.steps import NUMBER_WORDS
 from assistant.ask.wording import language_asked, language_of
 from assistant.knowledge import Mentioned, Resolver
 from assistant.model import Fact, Run, StepSlot
@@ -25,20 +26,35 @@ _LANGUAGE_WORDS = re.compile(
 )
 _THAT_STEP = re.compile(
     r"(?i)(?:那|这|该|当时|此)(?:一)?(?:个)?\s*(?:步|step|时候|次)|\b(?:that|this|the same|at that) step\b"
-    r"|\bat that (?:point|time)\b|\bthere\b"
+    r"|\bat that (?:point|time)\b|\bthere\b|\bsame step\b|同一(?:个)?\s*(?:步|step)"
 )
 _RELATIVE = re.compile(
-    r"(?i)(?P<next>(?:下|(?<!最)后)一?(?:个)?\s*(?:步|step)|\bnext (?:step|one)\b|the (?:step )?after)"
-    r"|(?P<back>(?:上|前)一(?:个)?\s*(?:步|step)|\bprevious (?:step|one)\b|\bthe (?:step|one) before\b)"
+    r"(?i)(?P<next>(?:下|(?<!最)后)一?(?:个)?\s*(?:步|step)|(?:下|后)一次|\b(?:next|following) (?:step|one|eval\w*|val\w*)\b"
+    r"|\b(?:the )?(?:step |one )?after (?:that|it)\b|\bthe (?:step |one )after\b|the after)"
+    r"|(?P<back>(?:上|前)一(?:个)?\s*(?:步|step)|(?:上|前)一次|再(?:往)?前一?(?:步|次)|\bprevious (?:step|one|eval\w*|val\w*)\b"
+    r"|\b(?:the )?(?:step|one) (?:right |just )?before\b|\bthe (?:step|one) prior\b)"
 )
 _BARE_NUMBER = re.compile(
-    r"(?i)^\s*(?:那|那么|and|what about|how about|then|or|at|in|on|换成?|\s)*\s*(\d{1,7})\s*(?:步|呢|[?!.\s])*$"
+    r"(?i)^\s*(?:那|那么|and|what about|how about|then|or|at|in|on|换成?|\s)*\s*(\d{1,7})\s*(?:步|的|呢|[?!.\s])*$"
 )
 _BARE_PAIR = re.compile(
     r"(?i)^\s*(?:那|and|what about|then|\s)*(?:step\s*)?(\d{1,7})\s*(?:vs\.?|和|跟|与|and|to|对比"
     r"|比)\s*(?:step\s*)?(\d{1,7})\s*[?呢.]*$"
 )
+_DENIED = re.compile(r"(?i)(?:不是|而非|并非|\bnot|n't|rather than|instead of)\s*(?:the|说|问|看|要|指)?\s*$")
+#: How far two steps asked about one after the other are apart.
+_DIFFERENCE = re.compile(
+    r"(?i)差(?:多少|了多少|几|距|值)|相差|[降涨跌升变高低掉][了出]?(?:多少|几倍|几个点|多大)|变化(?:多大|多少|了多少)"
+    r"|(?:两|俩)(?:个|步|者).{0,6}(?:差|比|变)|\b(?:difference|delta|gap)\b|by how much|how (?:much|far) apart"
+    r"|how (?:much|big)\b.{0,20}\b(?:change|drop|gain|jump|rise|fall|grow)\b|how much (?:higher|lower|more|less|better|worse)"
+)
+_IT = re.compile(r"(?i)\b(?:it|that|this)\b|它|那一?步|这个值|那个值")
+_LAST_NUMBER = re.compile(r"(?<![\d.])(\d{1,7})\s*(?:步)?\s*[.!。]*\s*$")
 _HERE = re.compile(r"(?i)我这个|这个\s*run|在?这里|这个日志|\b(?:in|for) (?:this|my|our) (?:run|log|case)|\bhere\b")
+_PLACES = {"一": 0, "二": 1, "两": 1, "三": 2, "1": 0, "2": 1, "3": 2, "first": 0, "second": 1, "third": 2}
+_PLACE = re.compile(
+    r"(?i)第\s*([一二两三123])\s*(?:个|份|次)(?!\s*(?:步|step|epoch))|\bthe (first|second|third)(?: one)?\s*[?.!]*$"
+)
 #: Below this sum of weights a question's intent is not told by itself.
 _WEAK = 2.5
 _AGAINST = re.compile(
@@ -57,6 +73,8 @@ def after(query: Query, facts: Sequence[Fact], language: str) -> State:
     step = None
     if query.op in {*_EXTREMES, "first_crossing"} or {"best", "worst"} & set(query.topics):
         step = next((fact.step for fact in facts if fact.kind == "value" and fact.step is not None), None)
+    if "onset" in query.topics:
+        step = next((fact.step for fact in facts if fact.name == "onset"), None)
     return State(query.intent, query.mentions, query.steps, language, query.depth, query, step)
 
 
@@ -94,17 +112,48 @@ def followed(own: Query, text: str, state: State, runs: Sequence[Run], *, resolv
         return _why(own, before, state)
     if (corrected := _corrected(own, before, text, runs, resolver)) is not None:
         return corrected
+    if runs and (apart := _apart(own, before, text, runs[0])) is not None:
+        return apart
     own = _steps_meant(own, state, text, runs)
     marked = single["follow"].search(text) is not None
     fragment = len(text) <= 24 if own.language == "zh" else len(text.split()) <= 5
     fragment = fragment and strength < _WEAK
-    if own.intent == "out_of_scope" and (marked or fragment or own.runs):
+    about = own.threshold is not None or own.asked_op is not None or _IT.search(text) is not None
+    if own.intent == "out_of_scope" and (marked or fragment or own.runs or about):
         own = replace(own, intent="explain", guessed=True)
     if own.op is None and own.asked_op is not None and not own.mentions and before.mentions:
         own = replace(own, op=own.asked_op)
     elif not own.mentions and own.op is None:
         own = replace(own, asked_op=None)
-    return _filled(own, before, text, marked=marked, fragment=fragment or own.guessed, soft=strength < _WEAK)
+    found = _filled(own, before, text, marked=marked, fragment=fragment or own.guessed, soft=strength < _WEAK)
+    if runs and found.mentions == before.mentions and _one_step(found, runs[0]) != (then := _one_step(before, runs[0])):
+        return replace(found, earlier=then)
+    return found
+
+
+def _one_step(query: Query, run: Run) -> int | None:
+    """The one step that a question is about, the last and the first among them."""
+    if query.steps.kind == "single":
+        return query.steps.values[0]
+    steps = _logged(query.mentions, run)
+    if query.steps.kind not in {"first", "last"} or not steps:
+        return None
+    return steps[0 if query.steps.kind == "first" else -1]
+
+
+def _apart(own: Query, before: Query, text: str, run: Run) -> Query | None:
+    """ "How big is the difference?" after the same was asked of two steps, one after the other."""
+    step = _one_step(before, run)
+    if own.steps.kind != "none" or own.threshold or step is None or before.earlier is None:
+        return None
+    if not _DIFFERENCE.search(text) or (own.mentions and own.mentions != before.mentions):
+        return None
+    pair = (before.earlier, step)
+    return replace(
+        before, text=own.text, wording=own.wording or own.text, language=own.language, intent="compare", op=None,
+        asked_op=None, steps=StepSlot("pair", tuple(sorted(pair))), all_steps=pair, step_marks=((0, pair[0]), (1, step)),
+        follows="slots", guessed=False,
+    )  # fmt: skip
 
 
 def _filled(own: Query, before: Query, text: str, *, marked: bool, fragment: bool, soft: bool) -> Query:
@@ -116,6 +165,8 @@ def _filled(own: Query, before: Query, text: str, *, marked: bool, fragment: boo
     }  # fmt: skip
     intent: Intent = own.intent
     weak = own.guessed or ((marked or fragment) and (soft or intent in {"define", "lookup", "explain", "out_of_scope"}))
+    if own.topics == ("onset",) and before.mentions and not own.mentions:  # "since when", of the metric just spoken of
+        return replace(own, mentions=before.mentions, follows="slots")
     if own.topics and before.intent == "derive" and own.intent in {"derive", "explain", "lookup", "define"}:
         return replace(own, intent="derive", follows="slots")
     if weak and not own.topics and (any(said.values()) or marked or own.guessed):
@@ -129,6 +180,8 @@ def _filled(own: Query, before: Query, text: str, *, marked: bool, fragment: boo
     if not said["metric"] and takes and before.mentions and intent not in {"derive", "out_of_scope"}:
         changes["mentions"] = before.mentions
     kept = intent == before.intent or intent in {"lookup", "trend", "compare"}
+    if intent == "trend" and before.steps.kind in {"single", "last", "first"}:
+        kept = False  # a trend takes more than the one step asked about before
     windowed = before.steps.kind in {"all", "range", "last_n"} or not said["threshold"]
     over_one = own.op is not None and before.steps.kind in {"single", "last", "first"}
     if not (said["steps"] or over_one) and takes and kept and before.steps.kind != "none" and windowed:
@@ -192,10 +245,13 @@ def _corrected(own: Query, before: Query, text: str, runs: Sequence[Run], resolv
     match = patterns().single["correction"].search(text)
     if match is None or not (before.mentions or own.mentions):
         return None
-    mentions = own.mentions
+    mentions = _not_denied(own.mentions, text)
     unclear = not any(m.key for m in mentions) or len(mentions) > 1
     found = _sibling(text[match.start() :], before.mentions, runs[0], resolver) if unclear and runs else None
     mentions = mentions if found is None else (found,)
+    if own.steps.kind in {"none", "all"} and before.steps.kind == "single" and (number := _LAST_NUMBER.search(text)):
+        step = int(number[1])
+        own = replace(own, steps=StepSlot("single", (step,)), all_steps=(step,))
     own_steps = own.steps.kind not in {"none", "all"}
     if not mentions and not own_steps and not own.runs:
         return None
@@ -206,6 +262,12 @@ def _corrected(own: Query, before: Query, text: str, runs: Sequence[Run], resolv
         step_marks=own.step_marks, op=own.op or before.op, asked_op=own.asked_op or before.asked_op,
         threshold=own.threshold or before.threshold, runs=own.runs or before.runs, follows="slots",
     )  # fmt: skip
+
+
+def _not_denied(mentions: tuple[Mentioned, ...], text: str) -> tuple[Mentioned, ...]:
+    """The metrics meant: of "the gradient norm, not the score" the first alone."""
+    meant = tuple(m for m in mentions if not _DENIED.search(text[: m.start]))
+    return meant if meant else mentions
 
 
 def _sibling(text: str, mentions: Sequence[Mentioned], run: Run, resolver: Resolver) -> Mentioned | None:
@@ -245,16 +307,16 @@ def _steps_meant(own: Query, state: State, text: str, runs: Sequence[Run]) -> Qu
     if held is None and state.steps.kind == "last" and runs and runs[0].distinct_steps:
         held = runs[0].distinct_steps[-1]
     single: int | None = None
-    if own.steps.kind == "none" and (match := _BARE_PAIR.match(text)):
+    if own.steps.kind == "none" and (match := _BARE_PAIR.match(_figures(text))):
         pair = (int(match[1]), int(match[2]))
         return replace(own, steps=StepSlot("pair", tuple(sorted(pair))), all_steps=pair)
     if (match := _RELATIVE.search(text)) and held is not None and runs:
-        steps = runs[0].distinct_steps
+        steps = _logged(own.mentions or state.mentions, runs[0])
         later = [s for s in steps if s > held] if match["next"] else [s for s in reversed(steps) if s < held]
         single = later[0] if later else held + (1 if match["next"] else -1)
     elif own.steps.kind == "none" and _THAT_STEP.search(text) and held is not None:
         single = held
-    elif (match := _BARE_NUMBER.match(text)) and state.steps.kind in {"single", "pair", "last", "first"}:
+    elif (match := _BARE_NUMBER.match(_figures(text))) and state.steps.kind in {"single", "pair", "last", "first"}:
         single = int(match[1])
     if single is None:
         return own
@@ -263,8 +325,24 @@ def _steps_meant(own: Query, state: State, text: str, runs: Sequence[Run]) -> Qu
     return replace(own, steps=StepSlot("single", (single,)), all_steps=(single,), intent=intent, guessed=guessed)
 
 
+def _logged(mentions: Sequence[Mentioned], run: Run) -> tuple[int, ...]:
+    """The steps that hold the metric talked of: "the one before" of a validation is the validation before."""
+    key = next((mention.key for mention in mentions if mention.key in run.columns), None)
+    return run.distinct_steps if key is None else tuple(run.series(key)[0])
+
+
+def _figures(text: str) -> str:
+    """Number words of a short text as figures: ``and sixty`` → ``and 60``."""
+    if len(text.split()) > 5:
+        return text
+    return re.sub(r"[A-Za-z]+", lambda m: str(NUMBER_WORDS.get(m[0].lower(), m[0])), text)
+
+
 def _run_named(own: Query, before: Query, text: str, runs: Sequence[Run]) -> Query:
     """ "And in the other one?" of two runs."""
+    if not own.runs and before.runs and len(runs) > 1 and (match := _PLACE.search(text)):
+        place = _PLACES[(match[1] or match[2]).lower()]
+        return replace(own, runs=(place,)) if place < len(runs) else own
     if own.runs or len(runs) != 2 or not re.search(r"(?i)另(?:外)?一个|\bthe other (?:one|run|log)\b|对面", text):
         return own
     return replace(own, runs=(1 - (before.runs[0] if before.runs else 0),))

@@ -15,6 +15,7 @@ from assistant.knowledge.resolver import plain_words
 from assistant.model import Run
 
 MOST_OF_A_CATEGORY = 8
+MOST_BEGUN = 3
 _LEAST_ALIKE = 0.8
 _SHORTEST_TYPO = 5
 _SHORTEST_SURE = 0.74
@@ -25,6 +26,10 @@ _STATISTICS = {
     "std": r"标准差|方差|\bstd\b|standard deviation|variance",
 }
 _NO_METRIC = re.compile(r"(?i)(?:training )?steps?|global_step|training/global_step|epochs?\s*\d+")
+_FRAMEWORK = re.compile(
+    r"(?i)verl|trl|roll|openrlhf|slime|areal|nemo[- ]?rl|ms-?swift|llama-?factory|deepspeed(?:-?chat)?|megatron|"
+    r"prime-?rl|easyr1|unsloth|hf|huggingface|nanogpt"
+)
 #: Scores that engineers ask for and that few logs hold: never read as the log's own ``score``.
 _ELSEWHERE = re.compile(
     r"(?i)\b(?:bleu|rouge(?:-?l)?|f1|wer|cer|mrr|ndcg|elo|auc|win[- ]?rate|perplexity|ppl|bert[- ]?score|map@\d+)"
@@ -114,12 +119,15 @@ def metrics_named(text: str, resolver: Resolver, run: Run | None) -> tuple[Menti
     keys = run.metrics if run is not None else ()
     framework = run.framework if run is not None else None
     found = [m for m in resolver.mentions(text, keys, framework) if not _NO_METRIC.fullmatch(m.text)]
+    found = [m for m in found if m.key is not None or not _FRAMEWORK.fullmatch(m.text)]
     if run is None:
         return tuple(found)
     found = _unjointed(text, _widened(text, found, run, resolver), run, resolver)
+    found = _begun(text, found, run, resolver)
     found = [_chosen(m, text, run, resolver) for m in found]
     found = _mended(text, found, run, resolver)
-    found = _elsewhere(text, _by_rule(text, found, run, resolver), run)
+    found = [_owned(m, text, run, resolver) for m in _by_rule(text, found, run, resolver)]
+    found = _elsewhere(text, found, run)
     seen: dict[tuple[str | None, int], Mentioned] = {}
     for mention in sorted(found, key=lambda m: m.start):
         seen.setdefault((mention.key, mention.start if mention.key is None else -1), mention)
@@ -195,6 +203,50 @@ def _unjointed(text: str, found: list[Mentioned], run: Run, resolver: Resolver) 
     return found
 
 
+def _begun(text: str, found: list[Mentioned], run: Run, resolver: Resolver) -> list[Mentioned]:
+    """Keys spelt without their end: ``max_memory_reserved`` for ``perf/max_memory_reserved_gb``."""
+    for match in re.finditer(r"(?<![\w/])[A-Za-z]+(?:_[A-Za-z0-9]+)+(?![\w/])", text):
+        word = match.group().lower()
+        inside = [m for m in found if m.start < match.end() and match.start() < m.end]
+        if any(m.key is not None for m in inside):
+            continue
+        keys = _starting(word, run)
+        if keys:
+            found = [m for m in found if m not in inside]
+            found += [_mention(run, resolver, key, match.start(), match.end(), match.group()) for key in keys]
+    return found
+
+
+_CRITICS = re.compile(r"(?i)(?:critic|价值网络|value (?:network|model|function))(?:'s| ?的)?\s*$")
+
+
+def _owned(mention: Mentioned, text: str, run: Run, resolver: Resolver) -> Mentioned:
+    """The critic's own key where a question speaks of the critic's: never the actor's in its place."""
+    key = mention.key
+    if key is None or not key.startswith("actor/") or not _CRITICS.search(text[: mention.start]):
+        return mention
+    own = f"critic/{key.removeprefix('actor/')}"
+    if own in run.columns:
+        return _mention(run, resolver, own, mention.start, mention.end, mention.text)
+    resolution = resolver.key(own, run.framework)
+    return Mentioned(mention.start, mention.end, own, resolution.card if resolution is not None else None)
+
+
+def _starting(word: str, run: Run) -> list[str]:
+    """The keys that a word of a key's spelling begins or heads; of many, the overall one or the means."""
+    keys = [
+        key for key in run.metrics
+        if any(part == word or part.startswith(word + "_") for part in key.lower().replace("@", "_").split("/"))
+    ]  # fmt: skip
+    if any(key.lower().rsplit("/", 1)[-1] == word for key in keys):
+        return []  # a whole end of a key, of which there may be several
+    for narrower in ("/all/mean", "/mean", "_mean@sum", "_mean"):
+        chosen = [key for key in keys if key.lower().endswith(narrower)]
+        if len(keys) > 1 and chosen:
+            keys = chosen
+    return keys if len(keys) <= MOST_BEGUN else []
+
+
 def _chosen(mention: Mentioned, text: str, run: Run, resolver: Resolver) -> Mentioned:
     """Of several keys with one end (``update_actor``), the one in seconds, unless another is asked for."""
     if mention.key is not None or mention.specific:
@@ -261,7 +313,9 @@ def _nearest(word: str, run: Run) -> str | None:
             and len(phrase) >= _SHORTEST_TYPO
             and (held := _held(patterns, run.metrics))
         ):
-            pool.setdefault(phrase.lower(), [held[0][0]])
+            known = pool.get(phrase.lower(), [])
+            if all(key.startswith(_TIMED) for key in known):  # "rewrd" is the reward, not the time that it takes
+                pool[phrase.lower()] = [held[0][0]]
     scored = sorted(((OSA.normalized_similarity(word, name), name) for name in pool), reverse=True)
     if not scored or scored[0][0] < _LEAST_ALIKE or scored[0][1] == word:
         return None
@@ -276,6 +330,8 @@ def _nearest(word: str, run: Run) -> str | None:
 def _by_rule(text: str, found: list[Mentioned], run: Run, resolver: Resolver) -> list[Mentioned]:
     written = [m for m in found if m.key is not None and m.text.lower() == m.key.lower()]
     spelt = [m for m in written if re.search(r"[/_]", m.text)]  # a key written out is not to be replaced
+    spelt += [m for m in found if m.key is not None and "_" in m.text and m.text.lower() in m.key.lower()
+              and m.key.lower().rsplit("/", 1)[-1] != m.text.lower()]  # fmt: skip
     for rule in _rules():
         if rule.weak and not rule.over and any(m.key is not None or m.card is not None for m in found):
             continue

@@ -243,6 +243,16 @@ def change_remarks(context: Context, first: int, second: int) -> list[str]:
     return lines
 
 
+def missing_row(context: Context, step: int) -> Fact:
+    """The cut of a step's row as a fact; the step must have one."""
+    gaps = [gap for gap in context.run.missing if gap.step == step]
+    gap = next((g for g in gaps if g.limit), gaps[0])
+    return context.ledger.add(
+        ("missing-row", step), kind="missing", run=context.run.id, step=step, line=gap.line, limit=gap.limit,
+        reason=f"line cut at {gap.limit} characters" if gap.limit else "line cut", name="metrics after the cut",
+    )  # fmt: skip
+
+
 def missing_lines(context: Context, steps: Sequence[int]) -> list[str]:
     """One line a cut row: where, why, and how many metrics are not there."""
     lines = []
@@ -251,12 +261,12 @@ def missing_lines(context: Context, steps: Sequence[int]) -> list[str]:
         names = Counter(gap.metric for gap in gaps if gap.metric)
         if not gaps:
             continue
+        fact = missing_row(context, step)
         gap = next((g for g in gaps if g.limit), gaps[0])
-        fact = context.ledger.add(
-            ("missing-row", step), kind="missing", run=context.run.id, step=step, line=gap.line, limit=gap.limit,
-            reason=f"line cut at {gap.limit} characters" if gap.limit else "line cut", name="metrics after the cut",
-        )  # fmt: skip
         count = context.ledger.count("missing_metrics", len(names), step=step)
         phrase = "missing.cut" if gap.limit else "missing.cut_unknown"
+        if gap.limit and not names:
+            lines.append(context.say("missing.cut_unnamed", missing=fact))
+            continue
         lines.append(context.say(phrase, missing=fact, count=count))
     return lines

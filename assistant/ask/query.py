@@ -36,7 +36,11 @@ class Query:
             for a question of its own.
         runs: the runs named, by their place; empty where none is.
         alternatives: other fair readings, each as a short question of its own.
+        asked_op: the operation that the words name, metric or not.
+        more_ops: operations asked for beside ``op`` ("max and min").
+        not_finite: values that are no finite number are asked for ("how many steps have NaN").
         asked_op: the operation as asked, for the slots, where a writer takes another course.
+        earlier: the step of the question before, where this one asked the same of another step.
     """
 
     text: str
@@ -56,6 +60,9 @@ class Query:
     runs: tuple[int, ...] = ()
     alternatives: tuple[str, ...] = ()
     asked_op: Op | None = None
+    more_ops: tuple[Op, ...] = ()
+    not_finite: bool = False
+    earlier: int | None = None
 
     def slots(self, metrics: Sequence[str]) -> Slots:
         """The contract's slots."""

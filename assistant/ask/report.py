@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 from assistant.analysis import derive
-from assistant.analysis.checks import Check, check_all, covered
+from assistant.analysis.checks import Check, covered
 from assistant.analysis.diagnosis import role
 from assistant.analysis.timing import layout_of, stage_keys, total_key
 from assistant.analysis.validation import validation_sets
@@ -20,8 +22,9 @@ from assistant.ask.answer_explain import (
     next_part,
     verdict_of,
 )
-from assistant.ask.answer_single import progress
+from assistant.ask.answer_single import progress, tail_of
 from assistant.ask.context import Context, is_validation, key
+from assistant.ask.departures import all_checks
 from assistant.ask.detail import every_metric
 from assistant.ask.findings import Told, remedy, told
 from assistant.ask.parts import (
@@ -29,6 +32,7 @@ from assistant.ask.parts import (
     change_table,
     headlines,
     note,
+    number,
     setup_lines,
     time_part,
     timed,
@@ -43,6 +47,8 @@ STABILITY = ("policy_entropy", "old_kl", "ref_kl", "clip_fraction", "grad_norm",
 #: Quantities that say what kind of run it is.
 SETUP = ("n_gpus", "prompts_per_step", "group_size", "trajectories_per_step", "critic_present", "kl_in_reward")
 MOST_STABLE, MOST_STAGES, MOST_CHARTED = 7, 3, 6
+#: Fewest evaluations for a held-out loss to be judged, and the share of its lowest value by which it counts as risen.
+LEAST_EVALUATIONS, OVERFIT = 4, 0.02
 
 
 def explain_run(context: Context, *, brief: bool = False) -> Verdict:
@@ -61,7 +67,7 @@ def _report(context: Context, *, brief: bool) -> Verdict:
     doc, say, train, depth = context.doc, context.say, context.train_steps, context.query.depth
     full = depth in {"detailed", "every"}
     last = train[-1]
-    checks = check_all(context.ledger, train)
+    checks = all_checks(context, train)
     slot = len(doc.blocks)
     doc.blocks.append("")
     if not brief:
@@ -80,22 +86,58 @@ def _report(context: Context, *, brief: bool) -> Verdict:
     gravest = next((one for one in findings if one.grave), None)
     if gravest is not None and not brief:
         doc.paragraph(remedy(context, gravest))
+    alone = by == "loss" and not covered(context.run) and len(train) >= ENOUGH_STEPS and not grave_of(checks)
     summary = _summary(context, checks, [one.sentence for one in findings], say(f"learning.short_{state}_{by}"))
+    if alone and state == "up" and _all_finite(context):
+        summary = say("learning.loss_only")
+    back = held_out(context)
+    if back is not None and not grave_of(checks):
+        summary += ("" if context.language == "zh" else " ") + back[0]
     doc.blocks[slot] = f"**{summary}**"
     metrics = [m for m in headlines(context, last) if len(context.run.series(m)[0]) > 1]
     context.chart(say("section.signals"), metrics[:MOST_CHARTED])
     context.metrics.extend(metrics[:MOST_CHARTED])
     context.metrics[:] = dict.fromkeys(context.metrics)
-    return verdict_of(context, checks, summary)
+    verdict = verdict_of(context, checks, summary)
+    if alone and state == "up" and _all_finite(context):
+        verdict = replace(verdict, code="warning" if back is not None and back[1] else "healthy", confidence="low")
+    return verdict
+
+
+def _all_finite(context: Context) -> bool:
+    return all(math.isfinite(cell.value) for metric in context.run.metrics for cell in context.run.cells(metric))
+
+
+def held_out(context: Context) -> tuple[str, bool] | None:
+    """Where the held-out loss was lowest and what it is now, and whether it came back by more than its scatter.
+
+    ``None`` with fewer than four evaluations. It has come back where the last value lies more than two hundredths of
+    the lowest above it.
+    """
+    found = role(context.run, "held_out_loss")
+    if found is None or not found.spelling.plain:
+        return None
+    metric = found.metrics[0]
+    facts = [f for s in context.run.series(metric)[0] if (f := context.value(metric, s)) is not None]
+    held = [f for f in facts if isinstance(f.value, (int, float)) and math.isfinite(f.value)]
+    if len(held) < LEAST_EVALUATIONS:
+        return None
+    best, last = min(held, key=number), held[-1]
+    context.metrics.append(metric)
+    context.cite(context.card(metric))
+    if best is last:
+        return context.say("learning.held_out_falls", best=best), False
+    rise = number(last) - number(best)
+    return context.say("learning.held_out_back", best=best, last=last), rise > OVERFIT * abs(number(best))
 
 
 def _summary(context: Context, checks: Sequence[Check], sentences: Sequence[str], learns: str) -> str:
     train, say = context.train_steps, context.say
     validated = role(context.run, "val_accuracy")
-    number = max(len(context.validation_steps), 0 if validated is None else len(validated))
+    many = max(len(context.validation_steps), 0 if validated is None else len(validated))
     counts = {
         "train": context.ledger.count("training_steps", len(train)),
-        "val": context.ledger.count("validations", number),
+        "val": context.ledger.count("validations", many),
     }
     grave = grave_of(list(checks))
     if grave:
@@ -159,6 +201,7 @@ def _learning(context: Context, *, full: bool) -> tuple[str, str]:
             state = {"up": "down", "down": "up"}.get(state, state)
         context.metrics.append(metric)
         context.cite(context.card(metric))
+        sentence += tail_of(context, metric)
         single = by == "validation" and trend.n == 1 and _one_validation(context, trend)
         lines.append(single or sentence)
         if single and (beside := _validation_reward(context)):
@@ -216,7 +259,8 @@ def _stability(context: Context, findings: Sequence[Told]) -> None:
     if len(keys) < 2:
         last = context.train_steps[-1]
         keys = [m for m in headlines(context, last) if m not in context.metrics]
-    course_table(context, list(dict.fromkeys(keys))[:MOST_STABLE])
+    last = context.train_steps[-1] if context.train_steps else context.run.distinct_steps[-1]
+    course_table(context, list(dict.fromkeys(keys))[:MOST_STABLE], step=last)
 
 
 # -- is it fast --------------------------------------------------------------------------------------------------------

@@ -21,17 +21,21 @@ _NUMERAL = r"[零一二两三四五六七八九十百]{1,5}"
 _CHINESE_STEP = re.compile(
     rf"(倒数第|第|前|最近|过去|近|最后|头|最初|开头|末|后|接下来|再训练?|再跑)(?:的)?({_NUMERAL})(\s*(?:个\s*)?(?:步|step|轮|epoch))"
 )
+_CHINESE_AFTER = re.compile(rf"(?<![第前后近末头])({_NUMERAL})(\s*步\s*(?:以后|之后|以来|往后))")
 _CHINESE_RANGE = re.compile(rf"(第?)({_NUMERAL})(\s*步?\s*[到至~-]\s*第?)({_NUMERAL})(\s*步)")
 _NEXT_STEP = re.compile(r"\s*(?:,\s*and|,|、|和|与|跟|到|and|&|vs\.?|/)\s*(\d+)(?![\d.%])(?!\s*(?:steps?|张|个|次|秒))")
 _WORDS = """one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen
-eighteen nineteen twenty thirty forty fifty hundred"""
-_VALUES = [*range(1, 21), 30, 40, 50, 100]
+eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred"""
+_VALUES = [*range(1, 21), *range(30, 101, 10)]
 _ENGLISH = dict(zip(_WORDS.split(), _VALUES, strict=True))
+NUMBER_WORDS = _ENGLISH
+"""English number words, lower case."""
 _ENGLISH_WORD = "|".join(sorted(_ENGLISH, key=len, reverse=True))
 _ENGLISH_COUNT = re.compile(
     rf"(?i)\b(last|first|recent|final|past|next|latest|initial|previous)\s+({_ENGLISH_WORD})\s+"
     r"((?:training |logged )?(?:steps?|iterations?|updates?))\b"
 )
+_ENGLISH_FEW = re.compile(rf"(?i)\b(last|past|latest)\s+({_ENGLISH_WORD})\b(?=\s*(?:[,.?!]|$))")
 _ENGLISH_STEP = re.compile(rf"(?i)\b(step|iteration|epoch)\s+({_ENGLISH_WORD})\b")
 _ORDINALS = {
     "first": 1, "1st": 1, "second": 2, "2nd": 2, "third": 3, "3rd": 3, "fourth": 4, "4th": 4, "fifth": 5, "5th": 5,
@@ -40,6 +44,28 @@ _ORDINALS = {
 _ENGLISH_ORDINAL = re.compile(
     r"(?i)\b(second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|2nd|3rd|[4-9]th|10th|\d{2,}(?:th|st|nd|rd))\s+"
     r"(step|iteration)\b(?!\s*(?:from|to))"
+)
+#: "than at the start": the start is what the end is compared with.
+_AGAINST_FIRST = re.compile(
+    r"(?i)(?:比|跟|和|与|同|较|相对).{0,6}(?:开始|最初|初始|起初|一开始|起点|step ?0|训练前|第一)"
+    r"|\bthan (?:at |in )?(?:the )?"
+    r"(?:start|beginning|first|initial|before)|(?:compared|relative) (?:to|with) (?:the )?(?:start"
+    r"|beginning|first|initial)"
+    r"|since (?:the )?(?:start|beginning)"
+)
+#: "after step 40": from there to the end.
+_FROM_ON = re.compile(
+    r"(?i)(?:第\s*)?(\d{1,7})\s*(?:步|steps?)\s*(?:以后|之后|以来|往后|后面)(?!.{0,4}(?:会|能))"
+    r"|\b(?:after|since|from) step (\d{1,7})\b(?: on(?:wards?)?)?"
+    r"(?!\s*(?:to|until|through|-|~|到))(?=.{0,40}(?:trend|move|change|stable|flat|mean|average|max|min|rise|fall|drop))"
+)
+#: "before step 40", of a mean or an extreme: from the start to the step before.
+_UP_TO = re.compile(
+    r"(?i)(?:第\s*)?(\d{1,7})\s*(?:步|steps?)\s*(?:之前|以前)(?=.{0,12}(?:平均|均值|最|max|min|mean|avg|average|峰|趋势|走))"
+    r"|\b(?:before|prior to|until|up to) step (\d{1,7})\b"
+)
+_SUMMED_UP = re.compile(
+    r"(?i)平均|均值|最[大高小低长短多少快慢好差]|峰|趋势|走势|\b(?:mean|average|avg|max\w*|min\w*|peak|highest|lowest|trend|best|worst)\b"
 )
 _EPOCH = re.compile(
     r"(?i)\bepochs?\s*[#:]?\s*(\d+)(?:\s*(?:,|and|vs\.?|&|与|和|跟|到|to|-|~)\s*(?:epoch\s*)?(\d+))?"
@@ -56,6 +82,14 @@ def step_marks(text: str, rules: dict[str, Any], run: Run | None) -> tuple[StepS
         rules: compiled patterns (``steps`` of ``patterns.yaml``).
         run: resolves "the first 5 steps", "the second to last step" and epochs.
     """
+    if run and run.distinct_steps and (match := _FROM_ON.search(text)):
+        first, last = int(match[1] or match[2]), run.distinct_steps[-1]
+        if first < last:
+            return StepSlot("range", (first, last)), ((match.start(), first), (match.end(), last))
+    if run and (match := _UP_TO.search(text)) and _SUMMED_UP.search(text):
+        held = [step for step in _training_steps(run) if step < int(match[1] or match[2])]
+        if held:
+            return StepSlot("range", (held[0], held[-1])), ((match.start(), held[0]), (match.end(), held[-1]))
     for pattern in rules["range"]:
         if match := pattern.search(text):
             first, last = sorted((int(match[1]), int(match[2])))
@@ -74,7 +108,7 @@ def step_marks(text: str, rules: dict[str, Any], run: Run | None) -> tuple[StepS
         count = int(next(group for group in match.groups() if group))
         picked = (_training_steps(run) if run else ())[:count]
         return (StepSlot("range", (picked[0], picked[-1])) if picked else StepSlot("none")), ()
-    found = _single_steps(text, rules["single"])
+    found = _single_steps(text, rules["single"]) or _bare(text, run)
     if not found and run is not None and (found := _epochs(text, run)):
         pass
     return _singles(text, rules, run, found)
@@ -83,7 +117,8 @@ def step_marks(text: str, rules: dict[str, Any], run: Run | None) -> tuple[StepS
 def _singles(text: str, rules: dict[str, Any], run: Run | None, found: list[Mark]) -> tuple[StepSlot, tuple[Mark, ...]]:
     numbers = tuple(dict.fromkeys(number for _, number in found))
     last, first = rules["last"].search(text), rules["first"].search(text)
-    if not numbers and run and last and first:
+    against = first and _AGAINST_FIRST.search(text)
+    if not numbers and run and first and (last or against):
         trained = _training_steps(run)
         ends = (trained[0], trained[-1])
         return StepSlot("pair", ends), tuple((at, step) for at, step in enumerate(ends))
@@ -92,6 +127,9 @@ def _singles(text: str, rules: dict[str, Any], run: Run | None, found: list[Mark
         return StepSlot("pair", tuple(sorted((numbers[0], end)))), (*found, (last.start(), end))
     if numbers:
         return StepSlot("single" if len(numbers) == 1 else "pair", tuple(sorted(numbers))), tuple(found)
+    if run and rules["halfway"].search(text) and (trained := _training_steps(run)):
+        middle = trained[(len(trained) - 1) // 2]
+        return StepSlot("single", (middle,)), ((0, middle),)
     for kind in ("last", "first", "all"):
         if rules[kind].search(text):
             return StepSlot(cast("Any", kind)), ()
@@ -129,6 +167,34 @@ def _epochs(text: str, run: Run) -> list[Mark]:
     return found
 
 
+_BARE = (
+    re.compile(
+        r"(?i)(?<![\d.@/_-])(\d{1,7})\s*(?:versus|vs\.?|against|compared (?:to|with)|跟|和|与|对比"
+        r"|对)\s*(\d{1,7})(?![\d.%])(?!\s*[a-z])"
+    ),
+    re.compile(
+        r"(?i)(?:\b(?:at|by|batch|row|update)\s+|(?<![\w/])@\s*)(\d{1,7})(?![\d.%@/])(?!\s*(?:[a-z]+/|gb|gib|%|percent|points?|tokens?"
+        r"|seconds?|minutes?))"
+        r"(?:.{0,16}?(?:versus|vs\.?|against|compared (?:to|with)|\band\b|to)\s*(?:at\s+)?(\d{1,7})(?![\d.%@/]))?"
+    ),
+)
+
+
+def _bare(text: str, run: Run | None) -> list[Mark]:
+    """Steps given as numbers alone ("entropy at 50", "30 versus 60"), where the log holds each of them."""
+    if run is None:
+        return []
+    held = set(run.distinct_steps)
+    for pattern in _BARE:
+        match = pattern.search(text)
+        if match is None:
+            continue
+        numbers = [(match.start(place), int(group)) for place, group in enumerate(match.groups(), 1) if group]
+        if numbers and all(number in held for _, number in numbers):
+            return numbers
+    return []
+
+
 def _single_steps(text: str, patterns: list[re.Pattern[str]]) -> list[Mark]:
     found: list[Mark] = []
     spans: list[tuple[int, int]] = []
@@ -148,11 +214,14 @@ def _single_steps(text: str, patterns: list[re.Pattern[str]]) -> list[Mark]:
 def western_numbers(text: str) -> str:
     """``第三步`` → ``第3步``, ``last ten steps`` → ``last 10 steps``, so that one set of patterns serves."""
     text = _ENGLISH_COUNT.sub(lambda match: f"{match[1]} {_ENGLISH[match[2].lower()]} {match[3]}", text)
+    text = _ENGLISH_FEW.sub(lambda match: f"{match[1]} {_ENGLISH[match[2].lower()]}", text)
     text = _ENGLISH_STEP.sub(lambda match: f"{match[1]} {_ENGLISH[match[2].lower()]}", text)
     text = _ENGLISH_ORDINAL.sub(_ordinal, text)
     text = _CHINESE_RANGE.sub(
         lambda match: f"{match[1]}{chinese_number(match[2])}{match[3]}{chinese_number(match[4])}{match[5]}", text
     )
+
+    text = _CHINESE_AFTER.sub(lambda match: f"{chinese_number(match[1])}{match[2]}", text)
 
     def convert(match: re.Match[str]) -> str:
         if match[1] in {"最后", "最近", "最初", "前"} and match[2] == "一":  # "the last step", not "the last 1 steps"
@@ -195,6 +264,7 @@ _BELOW = (
 _LIMIT = re.compile(
     rf"(?i)(?:({_ABOVE}){_NUMBER}|({_BELOW}){_NUMBER}|到{_NUMBER}\s*(以上|以下|之上|之下)?)(?![\d.]*\s*(?:步|steps?\b))"
 )
+_UNIT = re.compile(r"(?i)\s*(?:(minutes?|mins?|分钟?)|(hours?|hrs?|小时))")
 _LIMIT_AFTER = re.compile(rf"(?i){_NUMBER}\s*(以上|之上|以下|之下|\+(?=\s|$|的))")
 _NOT_A_STEP = re.compile(r"(?i)(?:steps?|第|步|iteration|epoch)\s*$")
 
@@ -212,11 +282,17 @@ def threshold_in(text: str) -> tuple[str, float] | None:
                 continue  # "到 9" of a range, rather than a limit to reach
         if match[1] and text[match.end() : match.end() + 3].strip().startswith(("以下", "之下")):
             side = "below"
-        return side, _fraction(number, percent)
+        return side, _fraction(number, percent) * _seconds(text[match.end() :])
     for match in _LIMIT_AFTER.finditer(text):
         if not _NOT_A_STEP.search(text[: match.start(1)]):
             return ("below" if match[3] in {"以下", "之下"} else "above"), _fraction(match[1], match[2])
     return None
+
+
+def _seconds(rest: str) -> float:
+    """What a limit's unit is of a second: times are logged in seconds."""
+    unit = _UNIT.match(rest)
+    return 1.0 if unit is None else 60.0 if unit[1] else 3600.0
 
 
 def _fraction(number: str, percent: str | None) -> float:

@@ -7,15 +7,17 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import cast
 
+from assistant.ask.described import described, may_describe
 from assistant.ask.follow import after, continued_language, followed
-from assistant.ask.intents import decided, operation
+from assistant.ask.intents import decided, further_operations, operation
+from assistant.ask.learnt import shipped
 from assistant.ask.metrics_named import metrics_named, statistics
 from assistant.ask.patterns import patterns
 from assistant.ask.query import Depth, Query, State
 from assistant.ask.readings import alternatives
 from assistant.ask.runs_named import runs_named
 from assistant.ask.steps import EPOCH_KEYS, SLOWEST_STEP, Mark, step_marks, threshold_in
-from assistant.ask.wording import language_of, normalised
+from assistant.ask.wording import language_of, normalised, without_language
 from assistant.knowledge import Mentioned, Resolver
 from assistant.model import Run, StepSlot
 
@@ -26,6 +28,7 @@ __all__ = [
 
 _STEP_TIME = ("timing_s/step", "perf/time_per_step", "time/step_total", "step_time")
 _MOST_PARTS = 4
+_NOT_FINITE = re.compile(r"(?i)(?<![a-z_/])(?:nans?|infs?|infinity|infinite)(?![a-z_/])|非数|无穷|非有限")
 _AN_EPOCH = re.compile(r"(?i)epochs?\s*[#:]?\s*\d|第\s*\d+\s*个?\s*(?:epoch|轮次)")
 
 
@@ -49,19 +52,52 @@ def understand(
     said, places = runs_named(text, runs)
     about = runs[places[0]] if places else runs[0] if runs else None
     wording = question if said == question.strip() else said
-    own, strength = _alone(wording, said, resolver, about, language=language, n_runs=len(runs))
+    asked = without_language(said)
+    own, strength = _alone(wording, asked, resolver, about, language=language, n_runs=len(runs))
+    talking = state is not None and state.query is not None
+    spelt = any(re.search(r"[/_]", m.text) for m in own.mentions)  # a key that nobody knows is no description
+    tied = talking and _short(said)
+    if about is not None and may_describe(own, strength) and own.asked_op != "count" and not spelt and not tied:
+        meant = described(said, own, about, resolver, talking=talking)
+        if meant:
+            own, strength = _alone(wording, said, resolver, about, language=language, n_runs=len(runs), meant=meant)
     own = replace(own, text=question, runs=places)
     if state is not None and state.query is not None:
         own = followed(own, said, state, runs, resolver=resolver, strength=strength)
     return replace(own, alternatives=alternatives(own, said, about))
 
 
+def _short(text: str) -> bool:
+    """Whether a text is too short, or too plainly tied to the question before, to describe a metric of its own."""
+    few = len(text) <= 12 if re.search(r"[\u3400-\u9fff]", text) else len(text.split()) <= 5
+    pronoun = re.search(r"(?i)\b(?:it|that|this|they|those|these)\b|它|这个|那个|那步|那里", text)
+    return few or pronoun is not None or patterns().single["follow"].search(text) is not None
+
+
 def _alone(
-    wording: str, text: str, resolver: Resolver, run: Run | None, *, language: str, n_runs: int
-) -> tuple[Query, float]:
-    """What a question says by itself, and how strongly its intent is told."""
+    wording: str, text: str, resolver: Resolver, run: Run | None, *, language: str, n_runs: int,
+    meant: tuple[Mentioned, ...] = (),
+) -> tuple[Query, float]:  # fmt: skip
+    """What a question says by itself, and how strongly its intent is told; ``meant`` is what it describes."""
+    query, scores = evidence(wording, text, resolver, run, language=language, meant=meant)
+    return decided(query, text, scores, run=run, n_runs=n_runs, table=shipped())
+
+
+def evidence(
+    wording: str, text: str, resolver: Resolver, run: Run | None, *, language: str, meant: tuple[Mentioned, ...] = ()
+) -> tuple[Query, dict[str, float]]:
+    """A question's slots, its intent not yet decided, and the patterns' score of each intent.
+
+    Args:
+        wording: the question as it is kept.
+        text: the question, normalised.
+        resolver: from names to cards.
+        run: the run that the question is about.
+        language: of the answer.
+        meant: the metrics described, where none is named.
+    """
     held = patterns()
-    mentions = metrics_named(text, resolver, run)
+    mentions = meant or metrics_named(text, resolver, run)
     if not mentions and run is not None and (slow := SLOWEST_STEP.search(text)):
         mentions = _step_time(slow, resolver, run)
     keyless = _blank(text, [(m.start, m.end) for m in mentions if re.search(r"[/_@]", m.text)])
@@ -86,11 +122,14 @@ def _alone(
     )
     depth: Depth = next((cast("Depth", name) for name, pattern in held.depth if pattern.search(text)), "normal")
     op = operation(text, bare, keyless, mentions=mentions, steps=steps, threshold=threshold)
+    if op == "first_crossing" and steps.kind == "first":
+        steps = StepSlot()  # "the first step where" names no step
     query = Query(
         wording, language, "explain", mentions, steps, all_steps, op if mentions or op == "count" else None, topics,
         depth, threshold, step_marks=marks, wording=wording, asked_op=op,
+        more_ops=further_operations(keyless, mentions, op), not_finite=_NOT_FINITE.search(text) is not None,
     )  # fmt: skip
-    return decided(query, text, scores, run=run, n_runs=n_runs)
+    return query, scores
 
 
 def _own_ends(

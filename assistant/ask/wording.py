@@ -10,10 +10,16 @@ from assistant.knowledge.terms import fold
 _FULL_WIDTH = str.maketrans({chr(0xFF01 + i): chr(0x21 + i) for i in range(94)} | {"\u3000": " "})
 _CHINESE = re.compile(r"[\u3400-\u9fff]+")
 _INJECTED = re.compile(
-    r"(?i)(?:please\s+)?(?:ignore|disregard|forget)\s+(?:all\s+|any\s+)?(?:the\s+|your\s+|my\s+)?(?:previous|prior|above|"
-    r"earlier|system)\s+(?:instructions?|prompts?|messages?|rules?)[,.;:\s]*(?:and\s+)?"
+    r"(?i)(?:please\s+)?(?:ignore|disregard|forget)\s+(?:all\s+|any\s+)?(?:the\s+|your\s+"
+    r"|my\s+)?(?:previous|prior|above|"
+    r"earlier|system)?\s*(?:instructions?|prompts?|messages?|rules?|guidelines?)[,.;:\s]*(?:and\s+)?"
     r"|(?:忽略|无视|忘(?:记|掉))(?:掉)?(?:之前|以上|上面|前面|所有|一切)*的?(?:所有|一切)?(?:指令|提示词?|设定|要求|规则)[,。.;:\s]*"
     r"|^\s*(?:system|系统提示|系统指令)\s*:[^.。!?\n]*[.。!?\n]\s*"
+)
+#: What is to be said, ordered right after instructions were set aside: no question either.
+_ORDERED = re.compile(
+    r"(?i)^[\s,，]*(?:just |only |simply )?(?:print|say|output|reply|answer|respond|write)\b[^?？。.;；\n]*[。.;；\n]?"
+    r"|^[\s,，]*(?:只|直接)?(?:输出|回复|说|打印)[^?？。.;；\n]*[。.;；\n]?"
 )
 _TO_ENGLISH = re.compile(
     r"(?i)\b(?:in|into|to)\s+english\b|\benglish\s+(?:please|pls|version)|^\s*english\s*[.!?]*\s*$"
@@ -27,6 +33,8 @@ _TO_CHINESE = re.compile(
 _CHINESE_NAMES = re.compile(
     r"[策略]{0,2}熵|奖励|损失|梯度(?:范数)?|学习率|吞吐量?|显存|长度|得分|分数|准确率|第\s*\S{1,4}\s*步"
 )
+#: Signs that a Chinese keyboard types.
+_CHINESE_SIGNS = re.compile(r"[？！，。、；：（）“”]")
 #: English terms that a Chinese question may consist of.
 _FEW_TERMS = 3
 
@@ -38,7 +46,7 @@ def normalised(question: str) -> str:
     """
     text = question.translate(_FULL_WIDTH).strip()
     text = _CHINESE.sub(lambda match: fold(match.group()), text)
-    rest = _INJECTED.sub(" ", text).strip()
+    rest = _ORDERED.sub(" ", _INJECTED.sub(" ", text)).strip() if _INJECTED.search(text) else text
     return western_numbers(rest)
 
 
@@ -53,6 +61,12 @@ def language_asked(text: str) -> str | None:
     if _TO_ENGLISH.search(clean):
         return "en"
     return "zh" if _TO_CHINESE.search(clean) else None
+
+
+def without_language(text: str) -> str:
+    """A text without the words that ask for a language ("now in English, and for step 90"), where more is asked."""
+    rest = re.sub(r"(?i)^\s*now\b[\s,]*", "", _TO_CHINESE.sub(" ", _TO_ENGLISH.sub(" ", text)))
+    return rest.strip(" ,，.。") if rest != text and re.search(r"\w", rest) and language_asked(text) else text
 
 
 def language_of(text: str, default: str = "en") -> str:
@@ -70,7 +84,7 @@ def language_of(text: str, default: str = "en") -> str:
     if not chinese and english <= _FEW_TERMS and re.search(r"[\u3400-\u9fff]", text):
         return "zh"  # "第 1 步 value loss"
     if not chinese and not english:
-        return default
+        return "zh" if _CHINESE_SIGNS.search(text) else default
     if chinese >= english:
         return "zh"
     sentence = _CHINESE_NAMES.sub(" ", rest)

@@ -12,6 +12,8 @@ from assistant.write.document import Document, mark, unmark
 
 #: Bases that bound the noise from above instead of estimating it; they are shown with ≤.
 BOUNDS = frozenset({"bound", "fraction_bound", "share_bound"})
+#: Bases whose interval holds what it says; those of all others hold at least that.
+EXACT = frozenset({"resampling"})
 #: Reasons that limit what a verdict means, in the order in which they are said; the others say why.
 LIMITS = (
     "best_of_many", "one_of_many", "same_problems", "reward_is_training", "no_direction", "one_run_each", "corrected",
@@ -179,13 +181,15 @@ class _Writer:
     def reason(self, reason: Reason) -> str:
         """A reason as a sentence; halves and bands are shown in the unit of the change beside them."""
         values = dict(reason.values)
-        change = values.get("c")
+        change, level = values.get("c"), self.level
         if isinstance(change, Fact):
+            if change.noise_basis not in EXACT:
+                level = self.doc.say("comparison.at_least", level=level)
             for name in ("half", "band"):
                 fact = values.get(name)
                 if isinstance(fact, Fact):
                     values[name] = self.width(fact, change)
-        return self.doc.say(f"comparison.{reason.code}", **values, level=self.level)
+        return self.doc.say(f"comparison.{reason.code}", **values, level=level)
 
     def width(self, fact: Fact, change: Fact) -> str:
         """Half of an interval."""

@@ -38,6 +38,19 @@ PAIRS = (
     ("今天天气怎么样", "what is the weather like today?"),
     ("step 99 的 actor/entropy 是多少", "value of actor/entropy at step 99"),
     ("actor/no_such_thing 是什么意思", "what does actor/no_such_thing mean?"),
+    ("日志完整吗", "is the log complete?"),
+    ("训练重启过吗", "was the run restarted?"),
+    ("整个训练一共跑了多久", "how long did the whole run take?"),
+    ("从哪步开始出问题的", "when did it go wrong?"),
+    ("timing_s/gen 占一步的多少", "what share of the step does timing_s/gen take?"),
+    ("是 on-policy 的吗", "is it on-policy?"),
+    ("多久验证一次", "how often is it validated?"),
+    ("actor/entropy 的最大值和最小值", "max and min of actor/entropy"),
+    ("critic/score/mean 和 critic/rewards/mean 一样吗", "are critic/score/mean and critic/rewards/mean the same?"),
+    ("要不要降 learning rate", "should I lower the learning rate?"),
+    ("用的什么框架", "which framework is this?"),
+    ("actor/entropy 后半程和前半程比", "actor/entropy: second half against the first half"),
+    ("有几步的 actor/grad_norm 是 NaN", "how many steps have a NaN actor/grad_norm"),
 )
 
 

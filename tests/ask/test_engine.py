@@ -171,8 +171,16 @@ def test_ask_two_validations_are_compared_with_their_error() -> None:
     assert answer.verdict.code == "improved"
 
 
-def test_ask_several_runs_says_which_one_is_answered() -> None:
+def test_ask_several_runs_value_is_given_for_each_and_no_run_is_left_out() -> None:
     answer = ask("step 3 的 actor/entropy 是多少", [long_run(name="a.log"), long_run(id="r1", name="b.log")])
+    assert "a.log" in answer.answer
+    assert "b.log" in answer.answer
+    assert {fact.run for fact in answer.facts if fact.metric == "actor/entropy"} == {"r0", "r1"}
+    assert not answer.warnings
+
+
+def test_ask_several_runs_says_which_one_is_answered_where_only_one_is() -> None:
+    answer = ask("时间花在哪里", [long_run(name="a.log"), long_run(id="r1", name="b.log")])
     assert any("a.log" in warning for warning in answer.warnings)
     assert [run["id"] for run in answer.runs] == ["r0", "r1"]
 

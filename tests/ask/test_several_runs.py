@@ -1,89 +1,63 @@
-"""One log that holds two runs: which of them a question names, and what an answer says of it."""
+"""One metric over several runs."""
 
 from __future__ import annotations
 
-import json
-import random
-from pathlib import Path
-
 import pytest
 
-from assistant.ask.runs_named import runs_named
-from assistant.cli.main import main
-from assistant.parsing import parse_text
-from assistant.service import Source, service
+from assistant.model import Answer, Number, Run
+from tests.analysis.support import run_of, training_step
+
+from .support import answerer
 
 
-def text_of(*lengths: int) -> str:
-    rng = random.Random(4)
-    rows = [
-        f"step:{step} - actor/entropy:{rng.random():.5f} - critic/rewards/mean:{rng.random():.5f} - timing_s/step:9.5"
-        for length in lengths
-        for step in range(1, length + 1)
-    ]
-    return "\n".join(rows) + "\n"
+def run(name: str, entropy: float, *, accuracy: tuple[str, float] = ("val-core/math/acc/mean@4", 0.5)) -> Run:
+    table: dict[int, dict[str, Number]] = {
+        step: {**training_step(step), "actor/entropy": entropy + 0.001 * step} for step in range(1, 13)
+    }
+    for step in (4, 8, 12):
+        table[step][accuracy[0]] = accuracy[1] + 0.001 * step
+    return run_of(table, id=f"r{name}", name=f"{name}.log")
 
 
-RUNS = parse_text(text_of(30, 20), name="logs/train.log").runs
+RUNS = (run("0", 0.2), run("1", 0.6), run("2", 0.4, accuracy=("val-core/math/acc/mean@1", 0.7)))
 
 
-@pytest.mark.parametrize(
-    ("question", "places"),
-    [
-        ("#2 的 entropy", (1,)),
-        ("train.log #2 step 10 的 entropy", (1,)),
-        ("entropy of train.log#1", (0,)),
-        ("train.log 正常吗", (0, 1)),
-        ("第二个 run 的 reward 怎么样", (1,)),
-        ("第 2 段日志怎么样", (1,)),
-        ("第一次训练和第二次训练哪个好", (0, 1)),
-        ("compare run 2 with run 1", (1, 0)),
-        ("is it healthy?", ()),
-    ],
-)
-def test_runs_named_of_one_file_are_told_by_their_places(question: str, places: tuple[int, ...]) -> None:
-    assert runs_named(question, RUNS)[1] == places
+def ask(question: str, runs: tuple[Run, ...] = RUNS) -> Answer:
+    return answerer().ask(question, runs)[0]
 
 
-def test_explain_text_with_two_runs_says_where_they_part() -> None:
-    engine = service()
-    material = engine.read([Source("train.log", text_of(30, 20))])
-    answer = engine.explain(material, "What happened at step 12?").answer
-    told = [warning for warning in answer.warnings if "Line 31" in warning]
-    assert told == ["Line 31: the step goes back from 30 to 1: taken as another run."]
-    answer = engine.explain(material, "#2 正常吗").answer
-    assert [run["name"] for run in answer.runs] == ["train.log #2"]
-    assert "第 31 行：步数从 30 退回到 1，算作另一个 run。" in answer.warnings
+def test_by_run_ranking_puts_the_highest_first_and_gives_each_value() -> None:
+    made = ask("which run has the highest final entropy?")
+    assert made.intent == "compare"
+    assert made.answer.startswith("**By the last value, `actor/entropy` is highest in `1.log` (0.612)")
+    values = {fact.run: fact.value for fact in made.facts if fact.metric == "actor/entropy" and fact.step == 12}
+    assert values == {"r0": pytest.approx(0.212), "r1": pytest.approx(0.612), "r2": pytest.approx(0.412)}
 
 
-def test_trend_of_a_log_with_two_runs_says_which_it_is_about(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    path = tmp_path / "train.log"
-    path.write_text(text_of(30, 20))
-    assert main(["trend", str(path), "actor/entropy", "--lang", "en"]) == 0
-    shown = capsys.readouterr().out
-    assert "The input holds 2 runs; this answers about train.log #1." in shown
-    assert main(["trend", str(path), "actor/entropy", "--run", "r1", "--format", "json"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert not any("The input holds" in warning for warning in told["warnings"])
-    assert told["runs"][0]["steps"] == [1, 20]
+def test_by_run_step_named_gives_each_run_its_value_there() -> None:
+    made = ask("actor/entropy at step 5")
+    values = {fact.run: fact.value for fact in made.facts if fact.metric == "actor/entropy" and fact.step == 5}
+    assert values == {"r0": pytest.approx(0.205), "r1": pytest.approx(0.605), "r2": pytest.approx(0.405)}
 
 
-def test_commands_take_both_runs_of_a_log(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = tmp_path / "train.log"
-    path.write_text(text_of(30, 20))
-    assert main(["parse", str(path), "--strict"]) == 0
-    runs = json.loads(capsys.readouterr().out)["runs"]
-    assert [(run["id"], run["name"], len(run["rows"])) for run in runs] == [
-        ("r0", "train.log #1", 30),
-        ("r1", "train.log #2", 20),
-    ]
-    assert all(run["lines"] == {"taken": 50, "ignored": 0, "not_understood": 0, "samples": []} for run in runs)
-    assert main(["compare", f"{path}#1", f"{path}#2", "--lang", "en"]) == 0
-    assert "`train.log #2`" in capsys.readouterr().out
-    assert main(["check", str(path), "--format", "json"]) in {0, 1}
-    assert [run["name"] for run in json.loads(capsys.readouterr().out)["runs"]] == ["train.log #1", "train.log #2"]
-    page = tmp_path / "page.html"
-    assert main(["report", str(path), "-o", str(page)]) == 0
-    assert "train.log #2" in page.read_text(encoding="utf-8")
+def test_by_run_two_runs_differ_by_the_distance_of_their_values() -> None:
+    made = ask("A 和 B 最后的熵差多少", RUNS[:2])
+    apart = next(fact for fact in made.facts if fact.name == "difference of actor/entropy")
+    assert apart.value == pytest.approx(0.4)
+    assert "`1.log` 比 `0.log` 高 0.400" in made.answer or "`1.log` 比 `0.log` 高 0.4" in made.answer
+
+
+def test_by_run_other_number_of_samples_is_the_same_role_under_its_own_key() -> None:
+    made = ask("final validation accuracy of each run")
+    assert "`2.log` `val-core/math/acc/mean@1`" in made.answer
+
+
+def test_by_run_run_without_the_metric_says_so() -> None:
+    bare = run_of({step: {"critic/score/mean": 0.1} for step in range(1, 5)}, id="r3", name="3.log")
+    assert "| `3.log` | none | none |" in ask("actor/entropy at the last step", (RUNS[0], bare)).answer
+
+
+def test_by_run_trend_of_each_run_is_told() -> None:
+    made = ask("entropy trend")
+    assert made.intent == "trend"
+    assert all(f"- `{name}.log`: " in made.answer for name in "012")

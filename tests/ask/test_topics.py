@@ -62,6 +62,8 @@ TEXTS = {
     "good": "actor/entropy",
     "premise": "why did entropy drop",
     "remaining": "total of 500 steps",
+    "share": "timing_s/gen timing_s/update_actor",
+    "same": "critic/score/mean critic/rewards/mean",
 }
 
 

@@ -1,0 +1,131 @@
+"""Advice: only where a rule fires, by its card; with what the log shows of the metrics that the question is about."""
+
+from __future__ import annotations
+
+import re
+
+from assistant.analysis.checks import covered
+from assistant.analysis.diagnosis import role
+from assistant.analysis.trend import MIN_POINTS
+from assistant.ask.answer_single import progress, tail_of
+from assistant.ask.context import Context, key
+from assistant.ask.departures import all_checks
+from assistant.ask.findings import remedy, told
+from assistant.ask.naming import central, named_keys
+from assistant.ask.parts import timed
+from assistant.ask.steps import EPOCH_KEYS
+from assistant.ask.telling import trend_sentence
+from assistant.model import Verdict
+from assistant.write.document import unmark
+
+#: Findings for which measures are quoted.
+MOST_ADVISED = 2
+
+
+def advice(context: Context) -> Verdict:
+    """Advice only where a rule fires: its card's measures in their order, with what else it may be and the risk.
+
+    Nothing follows from one step's movement.
+    """
+    doc, say = context.doc, context.say
+    last = context.train_steps[-1] if context.train_steps else context.run.distinct_steps[-1]
+    checks = [c for c in all_checks(context, context.train_steps or [last]) if c.severity in {"critical", "warning"}]
+    named = [metric for metric in central(named_keys(context)) if metric not in EPOCH_KEYS]
+    checks.sort(key=lambda c: not set(c.metrics) & set(named))  # what the question is about comes first
+    findings = told(context, checks[:MOST_ADVISED])
+    if findings:
+        summary = say("advice.some", first=findings[0].sentence)
+    else:
+        summary = say("advice.none" if covered(context.run) else "explain.not_covered")
+    doc.paragraph(f"**{summary}**")
+    if hypothetical(context.query.text):
+        doc.paragraph(say("advice.hypothetical"))
+    doc.bullets(_about_named(context, named))
+    for place, one in enumerate(findings):
+        doc.bullets([one.line if place == 0 else one.whole(context.language)])
+        measures = remedy(context, one)
+        if measures:
+            doc.paragraph(say("advice.measures"), measures)
+            doc.paragraph(context.quote(one.card, "not") if one.card is not None else "")
+    doc.bullets([*_outcomes(context, named), *([] if findings else _open_points(context))])
+    for metric in named[:2] if not findings else []:
+        card = context.card(metric)
+        if card is not None:
+            doc.paragraph(context.quote(card, "read"))
+    doc.paragraph(say("advice.condition"))
+    context.metrics.extend(named)
+    worst = next((s for s in ("critical", "warning") if any(c.severity == s for c in checks)), None)
+    enough = len(context.train_steps) >= MIN_POINTS and covered(context.run)
+    return Verdict(worst or ("healthy" if enough else "insufficient_data"), unmark(summary), "medium")
+
+
+_IF = re.compile(r"(?i)如果|假如|假设|要是|万一|\bif\b|\bsuppose\b|what would happen|hypothetical")
+
+
+#: A fall or a rise that a question takes as having happened.
+FELL = re.compile(
+    r"(?i)(?:跌|掉|降|下降|变差|变低|变小|变短|减少|崩|塌)(?:了|到|至)|(?:一直|在)(?:跌|掉|降|下降)"
+    r"|\b(?:dropped|fell|fallen|declined|collapsed|(?:is|are|keeps) (?:falling|dropping|decreasing"
+    r"|declining)|went down)\b"
+)
+ROSE = re.compile(
+    r"(?i)(?:涨|升|上升|增加|变大|变长|变高|爆|飙)(?:了|到|至)|(?:一直|在)(?:涨|升|上升)"
+    r"|\b(?:rose|risen|increased|exploded|spiked|grew|(?:is|are|keeps) (?:rising|increasing|growing"
+    r"|exploding)|went up)\b"
+)
+
+
+def hypothetical(text: str) -> bool:
+    """Whether a question supposes something, so that the log need not show it."""
+    return _IF.search(text) is not None
+
+
+def _about_named(context: Context, named: list[str]) -> list[str]:
+    """What the log shows of each metric that the question is about: its course, extremes and latest value."""
+    lines = []
+    for metric in named[:3]:
+        trend = context.ledger.trend(metric)
+        if trend is None:
+            continue
+        sentence = trend_sentence(context, metric, trend)
+        asserted = "down" if FELL.search(context.query.text) else "up" if ROSE.search(context.query.text) else None
+        other_way = {"down": "rising", "up": "falling"}.get(asserted or "")
+        if asserted and trend.direction == other_way and not hypothetical(context.query.text):
+            word = context.say(f"premise.word_{asserted}")
+            sentence = context.say("premise.no_such_trend", metric=metric, word=word, trend=sentence)
+        lines.append(sentence + tail_of(context, metric))
+    return lines
+
+
+def _outcomes(context: Context, named: list[str]) -> list[str]:
+    """How validation (else the held-out loss) and the training outcome moved: what speaks for going on or stopping."""
+    lines = []
+    for names in (("val_accuracy", "held_out_loss"), ("score_mean", "reward_mean", "training_loss")):
+        found = next((held for name in names if (held := role(context.run, name)) is not None), None)
+        if found is None or not found.spelling.plain or found.metrics[0] in named:
+            continue
+        metric = found.metrics[0]
+        trend = context.ledger.trend(metric)
+        if trend is not None:
+            _, sentence = progress(context, metric, trend)
+            lines.append(sentence + tail_of(context, metric))
+            context.cite(context.card(metric))
+    return lines
+
+
+def _open_points(context: Context) -> list[str]:
+    """Where nothing fires: what is missing to judge the run, which is what may be worth doing."""
+    say, lines = context.say, []
+    validated = role(context.run, "val_accuracy") or role(context.run, "held_out_loss")
+    if validated is None:
+        lines.append(say("advice.no_validation"))
+    elif len(validated) < 2:
+        lines.append(say("advice.one_validation"))
+    if len(context.train_steps) < MIN_POINTS:
+        lines.append(say("explain.next_trend"))
+    last = context.train_steps[-1] if context.train_steps else context.run.distinct_steps[-1]
+    times = timed(context, last)
+    if times is not None:
+        first = times.shares[0]
+        lines.append(say("advice.time", share=first, stage=key(str(first.name))))
+    return lines

@@ -1,0 +1,288 @@
+"""Questions about the log itself: is it whole, was the run restarted, how long did it take, where did trouble begin."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise
+from statistics import mode
+
+from assistant.analysis.checks import covered
+from assistant.analysis.diagnosis import role
+from assistant.analysis.forecast import STEP_TIMES
+from assistant.ask.context import Context, key
+from assistant.ask.departures import all_checks, began
+from assistant.ask.findings import told
+from assistant.ask.naming import central, named_keys
+from assistant.ask.parts import headlines, missing_row, note, number
+from assistant.model import Fact, Verdict
+from assistant.write.document import unmark
+
+#: Rows named one by one, and metrics named as examples.
+MOST_ROWS, MOST_NAMES, MOST_RESTARTS = 12, 4, 5
+#: "Is it broken?" asked of a restart.
+_WORRIED = re.compile(
+    r"(?i)坏|正常|问题|要紧|没事|异常|\bbroken|\bnormal|\bok\b|okay|\bfine\b|\bwrong|problem|worr|\bbad\b"
+)
+#: Time of a validation, which verl counts outside of its step.
+_OUTSIDE = ("timing_s/testing",)
+
+
+# -- is the log whole --------------------------------------------------------------------------------------------------
+def gaps(context: Context) -> Verdict:
+    """Which rows were cut and what they lack; where none was, that every row is whole."""
+    run, say, doc = context.run, context.say, context.doc
+    lost = sorted({gap.step for gap in run.missing})
+    steps = context.ledger.count("steps of the log", len(run.distinct_steps))
+    metrics = context.ledger.count("metrics in the log", len(run.metrics))
+    if not lost:
+        text = say("gaps.none", n=steps, metrics=metrics, first=run.distinct_steps[0], last=run.distinct_steps[-1])
+        doc.paragraph(f"**{text}**")
+        doc.bullets(_unevenly_logged(context))
+        return Verdict("answered", unmark(text))
+    names = list(dict.fromkeys(gap.metric for gap in run.missing if gap.metric))
+    held = [name for name in names if name in run.columns]
+    first = next((gap for gap in run.missing if gap.limit), run.missing[0])
+    cut = missing_row(context, first.step)
+    count = context.ledger.count("steps cut", len(lost))
+    text = say(
+        "gaps.cut" if first.limit else "gaps.half", n=count, of=steps, cut=cut,
+        steps=_listed(context, lost),
+    )  # fmt: skip
+    doc.paragraph(f"**{text}**")
+    lines = []
+    if names:
+        many = context.ledger.count("metrics that lack values", len(names))
+        shown = context.join(key(name) for name in (held or names)[:MOST_NAMES])
+        lines.append(say("gaps.metrics", n=many, names=shown))
+    whole = [name for name in names if name not in run.columns]
+    if whole:
+        lines.append(say("gaps.never", names=context.join(key(name) for name in whole[:MOST_NAMES])))
+    elif not names:
+        lines.append(say("gaps.unnamed"))
+    lines.append(say("gaps.not_zero"))
+    doc.bullets([*lines, *_unevenly_logged(context)])
+    context.names.update(name for name in names if name not in run.columns)
+    doc.paragraph(say("gaps.mend"))
+    return Verdict("answered", unmark(text))
+
+
+def _listed(context: Context, steps: Sequence[int]) -> str:
+    """Steps one by one; of many, the first and the last ones."""
+    if len(steps) <= MOST_ROWS + MOST_NAMES:
+        return context.doc.show(list(steps))
+    return f"{context.doc.show(list(steps[:MOST_ROWS]))} … {context.doc.show(list(steps[-2:]))}"
+
+
+def _unevenly_logged(context: Context) -> list[str]:
+    """That validations stand at some steps alone, which is no gap."""
+    if not context.validation_steps or len(context.validation_steps) >= len(context.run.distinct_steps):
+        return []
+    return [context.say("gaps.validations", steps=_listed(context, context.validation_steps))]
+
+
+# -- restarts ----------------------------------------------------------------------------------------------------------
+def restarts(context: Context) -> Verdict:
+    """Where the step goes back, which steps are printed twice, and which of the two values counts."""
+    run, say, doc = context.run, context.say, context.doc
+    back = [
+        (before, after, line)
+        for (before, after), line in zip(pairwise(run.steps), run.row_lines[1:], strict=True)
+        if after < before
+    ]
+    if not back:
+        count = context.ledger.count("steps of the log", len(run.distinct_steps))
+        text = say("restart.none", n=count, first=run.distinct_steps[0], last=run.distinct_steps[-1])
+        doc.paragraph(f"**{text}**")
+        return Verdict("answered", unmark(text))
+    twice = sorted({step for step in run.steps if run.steps.count(step) > 1})
+    counted = context.ledger.count("steps printed twice", len(twice))
+    before, after, line = back[0]
+    fact = _restart(context, after, line)
+    text = say(
+        "restart.one" if len(back) == 1 else "restart.many", at=fact, before=before, after=after,
+        n=counted, steps=_span(context, twice), k=context.ledger.count("restarts", len(back)),
+    )  # fmt: skip
+    doc.paragraph(f"**{text}**")
+    further = [
+        say("restart.further", at=_restart(context, b, place), before=a, after=b) for a, b, place in back[1:]
+    ]  # fmt: skip
+    doc.bullets(further[:MOST_RESTARTS])
+    _both_values(context, twice)
+    doc.bullets([say("restart.later"), say("restart.check")])
+    if _WORRIED.search(context.query.text):
+        context.query = replace(context.query, intent="health")
+        return Verdict("warning", unmark(text), "medium")
+    return Verdict("answered", unmark(text))
+
+
+def _restart(context: Context, step: int, line: int) -> Fact:
+    return context.ledger.add(
+        ("restart", context.run.id, line), kind="derived", run=context.run.id, name="restart", value=line, step=step,
+        line=line, formula="line at which the step goes back", inputs=(),
+    )  # fmt: skip
+
+
+def _span(context: Context, steps: Sequence[int]) -> str:
+    if len(steps) > 2 and steps[-1] - steps[0] == len(steps) - 1:
+        return context.say("restart.span", first=steps[0], last=steps[-1])
+    return _listed(context, steps)
+
+
+def _both_values(context: Context, twice: Sequence[int]) -> None:
+    """The step asked about (or the first and the last that stand twice) as it was printed each time."""
+    slot = context.query.steps
+    named = central(named_keys(context))
+    if slot.kind == "single" and slot.values[0] in twice:
+        wanted = [slot.values[0]]
+    else:
+        wanted = list(dict.fromkeys([twice[0], twice[-1]]))
+    for step in wanted:
+        _printed(context, step, (named or headlines(context, step))[:3])
+    context.metrics.extend(named)
+
+
+def _printed(context: Context, step: int, metrics: Sequence[str]) -> None:
+    """Each printed value of some metrics at a step, as a table."""
+    run, rows = context.run, []
+    for metric in metrics:
+        cells = [cell for cell in run.cells(metric) if cell.step == step]
+        facts = [
+            context.ledger.add(
+                ("value-printed", run.id, metric, step, cell.line), kind="value", run=run.id, metric=metric, step=step,
+                value=cell.value, line=cell.line,
+            )
+            for cell in cells
+        ]  # fmt: skip
+        rows += [[key(metric), context.say("restart.line", at=fact), context.doc.show(fact)] for fact in facts]
+    if rows:
+        context.doc.paragraph(context.say("restart.both", step=step))
+        head = [context.say("head.metric"), context.say("restart.head_line"), context.say("head.value")]
+        context.doc.table(head, rows)
+
+
+# -- how often it is validated ----------------------------------------------------------------------------------------
+def interval(context: Context) -> Verdict:
+    """The steps with a validation, how many there are, and the interval between them where it is one."""
+    say, doc = context.say, context.doc
+    steps = list(context.validation_steps)
+    if not steps:
+        found = role(context.run, "val_accuracy") or role(context.run, "held_out_loss")
+        steps = [] if found is None else [int(step) for step in found.steps]
+    if not steps:
+        text = say("validation.none_at_all")
+        doc.paragraph(f"**{text}**")
+        return Verdict("no_data", unmark(text))
+    count = context.ledger.count("validations of the log", len(steps))
+    gaps_between = [b - a for a, b in pairwise(steps)]
+    usual = mode(gaps_between) if gaps_between else 0
+    if usual and gaps_between.count(usual) * 2 > len(gaps_between):
+        every = context.ledger.count("steps from one validation to the next", usual)
+        text = say("interval.every", n=count, every=every, steps=_listed(context, steps))
+    else:
+        text = say("interval.uneven", n=count, steps=_listed(context, steps))
+    doc.paragraph(f"**{text}**")
+    return Verdict("answered", unmark(text))
+
+
+# -- how long it took --------------------------------------------------------------------------------------------------
+def total_time(context: Context) -> Verdict:
+    """The sum of the step times logged; what they leave out is said."""
+    run, say, doc = context.run, context.say, context.doc
+    metric = next((name for name in STEP_TIMES if name in run.columns), None)
+    slot = context.query.steps
+    if metric is None:
+        text = say("total.none")
+        doc.paragraph(f"**{text}**")
+        return Verdict("no_data", unmark(text))
+    held = [f for s in run.series(metric)[0] if (f := context.value(metric, s)) is not None and _finite(f)]
+    if slot.kind == "range":
+        held = [f for f in held if slot.values[0] <= (f.step or 0) <= slot.values[1]]
+    if not held:
+        text = say("total.none")
+        doc.paragraph(f"**{text}**")
+        return Verdict("no_data", unmark(text))
+    total = context.ledger.derived(
+        "total_step_time", math.fsum(number(f) for f in held), inputs=held, unit="s", formula=f"Σ {metric}"
+    )
+    count = context.ledger.count("steps timed", len(held))
+    mean = context.ledger.derived(
+        "mean_step_time", number(total) / len(held), inputs=[total, count], unit="s", formula="total / steps"
+    )
+    text = say("total.time", metric=metric, n=count, v=total, mean=mean, first=held[0].step, last=held[-1].step)
+    doc.paragraph(f"**{text}**")
+    lines = []
+    for name in _OUTSIDE:
+        if name in run.columns:
+            cells = [f for s in run.series(name)[0] if (f := context.value(name, s)) is not None and _finite(f)]
+            extra = context.ledger.derived(
+                f"total of {name}", math.fsum(number(f) for f in cells), inputs=cells, unit="s", formula=f"Σ {name}"
+            )
+            many = context.ledger.count("validations timed", len(cells))
+            lines.append(say("total.outside", metric=name, v=extra, n=many))
+    lost = len(context.train_steps) - len(held)
+    if lost > 0 and slot.kind != "range":
+        lines.append(say("total.lost", n=context.ledger.count("steps without a time", lost)))
+    sparse = _sparse(context, held)
+    if sparse:
+        lines.append(say("total.sparse"))
+    lines.append(say("total.leaves_out"))
+    doc.bullets(lines)
+    context.metrics.append(metric)
+    context.cite(context.card(metric))
+    return Verdict("answered", unmark(text))
+
+
+def _finite(fact: Fact) -> bool:
+    return isinstance(fact.value, (int, float)) and math.isfinite(fact.value)
+
+
+def _sparse(context: Context, held: Sequence[Fact]) -> bool:
+    """Whether only every n-th step is logged, so that the sum is not the run's."""
+    steps = [fact.step or 0 for fact in held]
+    return len(steps) > 2 and (steps[-1] - steps[0]) > 1.5 * (len(steps) - 1)
+
+
+# -- where trouble began -----------------------------------------------------------------------------------------------
+def onset(context: Context) -> Verdict:
+    """The step from which each grave finding holds, earliest first; that there is none where no rule fires."""
+    doc, say = context.doc, context.say
+    steps = context.train_steps or list(context.run.distinct_steps)
+    checks = all_checks(context)
+    named = set(central(named_keys(context)))
+    checks = [c for c in checks if set(c.metrics) & named] or checks if named else checks
+    dated = [(began(context, c), c) for c in checks if c.severity in {"critical", "warning"}]
+    starts = sorted(((step, c) for step, c in dated if step is not None), key=lambda pair: pair[0])
+    grave = [c for _, c in starts] + [c for step, c in dated if step is None]
+    findings = told(context, grave)
+    enough = len(steps) >= 5 and covered(context.run)
+    if not findings:
+        count = context.ledger.count("training_steps", len(context.train_steps))
+        text = say("onset.none", n=count)
+        doc.paragraph(f"**{text}**")
+        return Verdict("healthy" if enough else "insufficient_data", unmark(text), "medium")
+    begins = [step for step, _ in starts]
+    if begins:
+        first = context.ledger.derived(
+            "onset", begins[0], step=begins[0], inputs=[fact for _, fact in grave[0].facts],
+            formula="first step of the finding",
+        )  # fmt: skip
+        text = note(context, first, say("onset.from", step=begins[0], first=findings[0].sentence))
+    else:
+        text = say("onset.gradual", first=findings[0].sentence)
+    doc.paragraph(f"**{text}**")
+    doc.bullets(
+        [findings[0].line]
+        + [
+            say("onset.then", step=begins[place], first=one.whole(context.language))
+            if place < len(begins)
+            else say("onset.gradual", first=one.whole(context.language))
+            for place, one in enumerate(findings[1:], 1)
+        ]
+    )
+    touched = dict.fromkeys(metric for check in grave for metric in check.metrics)
+    context.metrics.extend([metric for metric in touched if metric in named] or touched)
+    worst = "critical" if any(c.severity == "critical" for c in grave) else "warning"
+    return Verdict(worst, unmark(text), "medium")

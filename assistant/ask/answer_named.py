@@ -1,0 +1,43 @@
+"""What every answer owes the metrics that its question names: their values, where the answer has not given them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from assistant.ask.answer_single import tail_of
+from assistant.ask.context import Context
+from assistant.ask.naming import central
+from assistant.ask.query import Query
+from assistant.ask.steps import EPOCH_KEYS
+from assistant.ask.telling import trend_sentence
+from assistant.write.document import marked_ids
+
+MOST = 3
+
+
+def values_of_named(context: Context, queries: Sequence[Query]) -> None:
+    """Adds a sentence for each metric named of which no value, change or trend stands in the answer so far.
+
+    Args:
+        context: of the answer, its text written.
+        queries: the questions it answers.
+    """
+    if not context.runs or len(context.runs) > 1:
+        return
+    named = [m.key for query in queries for m in query.mentions if m.key is not None and query.intent != "define"]
+    if not named:
+        return
+    told: set[str | None] = set()
+    for fact_id in marked_ids(context.doc.markup()):
+        fact = context.ledger.get(fact_id)
+        if fact is not None:
+            told |= {fact.metric} if fact.metric else {fact.name}
+    lines = []
+    for metric in central(list(dict.fromkeys(named)))[:MOST]:
+        trend = context.ledger.trend(metric) if metric not in told and metric not in EPOCH_KEYS else None
+        if trend is not None:
+            lines.append(trend_sentence(context, metric, trend) + tail_of(context, metric))
+            context.metrics.append(metric)
+    if lines:
+        context.doc.paragraph(context.say("named.lead"))
+        context.doc.bullets(lines)

@@ -1,0 +1,82 @@
+"""What part of a step some stage takes."""
+
+from __future__ import annotations
+
+import math
+
+from assistant.analysis.timing import layout_of, total_key
+from assistant.ask.context import Context, key
+from assistant.ask.intents import is_stage
+from assistant.ask.naming import named_keys
+from assistant.ask.parts import number, timed
+from assistant.model import Fact, Verdict
+from assistant.write.document import unmark
+
+#: Steps shown one by one.
+MOST_STEPS = 8
+
+
+def share(context: Context) -> Verdict | None:
+    """The share of each stage named at the step named (the last by default), and its mean over the steps.
+
+    Returns:
+        The verdict; ``None`` (nothing written) where the log has no total for a step.
+    """
+    say, doc, run = context.say, context.doc, context.run
+    stages = [m for m in named_keys(context) if is_stage(m)]
+    layout = layout_of(run)
+    whole = None if layout is None else total_key(run, layout)
+    if not stages or whole is None:
+        return None
+    slot = context.query.steps
+    texts = []
+    for stage in stages[:MOST_STEPS]:
+        held = _shares(context, stage, whole)
+        if not held:
+            continue
+        wanted = [one for one in held if slot.kind in {"single", "pair"} and one.step in slot.values]
+        one = wanted[-1] if wanted else held[0] if slot.kind == "first" else held[-1]
+        cell, total = context.value(stage, one.step or 0), context.value(whole, one.step or 0)
+        if cell is None or total is None:
+            continue
+        text = say(
+            "share.one", stage=key(stage), share=one, cell=doc.show(cell, None, "seconds"),
+            total=doc.show(total, None, "seconds"),
+        )  # fmt: skip
+        if len(held) > 1 and not wanted:
+            mean = context.ledger.derived(
+                f"mean share of {stage}", math.fsum(number(f) for f in held) / len(held), inputs=held,
+                formula=f"mean of {stage} / {whole}", unit="fraction",
+            )  # fmt: skip
+            gap = "" if context.language == "zh" else " "
+            text += gap + say("share.mean", n=context.ledger.count("steps with a share", len(held)), mean=mean)
+        texts.append(text)
+        context.metrics.append(stage)
+        context.cite(context.card(stage))
+    if not texts:
+        return None
+    doc.paragraph(f"**{texts[0]}**")
+    doc.bullets(texts[1:])
+    _others(context, stages, context.query.steps.values[-1] if slot.kind == "single" else run.distinct_steps[-1])
+    return Verdict("answered", unmark(texts[0]))
+
+
+def _shares(context: Context, stage: str, whole: str) -> list[Fact]:
+    found = []
+    for step in context.run.series(stage)[0]:
+        cell, total = context.value(stage, step), context.value(whole, step)
+        if cell is None or total is None or not (math.isfinite(number(cell)) and number(total) > 0):
+            continue
+        found.append(context.ledger.share(stage, whole, step, number(cell) / number(total), inputs=[cell, total]))
+    return found
+
+
+def _others(context: Context, stages: list[str], step: int) -> None:
+    """The other stages of the same step, so that the share can be placed."""
+    found = timed(context, step)
+    if found is None:
+        return
+    rest = [one for one in found.shares if one.name not in stages and number(one) >= 0.01]
+    if rest:
+        listed = context.join(f"{key(str(one.name))} {context.doc.show(one)}" for one in rest[:4])
+        context.doc.paragraph(context.say("share.others", step=found.step, listed=listed))

@@ -1,0 +1,75 @@
+"""Two windows of steps that a question sets against each other: two ranges, the first and the last so many, halves."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from assistant.ask.steps import chinese_number
+from assistant.model import Run
+
+Window = tuple[int, int]
+
+_RANGE = re.compile(
+    r"(?<![\d.])(\d{1,7})\s*(?:步)?\s*(?:-|–|—|~|～|到|至|to|through)\s*(?:step\s*|第)?(\d{1,7})(?![\d.%])"
+)
+_OF_STEPS = re.compile(r"(?i)step|步|iteration|第")
+_COUNT = r"(\d{1,5}|[一二两三四五六七八九十]{1,3}|two|three|four|five|six|seven|eight|nine|ten|twenty)"
+_FIRST_N = re.compile(rf"(?i)(?:前|头|最初|开头|最早|first|initial|earliest)\s*(?:的)?\s*{_COUNT}")
+_LAST_N = re.compile(rf"(?i)(?:后|末|最后|最近|last|final|latest)\s*(?:的)?\s*{_COUNT}")
+_HALVES = re.compile(
+    r"(?i)(?:前|后)半(?:程|段|部分|截)?.{0,16}(?:前|后)半|first half.{0,30}(?:second|last|latter) half|(?:second"
+    r"|latter) half.{0,30}first half"
+    r"|(?:前|后)半(?:程|段)"
+)
+_VALIDATIONS = re.compile(r"(?i)验证|评测|测评|次|\bval|\beval|evaluation")
+_WORDS = {
+    "two": 2,
+    "three": 3,
+    "four": 4,
+    "five": 5,
+    "six": 6,
+    "seven": 7,
+    "eight": 8,
+    "nine": 9,
+    "ten": 10,
+    "twenty": 20,
+}
+
+
+def windows_in(
+    text: str, run: Run, validations: Sequence[int], training: Sequence[int]
+) -> tuple[Window, Window] | None:
+    """Two windows that do not overlap, the earlier first; ``None`` where a question names no two.
+
+    Args:
+        text: the question.
+        run: whose steps they are.
+        validations: steps with a validation, counted where the question counts validations.
+        training: steps of training, counted otherwise.
+    """
+    ranges = [sorted((int(m[1]), int(m[2]))) for m in _RANGE.finditer(text)] if _OF_STEPS.search(text) else []
+    if len(ranges) == 2:
+        return _ordered((ranges[0][0], ranges[0][1]), (ranges[1][0], ranges[1][1]), run)
+    first, last = _FIRST_N.search(text), _LAST_N.search(text)
+    steps = list(validations if _VALIDATIONS.search(text) and len(validations) > 1 else training or run.distinct_steps)
+    if first is not None and last is not None:
+        n, m = _number(first[1]), _number(last[1])
+        if n and m and n + m <= len(steps):
+            return _ordered((steps[0], steps[n - 1]), (steps[-m], steps[-1]), run)
+        return None
+    if _HALVES.search(text) and len(steps) > 3:
+        middle = len(steps) // 2
+        return (steps[0], steps[middle - 1]), (steps[middle], steps[-1])
+    return None
+
+
+def _number(text: str) -> int:
+    return int(text) if text.isdigit() else _WORDS.get(text.lower()) or chinese_number(text)
+
+
+def _ordered(a: Window, b: Window, run: Run) -> tuple[Window, Window] | None:
+    early, late = sorted((a, b))
+    held = run.distinct_steps
+    there = all(any(first <= step <= last for step in held) for first, last in (early, late))
+    return (early, late) if there and early[1] < late[0] else None
