@@ -14,7 +14,7 @@ from assistant.parsing.frameworks import detect_framework
 from assistant.parsing.jsonscan import DEEPEST, BadJson, Event, Scanner, Value, is_sample, make_event, quoted_number
 from assistant.parsing.repair import Document, strip_ray
 from assistant.parsing.runstarts import FEWEST_STEPS
-from assistant.parsing.stepbook import axis_first, cut_note, is_step, keeps_axis
+from assistant.parsing.stepbook import STEP_NAMES, axis_first, cut_note, is_step, keeps_axis, whole_number
 from assistant.parsing.table import Reading, Row, build_run, restart_notes
 
 _PREFIX: Final = re.compile(
@@ -39,6 +39,9 @@ _HISTORIES: Final = (
 _COMMA: Final = re.compile(r', ?(?=")')
 _TORN_CELL: Final = re.compile(r'"(?P<key>[^"\\]{1,200})": ?')
 _INTERNAL: Final = re.compile(r"_(?:timestamp|runtime|wandb)(?:/|$)")
+_RATES: Final = frozenset({"lr", "learning_rate"})
+"""Names that settings share with metrics."""
+
 _LONGEST: Final = 200_000
 _MOST_FAILURES: Final = 20
 _MOST_NUMBERS: Final = 3000
@@ -59,6 +62,10 @@ class JsonLogs:
         if torn is not None:
             lines.append(torn.event)
         run = _run(document, lines, "jsonl", torn=torn)
+        if torn is None and (run is None or run.step_axis == "index"):
+            several = self._several(document, lines)
+            if several.runs:
+                return several
         if run is not None:
             lost = () if torn is None or torn.event.line in run.row_lines else (torn.event.line,)
             return Reading((run,), _taken(lines) - set(lost), lost)
@@ -72,6 +79,46 @@ class JsonLogs:
                 runs.append(replace(run, id=f"r{len(runs)}"))
                 taken |= _taken(events)
         return Reading(tuple(runs), taken)
+
+    def _several(self, document: Document, lines: list[Event]) -> Reading:
+        """Runs that count by different keys, or beside settings, if each line with a well-known metric is dated."""
+        events = [event for event in lines if event.bare and not event.texts]
+        groups = _by_counter(events)
+        dated = {event.line for own in groups for event in own}
+        if any(
+            event.line not in dated and any(is_result(name) and name.lower() not in _RATES for name in event.cells)
+            for event in lines
+        ):
+            return Reading()
+        return self._grouped(document, groups)
+
+    def read_blocks(self, document: Document) -> Reading:
+        """Records beside another log: plain lines with a counter, one run for each counter that dates three or more."""
+        events = [event for event in _read_lines(document) if event.bare and not event.texts]
+        return self._grouped(document, _by_counter(events))
+
+    @staticmethod
+    def _grouped(document: Document, groups: list[list[Event]]) -> Reading:
+        runs: list[Run] = []
+        taken: frozenset[int] = frozenset()
+        for own in groups:
+            run = _run(document, own, "jsonl")
+            if run is not None:
+                runs.append(replace(run, id=f"r{len(runs)}"))
+                taken |= _taken(own)
+        return Reading(tuple(runs), taken)
+
+
+def _by_counter(events: list[Event]) -> list[list[Event]]:
+    """Events by the key that counts them, those of three and more."""
+    found: dict[str, list[Event]] = {}
+    for event in events:
+        named = {name.lower().strip(): name for name in event.cells}
+        counter = next((name for name in STEP_NAMES if name in named), None)
+        value = None if counter is None else event.cells[named[counter]].value
+        if counter is not None and value is not None and whole_number(value) is not None and len(event.cells) > 1:
+            found.setdefault(counter, []).append(event)
+    return [own for own in found.values() if len(own) >= FEWEST_STEPS]
 
 
 def _is_alike(run: Run, first: Run) -> bool:
@@ -256,6 +303,8 @@ def _run(
     }
     numbers = {name: [v for v in values if v is not None] for name, values in steps.items()}
     axis, counted = axis_first(numbers, len(events))
+    if not metrics and format == "jsonl" and axis is not None and len(set(counted)) >= FEWEST_STEPS:
+        metrics = [name for name, count in names.items() if count >= FEWEST_STEPS and not is_step(name)]
     if not metrics or (axis is None and (len(events) < 2 or max(names[name] for name in metrics) < 2)):
         return None
     if axis is None and not (any(map(is_result, metrics)) and all(event.bare for event in events)):

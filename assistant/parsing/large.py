@@ -27,6 +27,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from assistant.model.run import LineCounts, Note, Run
+from assistant.parsing.beside import lost_note
 from assistant.parsing.counts import looks_like_metrics
 from assistant.parsing.decoding import lost_bytes
 from assistant.parsing.largecut import SIZES, Cutter, Entries, NeedsWhole, Segment, Sizes
@@ -37,6 +38,7 @@ from assistant.parsing.registry import LOG_STRENGTH, Claim, Registry, settle
 from assistant.parsing.repair import strip_ray
 from assistant.parsing.splitting import split_runs
 from assistant.parsing.table import Reading
+from assistant.parsing.totals import with_totals
 
 _DOCUMENTS: Final = frozenset({"trainer-state", "json"})
 """Formats of runs that are one document, not lines."""
@@ -99,12 +101,14 @@ class _Joiner:
     readings: dict[str, JoinedReading] = field(default_factory=dict)
     lookalikes: LineSet = field(default_factory=LineSet)
     samples: dict[int, str] = field(default_factory=dict)
+    blocks: list[int] = field(default_factory=list)
     first: Entries = field(default_factory=lambda: Entries([], []))
     last: Entries = field(default_factory=lambda: Entries([], []))
 
     def take(self, segment: Segment) -> None:
         """Reads a segment: log formats always, the others while no log format has found anything."""
         known: Reading | None = None
+        read: list[Reading] = []
         for reader in self.registry.formats():
             joined = self.readings.get(reader.name)
             weak = reader.strength < LOG_STRENGTH
@@ -113,6 +117,7 @@ class _Joiner:
             if known is not None and joined is not None and self._is_idle(joined, known, segment):
                 continue
             reading = reader.read(segment.document)
+            read.append(reading)
             if joined is None:
                 if not reading.runs and not reading.not_understood:
                     continue
@@ -124,6 +129,8 @@ class _Joiner:
                 known = reading
         self._forget_rivals()
         self._look(segment, known)
+        if self._found_log():
+            self._look_beside(segment, read)
         self._keep_ends(segment.own)
 
     def _forget_rivals(self) -> None:
@@ -157,6 +164,17 @@ class _Joiner:
             for line, number in zip(segment.own.lines, segment.own.numbers, strict=True):
                 if number in wanted:
                     self._sample(number, line)
+
+    def _look_beside(self, segment: Segment, read: list[Reading]) -> None:
+        """Finds tables and records of another log: beside a large one they are told, not read."""
+        taken = frozenset().union(*(reading.taken for reading in read))
+        beside = self.registry.beside(segment.document, Reading(tuple(r for one in read for r in one.runs), taken))
+        lost = {number for number in (*beside.taken, *beside.lost) if segment.holds(number)}
+        if lost:
+            for line, number in zip(segment.own.lines, segment.own.numbers, strict=True):
+                if number in lost:
+                    self._doubt(number, line)
+            self.blocks += sorted(lost)
 
     def _doubt(self, number: int, line: str) -> None:
         self.lookalikes.update((number,))
@@ -206,8 +224,13 @@ class _Joiner:
         ends = ((part.lines, part.numbers) for part in (self.first, self.last))
         usable = taken.without(LineSet(asking)) if asking else taken
         notes = lost_bytes(cutter.bad) if cutter.damaged else ()
+        blocks = [number for number in self.blocks if number in lost]
+        if blocks:
+            notes += (lost_note(blocks),)
+        ends_lines = [*self.first.lines, *self.last.lines]
+        told = with_totals(split_runs(reading.runs), ends_lines, [*self.first.numbers, *self.last.numbers])
         return LargeReading(
-            tuple(replace(run, lines=counts) for run in split_runs(reading.runs)),
+            tuple(replace(run, lines=counts) for run in told),
             prose_around(ends, usable, first, last),
             notes + reading.notes,
             lines,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from importlib import import_module
+from typing import Any
 
 from assistant.parsing.repair import Document
 from assistant.parsing.table import Reading
@@ -29,9 +30,13 @@ class LazyFormat:
         """What the format reads."""
         if not any(word in document.text for word in self.words):
             return Reading()
-        module, _, kind = self.place.partition(":")
-        reading = getattr(import_module(f"assistant.parsing.{module}"), kind)().read(document)
+        reading = self.load().read(document)
         return reading if isinstance(reading, Reading) else Reading()
+
+    def load(self) -> Any:
+        """The format it stands for."""
+        module, _, kind = self.place.partition(":")
+        return getattr(import_module(f"assistant.parsing.{module}"), kind)()
 
 
 FORMATS = (

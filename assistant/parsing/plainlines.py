@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Final, NamedTuple
 
@@ -15,6 +16,7 @@ from assistant.parsing.numbers import NUMBER, read_number
 from assistant.parsing.repair import Document, strip_ray
 from assistant.parsing.stepbook import Book, Cell, read_cell
 from assistant.parsing.table import Reading
+from assistant.parsing.totals import TOTAL
 
 _BRACKET: Final = re.compile(r"\s{0,8}\[\s{0,12}(?P<step>[0-9]{1,12})(?:\s?/\s?[0-9]{1,12})?\]\s{1,4}(?=[A-Za-z])")
 _TABBED: Final = re.compile(
@@ -25,13 +27,18 @@ _TABBED: Final = re.compile(
 )
 _COUNTED: Final = re.compile(
     r"(?P<word>(?i:episode|epoch|ep|iteration|iter|step|update|generation|timestep|round))s?\s?[:=#]?\s{0,4}"
-    r"\[?(?P<step>[0-9]{1,12})(?:\s?/\s?[0-9]{1,12})?(?:\](?=[,;|:\s]))?(?:\s{0,3}[,;|:\]\t-]\s{0,4}|\s{2,12})(?=[A-Za-z])"
+    r"\[?(?P<step>[0-9]{1,12})(?:\s?/\s?(?P<of>[0-9]{1,12}))?(?:\](?=[,;|:\s]))?(?:\s{0,3}[,;|:\]\t-]\s{0,4}|\s{2,12})(?=[A-Za-z])"
     r"|[0-9]{1,12}/[0-9]{1,12}: (?P<other>episode): (?P<number>[0-9]{1,12}), (?=[A-Za-z])"
 )
 _SEPARATOR: Final = re.compile(r"\s{0,4}(?:,(?![^\[\]]{0,60}\])|[|;\t]|\s-\s)\s{0,4}|\s{2,12}(?=[A-Za-z])")
 _RANGE: Final = re.compile(r"(?<=[0-9]) \[[-0-9., naif]{1,60}\]$")
 _BORDER: Final = re.compile(r"(?:INFO[\w:.\- ]{0,60}[:\]\s]\s?)?[-=*]{5,200}\s*$")
 _INNER: Final = frozenset({"step", "iteration", "iter", "update", "timestep"})
+_OUTER: Final = frozenset({"epoch", "ep"})
+_WORDS: Final = frozenset({"episode", "epoch", "ep", "iteration", "iter", "step", "update", "generation", "timestep"})
+_PAIRS: Final = re.compile(
+    rf"[A-Za-z]{{2,12}} [0-9]{{1,12}}(?: {{1,4}}[A-Za-z_][\w./-]{{0,60}} {{1,4}}{NUMBER}){{1,60}}"
+)
 _MOST_COUNTERS: Final = 4
 _COUNTERS: Final = frozenset({"iteration", "iter", "itr", "step", "epoch", "update"})
 _LONGEST: Final = 2000
@@ -71,11 +78,12 @@ class BracketLines:
 
 
 class _Counted(NamedTuple):
-    """A line: its counters, the outermost first, its cells and its number."""
+    """A line: its counters, the outermost first, its cells, its number, and the totals behind its counters."""
 
     counters: list[Cell]
     cells: list[Cell]
     number: int
+    totals: list[int | None]
 
 
 class CountedLines:
@@ -94,34 +102,130 @@ class CountedLines:
             line = read_body(raw)[1].rstrip().lstrip("=*- ").rstrip("=* ")
             head = _COUNTED.match(line)
             if head is None:
+                pairs = _spaced_pairs(line, number)
+                if pairs is not None:
+                    events.append(pairs)
                 continue
             outer = head["word"] or head["other"]
             counters = [Cell(outer, int(head["step"] or head["number"]), "")]
+            totals = [_total(head["of"])]
             at = head.end()
             while len(counters) < _MOST_COUNTERS and (head := _COUNTED.match(line, at)) is not None and head["word"]:
                 key = line[at : head.start("step")].rstrip(" \t:=#[")
                 counters.append(Cell(key, int(head["step"]), ""))
+                totals.append(_total(head["of"]))
                 at = head.end()
             pieces = [piece for piece in _SEPARATOR.split(line[at:]) if piece.strip()]
             cells = [read_cell(_RANGE.sub("", piece)) for piece in pieces]
             good = [cell for cell in cells if cell is not None and len(cell.key.split()) <= 4]
             if len(good) == len(pieces) and any(is_result(cell.key) for cell in good):
-                events.append(_Counted(counters, good, number))
+                events.append(_Counted(counters, good, number, totals))
         book, place = Book(), _axis_place(events)
+        running = _running(events) if place == 0 else None
         words: Counter[str] = Counter()
         for event in events:
-            counter = event.counters[place]
+            counter = event.counters[place if running is None else 1]
             words[counter.key.lower()] += 1
             others = [cell for cell in event.counters if cell is not counter]
-            book.add(int(counter.value), [*others, *event.cells], event.number)
+            step = int(counter.value) if running is None else running.step(event)
+            book.add(step, [*others, *event.cells], event.number)
         if not book.rows or (len(book.rows) < 2 and len(book.rows[0].values) < 2):
             return Reading()
         notes = book.settle_end(document)
         if not book.rows:
             return Reading()
         axis = {"ep": "episode", "iter": "iteration"}.get(word := words.most_common(1)[0][0], word)
+        if running is not None:
+            notes.append(running.note())
         run = book.run(document, format=self.name, framework=None, axis=axis, warnings=notes)
+        if running is not None and running.epochs is not None:
+            run = replace(run, extras={TOTAL: (running.epochs * running.size, events[-1].number)})
         return Reading((run,), frozenset(book.taken))
+
+
+def _total(text: str | None) -> int | None:
+    return None if text is None else int(text)
+
+
+def _spaced_pairs(line: str, number: int) -> _Counted | None:
+    """A line of nothing but ``word number`` pairs, counters first: ``epoch 0 step 3 loss 2.03 lr 1e-4``."""
+    if _PAIRS.fullmatch(line) is None:
+        return None
+    words = line.split()
+    cells: list[Cell] = []
+    for key, text in zip(words[::2], words[1::2], strict=True):
+        value = read_number(text)
+        if value is None:
+            return None
+        cells.append(Cell(key, value, ""))
+    inner = 0
+    while inner < len(cells) and cells[inner].key.lower() in _WORDS and isinstance(cells[inner].value, int):
+        inner += 1
+    if not 0 < inner < len(cells) or not any(is_result(cell.key) for cell in cells[inner:]):
+        return None
+    return _Counted(cells[:inner], cells[inner:], number, [None] * inner)
+
+
+@dataclass(frozen=True, slots=True)
+class _Running:
+    """A step within an epoch as a step of the whole: how many an epoch has, and how it is known."""
+
+    size: int
+    base: int
+    printed: bool
+    epochs: int | None
+
+    def step(self, event: _Counted) -> int:
+        """The running step of a line."""
+        return (int(event.counters[0].value) - self.base) * self.size + int(event.counters[1].value)
+
+    def note(self) -> Note:
+        """Tells how the steps were counted."""
+        size, base = self.size, self.base
+        epoch_zh, epoch_en = (f"(轮次 − {base})", f"(epoch - {base})") if base else ("轮次", "epoch")
+        how_zh, how_en = (
+            ("日志所写", "as the log prints") if self.printed else ("由各轮的步数得出", "as its epochs show")
+        )
+        return Note(
+            "step_counted",
+            f"步数由日志的轮次与轮内序号算出：{epoch_zh} × 每轮 {size} 步（{how_zh}）+ 轮内序号。",
+            f"The step is counted from the log's epoch and place: {epoch_en} x {size} steps an epoch ({how_en}) + "
+            "place.",
+        )
+
+
+def _running(events: list[_Counted]) -> _Running | None:
+    """How steps that begin anew each epoch run on, where the log tells the length of an epoch."""
+    if len(events) < 2 or any(len(event.counters) < 2 for event in events):
+        return None
+    outer = {event.counters[0].key.lower() for event in events}
+    inner = {event.counters[1].key.lower() for event in events}
+    epochs: dict[int, list[int]] = {}
+    for event in events:
+        epochs.setdefault(int(event.counters[0].value), []).append(int(event.counters[1].value))
+    if not outer <= _OUTER or len(inner) > 1 or not inner <= _INNER or max(map(len, epochs.values())) < 2:
+        return None
+    totals = {event.totals[1] for event in events}
+    of = {event.totals[0] for event in events}
+    base = 0 if 0 in epochs else 1
+    last = of.pop() if len(of) == 1 else None
+    printed = totals.pop() if len(totals) == 1 else None
+    if printed is not None:
+        fits = all(max(steps) <= printed for steps in epochs.values())
+        return _Running(printed, base, True, last) if fits and printed > 0 else None
+    size = _epoch_size(list(epochs.values()))
+    return None if size is None else _Running(size, base, False, last)
+
+
+def _epoch_size(epochs: list[list[int]]) -> int | None:
+    """Steps an epoch, where all epochs but the last have the same steps at one distance."""
+    first = sorted(set(epochs[0]))
+    gaps = {other - one for one, other in pairwise(first)}
+    whole = all(sorted(set(steps)) == first for steps in epochs[:-1]) and set(epochs[-1]) <= set(first)
+    if len(epochs) < 2 or len(gaps) != 1 or not whole:
+        return None
+    gap = gaps.pop()
+    return first[-1] - first[0] + gap if first[0] <= gap else None
 
 
 def _axis_place(events: list[_Counted]) -> int:

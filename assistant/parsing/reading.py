@@ -17,6 +17,7 @@ from assistant.parsing.prose import Prose, find_prose
 from assistant.parsing.registry import Registry
 from assistant.parsing.repair import Document, prepare
 from assistant.parsing.splitting import split_runs
+from assistant.parsing.totals import with_totals
 from assistant.parsing.uncollected import uncollected
 
 LARGE: Final = 1 << 18
@@ -53,7 +54,8 @@ def read_text(registry: Registry, text: str, name: str) -> Parsed:
     document = prepare(name, text)
     reading = registry.read(document)
     counts, doubtful = count_lines(document, reading)
-    runs = tuple(replace(run, lines=counts) for run in split_runs(reading.runs))
+    runs = with_totals(split_runs(reading.runs), document.lines, document.numbers)
+    runs = tuple(replace(run, lines=counts) for run in runs)
     prose = find_prose(document.lines, document.numbers, reading.taken, reading.asking)
     return Parsed(runs, prose, document.notes + reading.notes, document.text_lines, doubtful, counts.samples)
 
@@ -143,11 +145,12 @@ def _read_chunks(
     except NeedsCare:
         return _read_lines(registry, chunks, name, whole)
     sample = Document(name, *reading.noise, text_lines=len(reading.noise[0]))
-    if registry.others(sample, "verl"):
+    if reading.blocks or registry.others(sample, "verl"):
         return _read_lines(registry, chunks, name, whole)
     notes = (_sampled(reading.skipped),) if reading.skipped else ()
     samples = reading.runs[0].lines.samples
-    return Parsed(reading.runs, reading.prose, notes, reading.text_lines, reading.doubtful, samples)
+    runs = with_totals(reading.runs, *reading.noise)
+    return Parsed(runs, reading.prose, notes, reading.text_lines, reading.doubtful, samples)
 
 
 def _read_lines(registry: Registry, chunks: Callable[[], Iterator[bytes]], name: str, whole: bytes | None) -> Parsed:

@@ -12,7 +12,18 @@ from collections.abc import Set
 from dataclasses import dataclass, replace
 from typing import Final, Protocol
 
-from assistant.model.run import Note, Run
+from assistant.model.run import Note
+from assistant.parsing.beside import (
+    BLOCKS,
+    Beside,
+    Reader,
+    add_beside,
+    first_line,
+    is_outside,
+    is_unmistakable,
+    lost_note,
+    read_beside,
+)
 from assistant.parsing.repair import Document
 from assistant.parsing.table import Reading
 
@@ -115,7 +126,15 @@ class Registry:
                 doubtful.extend(reading.not_understood)
         if not claims:
             return Reading(not_understood=tuple(dict.fromkeys(doubtful)))
-        return settle(claims)
+        won = settle(claims)
+        return add_beside(won, self.beside(document, won, {claim.name for claim in claims}))
+
+    def beside(self, document: Document, won: Reading, winners: Set[str] = frozenset()) -> Beside:
+        """The tables and records that stand beside what was read (:mod:`assistant.parsing.beside`)."""
+        return read_beside(document, won, self._blocks(winners))
+
+    def _blocks(self, winners: Set[str]) -> list[Reader]:
+        return [self._formats[name] for name in BLOCKS if name in self._formats and name not in winners]
 
     def others(self, document: Document, name: str) -> bool:
         """Whether a log format other than the named one finds several rows in a document."""
@@ -124,7 +143,7 @@ class Registry:
             for known in self.formats()
             if known.name != name and known.strength >= LOG_STRENGTH
             for claim in [Claim(known.name, known.strength, known.read(document))]
-        )
+        ) or bool((found := self.beside(document, Reading(), {name})).runs or found.lost)
 
 
 def _is_list(reading: Reading) -> bool:
@@ -180,30 +199,39 @@ def settle(claims: list[Claim]) -> Reading:
     beside = [best]
     same = [best]
     taken: Set[int] = best.reading.taken
+    lost: set[int] = set()
     for claim in claims[1:]:
         shared = len(claim.reading.taken & taken)
         if shared <= _SHARED * len(claim.reading.taken):
             many = claim.rows >= max(_FEWEST_ROWS, _SHARE * best.rows) and claim.cells >= _FEWEST_CELLS
-            if many or _is_list(claim.reading):
+            if many or _is_list(claim.reading) or _is_apart(claim, beside):
                 beside.append(claim)
                 taken = taken | claim.reading.taken
+            elif any(is_unmistakable(run) for run in claim.reading.runs):
+                lost |= claim.reading.taken
         elif claim.cells >= best.cells and shared >= len(best.reading.taken) / 2:
             same.append(claim)
     notes = _choice(same) if len(same) > 1 else ()
+    left = sorted(lost - taken)
+    if left:
+        notes += (lost_note(left),)
     if len(beside) == 1:
-        return replace(best.reading, notes=notes)
-    runs = sorted((run for claim in beside for run in claim.reading.runs), key=_first_line)
+        bad = best.reading.not_understood
+        return replace(best.reading, notes=notes, not_understood=tuple(sorted({*bad, *left})) if left else bad)
+    runs = sorted((run for claim in beside for run in claim.reading.runs), key=first_line)
     return Reading(
         tuple(replace(run, id=f"r{index}") for index, run in enumerate(runs)),
         taken,
-        tuple(line for line in best.reading.not_understood if line not in taken),
+        tuple(line for line in dict.fromkeys((*best.reading.not_understood, *left)) if line not in taken),
         tuple(line for claim in beside for line in claim.reading.asking),
         notes,
     )
 
 
-def _first_line(run: Run) -> int:
-    return min(run.row_lines, default=0)
+def _is_apart(claim: Claim, others: list[Claim]) -> bool:
+    """Whether a short log stands before or behind the others, not within one of them."""
+    held = [run for other in others for run in other.reading.runs]
+    return all(is_unmistakable(run) and is_outside(run, held) for run in claim.reading.runs)
 
 
 def _choice(same: list[Claim]) -> tuple[Note, ...]:

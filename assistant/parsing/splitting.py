@@ -13,6 +13,7 @@ from typing import Final
 from assistant.model.run import Column, Missing, Note, Number, Run
 from assistant.parsing.frameworks import detect_framework, is_verl_sft
 from assistant.parsing.runstarts import Start, find_starts, training_epochs
+from assistant.parsing.turns import turn_notes
 
 ANOTHER: Final = "another_run"
 """Code of the notes on both sides of a cut."""
@@ -42,10 +43,37 @@ def split_runs(runs: Iterable[Run]) -> tuple[Run, ...]:
     parts = [part for of_one in cut for part in of_one]
     if len(parts) > len(cut):
         parts = [replace(run, id=f"r{at}") for at, run in enumerate(_in_order(cut))]
+    parts = [replace(run, warnings=(*notes, *run.warnings)) if (notes := turn_notes(run)) else run for run in parts]
+    parts = _tell_neighbours(parts)
     names = Counter(run.name for run in parts)
     return tuple(
         replace(run, name=f"{run.name} #{at}") if names[run.name] > 1 else run for at, run in enumerate(parts, 1)
     )
+
+
+def _tell_neighbours(parts: Sequence[Run]) -> list[Run]:
+    """Runs that formats told apart, with a note on both sides, as those that were cut have one."""
+    found = list(parts)
+    for at, (one, other) in enumerate(pairwise(parts), 1):
+        first = min(other.row_lines, default=0)
+        told = {note.line for note in one.warnings if note.code == ANOTHER}
+        if first <= max(one.row_lines, default=0) or told & set(other.row_lines[:1]):
+            continue
+        before = Note(
+            ANOTHER,
+            f"从第 {first} 行起是另一份记录（{other.format}），算作另一个 run。",
+            f"From line {first} on another log ({other.format}) follows: it is taken as another run.",
+            first,
+        )
+        behind = Note(
+            ANOTHER,
+            f"第 {first} 行之前是另一份记录（{one.format}），算作另一个 run。",
+            f"Another log ({one.format}) stands before line {first}: it is taken as another run.",
+            first,
+        )
+        found[at - 1] = replace(found[at - 1], warnings=(*found[at - 1].warnings, before))
+        found[at] = replace(found[at], warnings=(behind, *found[at].warnings))
+    return found
 
 
 def _in_order(cut: Sequence[list[Run]]) -> list[Run]:

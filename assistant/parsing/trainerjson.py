@@ -10,8 +10,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
+from assistant.model.run import Note
 from assistant.parsing.eventdict import Placed, place_dict
 from assistant.parsing.quickdict import quick_dict
 from assistant.parsing.repair import Document
@@ -63,8 +65,19 @@ def _read(document: Document) -> Reading:
     name_steps(events, axis)
     _forget_empty(events)
     style = ("llamafactory-jsonl", "LLaMA-Factory") if axis == _CURRENT else ("ms-swift-jsonl", "ms-swift")
+    worded = [key for key in sorted(TIMES) if any(key in event.keys for event in events)]
     built = build_runs(events, name=document.name, axis=axis, style=style)
-    return Reading(tuple(built.runs), frozenset(built.taken), tuple(sorted({*bad, *built.undated} - built.taken)))
+    runs = [replace(run, warnings=(*run.warnings, _times_note(worded))) if worded else run for run in built.runs]
+    return Reading(tuple(runs), frozenset(built.taken), tuple(sorted({*bad, *built.undated} - built.taken)))
+
+
+def _times_note(keys: Sequence[str]) -> Note:
+    shown = ", ".join(keys)
+    return Note(
+        "times_in_words",
+        f"{shown} 是文字写的时间（如 0:01:03），不是数值，没有收进表里。",
+        f"{shown} are times in words (such as 0:01:03), not numbers, and are not in the table.",
+    )
 
 
 def _axis(document: Document) -> str | None:

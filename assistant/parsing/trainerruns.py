@@ -13,6 +13,7 @@ from assistant.parsing import cuts
 from assistant.parsing.numbers import same_number
 from assistant.parsing.progress import Bar, Dating, date_events
 from assistant.parsing.table import Row, build_run, restart_notes
+from assistant.parsing.totals import TOTAL
 from assistant.parsing.trainercopies import drop_copies
 from assistant.parsing.trainerevents import PROGRESS, Event, flavour
 from assistant.parsing.trainernotes import (
@@ -25,6 +26,8 @@ from assistant.parsing.trainernotes import (
 )
 
 _MOST_SHAPES: Final = 8
+_BEHIND: Final = 3
+"""Lines within which a bar is drawn again around an event."""
 
 
 @dataclass(slots=True)
@@ -135,6 +138,8 @@ def _run(
     missing.sort(key=lambda gap: gap.line)
     notes.extend(cuts.cut_notes(rows, missing))
     extras: dict[str, tuple[Number, int]] = {}
+    if dating is not None and (total := _total(bars, events, dating)) is not None:
+        extras[TOTAL] = (total, rows[-1].line)
     for event in part:
         if event.kind == "final":
             extras.update({key: (value, event.lines.get(key, event.line)) for key, value in event.values.items()})
@@ -153,6 +158,17 @@ def _run(
         extras=extras,
         columns=_columns(rows),
     )
+
+
+def _total(bars: Sequence[Bar], events: Sequence[Event], dating: Dating) -> int | None:
+    """The total of the bar that dates the last event: a log of several trainings has a bar for each."""
+    train = [event for event in events if event.kind == "train"]
+    if not train or not dating.steps:
+        return None
+    first, last = train[0].span[0][0], train[-1].span[1][0] + _BEHIND
+    own = [bar for bar in bars if first - _BEHIND <= bar.place[0] <= last and bar.done == dating.steps[-1]]
+    totals = {bar.total for bar in own if bar.total >= max(dating.steps)}
+    return totals.pop() if len(totals) == 1 else None
 
 
 def _columns(rows: Sequence[Row]) -> dict[str, Column]:

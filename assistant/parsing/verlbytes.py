@@ -16,6 +16,7 @@ from typing import Final
 
 from assistant.model.run import LineCounts, Run
 from assistant.parsing import cuts
+from assistant.parsing.beside import may_hold_block
 from assistant.parsing.counts import Lookalikes, looks_like_metrics, strip_colours
 from assistant.parsing.decoding import MAGIC
 from assistant.parsing.feed import Feed, count_breaks
@@ -66,6 +67,7 @@ class BytesReading:
         doubtful: numbers of the lines that look like metrics and were not read.
         skipped: bytes of noise that were not searched for metrics that were not understood.
         noise: samples of the lines that are no verl records, as ``(lines, numbers)``.
+        blocks: whether a table or records may stand among those lines.
     """
 
     runs: tuple[Run, ...]
@@ -74,6 +76,7 @@ class BytesReading:
     doubtful: tuple[int, ...] = ()
     skipped: int = 0
     noise: tuple[list[str], list[int]] = field(default_factory=lambda: ([], []))
+    blocks: bool = False
 
 
 @uncollected()
@@ -110,6 +113,7 @@ class _Scanner:
         self.around = Surroundings()
         self.block_from = 0
         self.signs = Signs()
+        self.blocks = False
         self.feed = Feed(chunks, self._take)
 
     # -- input ---------------------------------------------------------------------------------
@@ -202,6 +206,7 @@ class _Scanner:
         self.signs.look(data, begin, end, len(self.taken.lines) + len(self.scan.taken), whole=whole)
         self.lookalikes.look(data, begin, end, self.line)
         self.around.noise(data, begin, end, self.line)
+        self.blocks = self.blocks or may_hold_block(data, begin, end)
         lines = count_breaks(data, begin, end) + (data[end - 1] != _NEWLINE)
         self.line += lines
         if self.rest_lines <= MOST_ASIDES:
@@ -427,6 +432,7 @@ class _Scanner:
             tuple(sorted(self.lookalikes.numbers)),
             self.lookalikes.skipped,
             self.around.sample,
+            self.blocks,
         )
 
     def _rest(self) -> list[str]:

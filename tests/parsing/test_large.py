@@ -209,3 +209,11 @@ def test_line_set_behaves_as_a_set(one: set[int], other: set[int]) -> None:
     assert (len(left), len(left & right)) == (len(one), len(one & other))
     assert left.ends() == ((min(one), max(one)) if one else (None, None))
     assert all((number in left) == (number in one) for number in range(0, 5100, 7))
+
+
+def test_read_large_table_beside_a_log_is_told() -> None:
+    log = "".join(f"step:{n} - actor/entropy:0.{n} - critic/score/mean:0.5\n" for n in range(1, 900))
+    found = in_segments(log + "step,loss\n" + "".join(f"{n},0.{n}\n" for n in range(1, 6)))
+    assert [len(run.steps) for run in found.runs] == [899]
+    assert found.doubtful == tuple(range(900, 906))
+    assert [note.code for note in found.notes] == ["block_not_understood"]

@@ -109,8 +109,10 @@ COUNTED = ["Epoch {e}/3, Step {s}/100: loss={x}, acc=5%", "Epoch [{e}/3], Step [
 def test_counters_inside_counters_lose_no_value(form: str) -> None:
     again = [form.format(e=e, s=s, x=x) for e, s, x in ((1, 10, 0.5), (1, 20, 0.4), (2, 10, 0.3))]
     run = only("\n".join(again))
-    assert (run.step_axis, run.steps) == ("epoch", (1, 1, 2))
-    assert [(v["Step"], v["loss"], v["acc"]) for _, _, v in run.rows()] == [(10, 0.5, 5), (20, 0.4, 5), (10, 0.3, 5)]
+    assert (run.step_axis, run.steps) == ("step", (10, 20, 110))
+    assert [(v["Epoch"], v["loss"], v["acc"]) for _, _, v in run.rows()] == [(1, 0.5, 5), (1, 0.4, 5), (2, 0.3, 5)]
+    assert [note.code for note in run.warnings if note.code == "step_counted"] == ["step_counted"]
+    assert run.extras["total_steps"] == (300, 3)
     run = only("\n".join(again[:2]))
     assert (run.step_axis, run.steps) == ("step", (10, 20))
     assert [(v["Epoch"], v["loss"]) for _, _, v in run.rows()] == [(1, 0.5), (1, 0.4)]

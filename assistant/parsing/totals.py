@@ -1,0 +1,122 @@
+"""How many steps a run will have, where its log tells it.
+
+Taken, in this order: a column of totals (LLaMA-Factory's ``total_steps``), the total behind each row's own step
+(``step:13/6200``, ``(4280/4292)``), the bar of the training (``Training Progress: … | 19/27995 [``), and a sentence
+(``Total training steps: 435``). A total that the run's steps exceed, or one of several that contradict each other, is
+none.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Final
+
+from assistant.model.run import Number, Run
+
+TOTAL: Final = "total_steps"
+"""Name of the side fact: the total and its line."""
+
+_COLUMNS: Final = ("total_steps", "max_steps", "total_training_steps", "train/total_steps", "num_training_steps")
+_OTHER_AXES: Final = frozenset({"index", "epoch", "episode"})
+_SAMPLE: Final = 200
+_MOST_ROWS: Final = 0.8
+_LONGEST: Final = 20_000
+_OF: Final = re.compile(r"(?<![0-9./])([0-9]{1,12}) ?/ ?([0-9]{1,12})(?![0-9./])")
+_BAR: Final = re.compile(r"(?i)training progress:[^|\n]{0,20}\|[^|\n]{0,300}\| ?[0-9]{1,12}/([0-9]{1,12}) \[")
+_SAID: Final = re.compile(
+    r"(?i)(?<![\w-])total[ _](?:(?:training|train|optimization|optimizer)[ _])?steps?['\"]?\s?[:=]\s?"
+    r"([0-9]{1,3}(?:,[0-9]{3})+|[0-9]{1,12})(?![0-9.])"
+    r"|['\"]max_steps['\"]: ([0-9]{1,12}),?$"
+)
+
+
+def with_totals(runs: Iterable[Run], lines: Sequence[str], numbers: Sequence[int]) -> tuple[Run, ...]:
+    """The runs, each with the total that its part of the text tells as ``extras["total_steps"]``.
+
+    Args:
+        runs: of one text, in order of appearance.
+        lines: the text's lines, or a sample of them.
+        numbers: original number of each, ascending.
+    """
+    runs = tuple(runs)
+    said = _said(lines, numbers)
+    found: list[Run] = []
+    for at, run in enumerate(runs):
+        if run.step_axis.lower() in _OTHER_AXES or not run.steps or TOTAL in run.extras:
+            found.append(run)
+            continue
+        begin = max(runs[at - 1].row_lines, default=0) if at else 0
+        end = max(run.row_lines) if at + 1 < len(runs) else None  # what stands behind may be the next one's
+        own = [(kind, total, line) for kind, total, line in said if line > begin and (end is None or line <= end)]
+        total = _of_column(run) or _of_rows(run, lines, numbers) or _of_text(run, own)
+        found.append(run if total is None else replace(run, extras={**run.extras, TOTAL: total}))
+    return tuple(found)
+
+
+def _fits(total: Number, run: Run) -> bool:
+    return total == int(total) and 0 < total < 1e12 and total >= max(run.steps)
+
+
+def _of_column(run: Run) -> tuple[Number, int] | None:
+    """The value of a column of totals, if it is one and the same."""
+    for key in _COLUMNS:
+        column = run.columns.get(key)
+        if column is None or key == run.step_axis or len(set(column.values)) != 1:
+            continue
+        value, line = column.values[-1], column.lines[-1]
+        if abs(value) < 1e12 and _fits(value, run):
+            return int(value), line
+    return None
+
+
+def _of_rows(run: Run, lines: Sequence[str], numbers: Sequence[int]) -> tuple[Number, int] | None:
+    """The number behind the step and a slash on the rows' own lines, if it is the same on nearly all of them."""
+    stride = max(1, len(run.steps) // _SAMPLE)
+    rows = list(zip(run.steps, run.row_lines, strict=True))[::stride]
+    totals: Counter[int] = Counter()
+    last: dict[int, int] = {}
+    seen = 0
+    for step, number in rows:
+        at = bisect_left(numbers, number)
+        if at == len(numbers) or numbers[at] != number:
+            continue
+        seen += 1
+        held: set[int] = set()
+        while at < len(numbers) and numbers[at] == number:
+            held |= {int(of) for done, of in _OF.findall(lines[at][:_LONGEST]) if int(done) == step}
+            at += 1
+        for total in held:
+            totals[total] += 1
+            last[total] = number
+    fitting = [total for total, count in totals.items() if count >= _MOST_ROWS * seen and _fits(total, run)]
+    if len(run.distinct_steps) < 2 or len(fitting) != 1:
+        return None
+    return fitting[0], last[fitting[0]]
+
+
+def _said(lines: Sequence[str], numbers: Sequence[int]) -> list[tuple[str, int, int]]:
+    """Totals that bars and sentences tell: ``(kind, total, line)``."""
+    found: list[tuple[str, int, int]] = []
+    for line, number in zip(lines, numbers, strict=False):
+        lower = line[:_LONGEST].lower()
+        if "training progress" in lower:
+            found += [("bar", int(bar[1]), number) for bar in _BAR.finditer(line[:_LONGEST])]
+        if "steps" in lower and ("total" in lower or "max_steps" in lower):
+            for said in _SAID.finditer(line[:_LONGEST]):
+                text = said[1] or said[2]
+                found.append(("said" if said[1] else "state", int(text.replace(",", "")), number))
+    return found
+
+
+def _of_text(run: Run, said: Sequence[tuple[str, int, int]]) -> tuple[Number, int] | None:
+    """What bars tell, or else sentences, or a trainer's state, if they agree."""
+    kinds = ("bar", "said", "state") if run.format == "trainer-state" else ("bar", "said")
+    for kind in kinds:
+        own = [(total, line) for name, total, line in said if name == kind]
+        if len({total for total, _ in own}) == 1 and _fits(own[-1][0], run):
+            return own[-1]
+    return None
