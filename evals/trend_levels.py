@@ -11,8 +11,9 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from assistant.analysis.forecast import forecasts_at, remaining_seconds
+from assistant.analysis.forecast import forecasts_at
 from assistant.analysis.stats import mann_kendall
+from assistant.analysis.time_left import remaining_seconds
 from assistant.analysis.trend import Trend, trend_of
 from evals.trend_calibration import noise
 

@@ -47,9 +47,10 @@ TRIES, STEP = 1500, 0.35
 SLACK, NARROW = 0.013, 0.05
 #: The least width, and that below so many points.
 LEAST, FEW, LEAST_FEW = 1.75, 14, 1.5
-#: The largest width; of a slope, as Kendall's τ: beyond, an interval would hold zero beside steep rises.
+#: The largest width; of a slope, as Kendall's τ: beyond, an interval would hold zero beside steep rises. Ten points
+#: need more, or strong correlation misses too often.
 MOST = 40.0
-MOST_TAU = 0.84
+MOST_TAU, MOST_TAU_FEW = 0.84, 0.88
 Misses = Callable[[list[Array]], Array]
 
 
@@ -157,6 +158,7 @@ def fit_slope(n: int, start: Array, repeats: int, rng: np.random.Generator) -> t
     draws = [slope_draw(n, rho, repeats, rng) for rho in RHOS]
     pairs, deviation = n * (n - 1) / 2, math.sqrt(score_variance(np.arange(n, dtype=float)))
     sizes = [(np.log(np.maximum(u, 1e-9)), np.log(test)) for u, _, test in draws]
+    most = MOST_TAU_FEW if n <= SIZES["slope"][0] else MOST_TAU
 
     def misses(widths: list[Array]) -> Array:
         rows = []
@@ -165,7 +167,7 @@ def fit_slope(n: int, start: Array, repeats: int, rng: np.random.Generator) -> t
             rows.append([missed.mean(), missed.sum() / (missed | (u <= test)).sum()])
         return np.array(rows)
 
-    return search(misses, Knots([r for _, r, _ in draws], n, pairs / deviation * math.atanh(MOST_TAU)), start, rng)
+    return search(misses, Knots([r for _, r, _ in draws], n, pairs / deviation * math.atanh(most)), start, rng)
 
 
 def fit_errors(

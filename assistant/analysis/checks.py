@@ -11,10 +11,14 @@ from dataclasses import dataclass
 from typing import Final
 from weakref import WeakKeyDictionary
 
+import numpy as np
+
 from assistant.analysis.diagnosis import Diagnosis, diagnose, role
-from assistant.analysis.diagnosis.single import Broken, broken
+from assistant.analysis.diagnosis.single import CENTRAL, Broken, broken
 from assistant.analysis.identities import derive
 from assistant.analysis.ledger import Ledger
+from assistant.analysis.moves import lone_spike
+from assistant.analysis.series import series
 from assistant.analysis.timing import time_shares
 from assistant.model import Fact, Run
 from assistant.model.fact import Severity
@@ -38,6 +42,9 @@ RANK: Final[dict[str, int]] = {"critical": 0, "warning": 1, "info": 2, "ok": 3}
 LEFT_OVER: Final = 0.05
 
 
+#: Roles in which a single value far from all others is told, and fewest values of it.
+SPIKING: Final = ("grad_norm", "policy_loss", "training_loss")
+LEAST_SPIKING: Final = 12
 #: The rule on NaN and infinities: what counts is where they began.
 NOT_FINITE = "not_finite"
 
@@ -103,11 +110,43 @@ def _all(ledger: Ledger, steps: Sequence[int], run: Run) -> list[Check]:
     wanted = set(steps)
     for one in broken(run):
         fired = tuple(step for step in one.severity if step in wanted)
+        if fired and one.rule == NOT_FINITE:
+            # Another rule of the same failure mode tells it, but for the reward.
+            kept = [
+                part
+                for part in _by_key(one, fired)
+                if _lasting(one, part, steps) and (one.mode not in named or CENTRAL.search(_key(one, part)))
+            ]
+            found += [_of_step(ledger, run, one, part) for part in kept]
+            continue
         if fired and one.mode not in named and _lasting(one, fired, steps):
             found.append(_of_step(ledger, run, one, fired))
+    found += _spikes(ledger, run, wanted, {metric for check in found for metric in check.metrics})
     if steps:
         found += _arithmetic(ledger, run, steps[-1])
     return sorted(found, key=lambda check: RANK[check.severity])
+
+
+def _spikes(ledger: Ledger, run: Run, wanted: set[int], told: set[str]) -> list[Check]:
+    """A single gradient norm or loss far from all others, where no other rule speaks of the metric."""
+    found = []
+    for name in SPIKING:
+        held = role(run, name)
+        metric = None if held is None or not held.spelling.plain else held.metrics[0]
+        if metric is None or metric in told:
+            continue
+        points = series(run, metric).at(sorted(wanted))
+        place = lone_spike(points.values) if len(points) >= LEAST_SPIKING else None
+        if place is None:
+            continue
+        rest = np.delete(np.arange(len(points)), place)
+        low, high = rest[points.values[rest].argmin()], rest[points.values[rest].argmax()]
+        places = {"value": place, "low": int(low), "high": int(high)}
+        facts = [(key, ledger.value(metric, int(points.steps[at]), run)) for key, at in places.items()]
+        told.add(metric)
+        shown = tuple((key, fact) for key, fact in facts if fact is not None)
+        found.append(Check("lone_spike", "info", (metric,), (int(points.steps[place]),), shown))
+    return found
 
 
 def _run(ledger: Ledger, run: Run | None) -> Run:
@@ -128,13 +167,33 @@ def _of_run(one: Diagnosis) -> Check:
     return Check(one.rule, one.severity, one.metrics, one.steps, one.facts, one)
 
 
+def _key(one: Broken, steps: Sequence[int]) -> str:
+    return "" if one.keys is None else one.keys[steps[0]][0]
+
+
+def _by_key(one: Broken, fired: Sequence[int]) -> list[tuple[int, ...]]:
+    """Steps of values that are not finite, apart for keys that are so at other steps.
+
+    The gravest key of the first step tells all its steps; keys that are not finite only where it is go without saying.
+    """
+    assert one.keys is not None
+    keys, parts, left = one.keys, [], list(fired)
+    while left:
+        key = keys[left[0]][0]
+        part = tuple(step for step in left if key in keys[step])
+        parts.append(part)
+        left = [step for step in left if step not in set(part)]
+    return parts
+
+
 def _of_step(ledger: Ledger, run: Run, one: Broken, steps: tuple[int, ...]) -> Check:
     """A single-step rule at the gravest of some steps (the latest of equals; of values not finite, the first)."""
     first = one.rule == NOT_FINITE
     shown = min(steps if first else reversed(steps), key=lambda step: 0 if first else RANK[one.severity[step]])
     facts = one.facts(ledger, run, shown)
     if first:
-        count = ledger.count("not_finite_steps", len(steps), first_step=steps[0], last_step=steps[-1])
+        metric = next((fact.metric for _, fact in facts if fact.metric), None)
+        count = ledger.count("not_finite_steps", len(steps), metric=metric, first_step=steps[0], last_step=steps[-1])
         facts = (*facts, ("count", count))
     metrics = tuple(dict.fromkeys(fact.metric for _, fact in facts if fact.metric))
     severity = min((one.severity[step] for step in steps), key=lambda level: RANK[level])
@@ -169,10 +228,10 @@ def _falling(ledger: Ledger, run: Run, steps: Sequence[int]) -> list[Check]:
     main = role(run, "val_accuracy")
     score = role(run, "score_mean")
     pairs = [("score_falling", score, steps), ("validation_falling", main, None)]
-    for rule, series, wanted in pairs:
-        if series is None or not series.spelling.plain:
+    for rule, held, wanted in pairs:
+        if held is None or not held.spelling.plain:
             continue
-        metric = series.metrics[0]
+        metric = held.metrics[0]
         trend = ledger.trend(metric, wanted, run)
         if trend is None or trend.direction != "falling" or trend.first_step is None or trend.last_step is None:
             continue

@@ -72,7 +72,7 @@ class Row:
         direction: which way is better.
         change: B − A, with ``noise`` (a standard error such that 1.96 of them are half of the 95 % interval),
             ``noise_basis``, ``p_value`` and ``significant`` (before the correction).
-        half: half of the 95 % interval, in the metric's unit; ``None`` where the noise is unknown.
+        half: half of the interval of at least 95 %, in the metric's unit; ``None`` where the noise is unknown.
         p: p-value, after the correction for the number of validations that a step was chosen from.
         p_corrected: after the correction for all rows of the comparison, as a fact.
         significant: beyond noise after that correction; ``None`` where the noise is unknown.

@@ -11,6 +11,7 @@ from assistant.analysis.compare_rows import Workshop
 from assistant.analysis.compare_rules import DECIDING, MetricClass, rules
 from assistant.analysis.compare_settings import differing, kl_apart
 from assistant.analysis.ledger import Ledger
+from assistant.analysis.series import series
 from assistant.model import Fact
 from assistant.model.answer import Confidence
 
@@ -32,7 +33,8 @@ def decide(
     where nothing else is there, speed. Only what passes the correction counts; rows of one class that go both ways
     make it ``mixed``; ``unchanged`` needs every row of the class within its band.
     """
-    directed = [row for row in draft.rows if row.directed]
+    early = [row for row in draft.rows if row.group == "validation" and _before_training(ledger, draft, row, class_of)]
+    directed = [row for row in draft.rows if row.directed and row not in early]
     group = next((g for g in (*DECIDING, "speed") if any(row.group == g for row in directed)), None)
     rows = [row for row in directed if row.group == group]
     code = verdict_of(rows)
@@ -47,6 +49,8 @@ def decide(
         code, rows = "not_comparable", []
     elif not draft.rows:
         code = "not_comparable"
+    elif early and group is None:
+        rows = []
     elif not rows and all(row.code == "unchanged" for row in draft.rows):
         code, rows = "unchanged", list(draft.rows)
     elif group is None:
@@ -54,6 +58,7 @@ def decide(
     decisive = sorted(rows, key=lambda row: _weight(row, code))[:MOST_DECISIVE]
     reasons = [] if apart is None else [apart]
     if code != "not_comparable":
+        reasons += [Reason("validation_at_start", {"metric": row.metric, "c": row.change}) for row in early[:1]]
         reasons += [_said(row) for row in decisive]
         scales = kl_apart(bench, draft.a, draft.b)
         reasons = [_on_scales(reason, scales) for reason in reasons]
@@ -63,13 +68,41 @@ def decide(
         reasons += _per_token(ledger, bench, draft)
         reasons += _between(ledger, draft, decisive)
     elif apart is None:
-        reasons.append(Reason("nothing_shared"))
+        reasons.append(_not_finite_side(draft) or Reason("nothing_shared"))
     if draft.rows:
         reasons += _limits(ledger, bench, draft, group, decisive)
     sure = _confidence(code, group, decisive)
     return replace(
         draft, verdict=code, confidence=sure, decisive=tuple(decisive), reasons=tuple(_once(reasons)),
     )  # fmt: skip
+
+
+def _before_training(ledger: Ledger, draft: Comparison, row: Row, class_of: ClassOf) -> bool:
+    """Whether a validation of two runs was made before training on either side: it measures where they began."""
+    if draft.kind != "runs":
+        return False
+    cells = [fact for name in row.change.inputs or () if (fact := ledger.get(name)) is not None]
+    for side, metric in ((draft.a, row.metric), (draft.b, row.other)):
+        mine = [f for f in cells if f.kind == "value" and f.metric == metric and f.run == side.run.id]
+        trained = [m for m in side.run.metrics if class_of(m) in {"reward", "stability"}]
+        first = min((int(s.steps[0]) for m in trained if len(s := series(side.run, m))), default=None)
+        begins = side.run.distinct_steps[0]
+        if first is not None and any(f.step == begins < first for f in mine):
+            return True
+    return False
+
+
+def _not_finite_side(draft: Comparison) -> Reason | None:
+    """A metric that both sides print, but of which one holds nothing that is a finite number."""
+    for metric in rules().select(draft.a.run.metrics) or draft.a.run.metrics:
+        for side in (draft.a, draft.b):
+            column = side.run.columns.get(metric)
+            if column is None:
+                break
+            inside = [side.first <= side.run.steps[row] <= side.last for row in column.rows]
+            if any(inside) and not len(series(side.run, metric).between(side.first, side.last)):
+                return Reason("not_finite_side", {"metric": metric, "first": side.first, "last": side.last})
+    return None
 
 
 def _once(reasons: Sequence[Reason]) -> list[Reason]:
@@ -126,8 +159,9 @@ def _said(row: Row) -> Reason:
         return Reason("row_equal" if row.code == "unchanged" else "row_unknown", values)
     values |= {"half": row.half, "p": row.p_corrected}
     if row.code == "unchanged":
+        # Two equal values with a wide interval are equal by chance.
         return Reason("row_unchanged", values | {"band": row.band}) if row.band is not None else Reason(
-            "row_equal", values
+            "row_equal_wide", values
         )  # fmt: skip
     if row.code == "inconclusive" and row.change.significant:
         return Reason("row_after_correction", values)

@@ -88,9 +88,12 @@ def course_of(steps: Array, values: Array, raw: Array, changes: Sequence[ChangeP
         at = next(i for i, (a, b) in enumerate(pairwise(signs)) if a != b)
         one, two = moves[at], moves[at + 1]
         net = last - first
-        reached = one.after if one.jump else _near(values, one.end)
-        left = two.before if two.jump else _near(values, two.start)
-        knots = ((0, first), (one.end, reached), (two.start, left), (n - 1, last))
+        between = parts[parts.index(one) + 1]
+        stays = between.before if between.sign == 0 else None  # the level there is better known than its line's ends
+        reached = _near(values, one.end) if not one.jump else one.after if stays is None else stays
+        left = _near(values, two.start) if not two.jump else two.before if stays is None else stays
+        # A jump leaves the extreme with the first point after it.
+        knots = ((0, first), (one.end, reached), (two.end if two.jump else two.start, left), (n - 1, last))
         return Course("turn", 0 if abs(net) < BACK * reach else int(np.sign(net)), knots)
     sign, jumped = signs[0], sum(abs(part.after - part.before) for part in moves if part.jump)
     if all(part.jump for part in moves) or jumped >= MOVING * reach:

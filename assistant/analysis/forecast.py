@@ -1,8 +1,9 @@
 """Where a metric will be, when it gets somewhere, how long a run still takes: with intervals, or not at all.
 
 A line with AR(1) noise is continued from the last stretch of a series that has no change in it. Nothing is told where
-that line is not there, or further ahead than the stretch is long: that a trend goes on is the one assumption, and it
-is the reader's to make.
+that line is not there, where the stretch bends (:mod:`assistant.analysis.pace`), where the metric cannot be what the
+line says, or further ahead than the stretch is long: that a trend goes on is the one assumption, and it is the
+reader's to make.
 """
 
 from __future__ import annotations
@@ -15,20 +16,24 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from assistant.analysis.ar_line import fit_line, sum_interval
+from assistant.analysis.ar_line import fit_line
 from assistant.analysis.ledger import Ledger
+from assistant.analysis.pace import curvature, is_curve
 from assistant.analysis.series import Series, series
+from assistant.analysis.time_left import remaining_seconds
 from assistant.analysis.trend import Scale, Trend, trend_of
 from assistant.model import Fact, Run
 
 Array = NDArray[np.float64]
+#: Least and largest possible value; ``None`` where there is no bound.
+Possible = tuple[float | None, float | None]
 Refusal = Literal[
     "few_points", "no_trend", "too_far", "not_ahead", "moving_away", "already_reached", "not_reached", "no_total",
-    "no_step_times", "done",
+    "no_step_times", "done", "pace_changes", "impossible", "beyond_possible",
 ]  # fmt: skip
 
-#: Fewest points of a stretch that is continued, and of step times.
-LEAST_POINTS, LEAST_TIMES = 10, 5
+#: Fewest points of a stretch that is continued.
+LEAST_POINTS = 10
 #: How far ahead, in lengths of the stretch.
 HORIZON = 1.0
 #: Keys of the seconds of a whole step, as frameworks spell them.
@@ -66,50 +71,77 @@ class Forecast:
     logged: bool = False
 
 
-def forecast_at(steps: ArrayLike, values: ArrayLike, step: int, *, scale: Scale = "linear") -> Forecast:
+def forecast_at(
+    steps: ArrayLike, values: ArrayLike, step: int, *, scale: Scale = "linear", possible: Possible = (None, None)
+) -> Forecast:
     """The value at a future step, with a 95 % prediction interval for a single value there.
+
+    Nothing is told where the line leaves the ``possible`` values (least and largest, ``None`` where there is no such
+    bound); an interval ends at them. Values of the series beyond them show that they do not hold for it.
 
     Where all values are positive and the interval of a straight line reaches below zero, or the series bends but goes
     by one factor a step, the line through the logarithms is continued instead (where that has no trend, an interval
     ends at zero).
 
     The interval holds the scatter of single points, the error of the line and the autocorrelation of the residuals
-    (:mod:`assistant.analysis.ar_line`); its width is simulated, so that it holds the value as often as it says.
+    (:mod:`assistant.analysis.ar_line`), its width simulated; on the side to which the points may bend it reaches
+    further, by as much as they may (:meth:`assistant.analysis.pace.Curvature.at`), so that it holds the value of a
+    straight line more often than it says.
     """
-    return forecasts_at(steps, values, (step,), scale=scale)[0]
+    return forecasts_at(steps, values, (step,), scale=scale, possible=possible)[0]
 
 
 def forecasts_at(
-    steps: ArrayLike, values: ArrayLike, ahead: Sequence[int], *, scale: Scale = "linear", known: Trend | None = None
-) -> tuple[Forecast, ...]:
+    steps: ArrayLike, values: ArrayLike, ahead: Sequence[int], *, scale: Scale = "linear", known: Trend | None = None,
+    possible: Possible = (None, None),
+) -> tuple[Forecast, ...]:  # fmt: skip
     """As :func:`forecast_at`, for several future steps; ``known`` is the trend of all values, if the caller has it."""
     x, whole = np.asarray(steps), np.asarray(values, dtype=np.float64)
     if scale == "linear" and _grows(x, whole, known):
-        by_factors = forecasts_at(steps, values, ahead, scale="log")
+        by_factors = forecasts_at(steps, values, ahead, scale="log", possible=possible)
         return tuple(replace(one, logged=one.value is not None) for one in by_factors)
     x, y, refusal = _stretch(x, whole, scale, known)
     first, last = _ends(x)
-    line = None if refusal else fit_line(x, np.log(y) if scale == "log" else y)
+    shown = np.log(y) if scale == "log" and not refusal else y
+    line = None if refusal else fit_line(x, shown)
+    bent = curvature(x, shown)
+    again = len(x) < len(whole)
     told = []
     for step in ahead:
         reason: Refusal | None = refusal or ("not_ahead" if step <= last else None)
         if reason is None and step - last > HORIZON * (last - first + 1):
             reason = "too_far"
+        if reason is None and bent.bends(again=again):
+            reason = "pace_changes"
         if reason is not None or line is None:
             told.append(_refused(reason, x))
             continue
         value, half = line.at(step), line.error(step, point=True)
-        found = [value, value - half, value + half]
+        bow = bent.at(step, again=again)
+        found = [value, value - half + min(bow, 0.0), value + half + max(bow, 0.0)]
         if scale == "linear" and found[1] <= 0 < whole.min():
-            logged = forecast_at(steps, values, step, scale="log")
+            logged = forecast_at(steps, values, step, scale="log", possible=possible)
             if logged.value is not None:
                 told.append(replace(logged, logged=True))
                 continue
             found = [max(v, 0.0) for v in found]
         if scale == "log":
             found = [math.exp(v) if v < 700 else math.inf for v in found]
-        told.append(Forecast(found[0], found[1], found[2], None, first, last, len(x)))
+        low, high = _holding(whole, possible)
+        if not low <= found[0] <= high:
+            told.append(_refused("impossible", x))
+            continue
+        told.append(Forecast(found[0], max(found[1], low), min(found[2], high), None, first, last, len(x)))
     return tuple(told)
+
+
+def _holding(values: Array, possible: Possible) -> tuple[float, float]:
+    """The bounds that a series keeps; infinite where there is none or a value lies beyond it."""
+    low, high = possible
+    return (
+        -math.inf if low is None or not len(values) or values.min() < low else low,
+        math.inf if high is None or not len(values) or values.max() > high else high,
+    )
 
 
 def _grows(steps: NDArray[np.int64], values: Array, known: Trend | None = None) -> bool:
@@ -117,7 +149,9 @@ def _grows(steps: NDArray[np.int64], values: Array, known: Trend | None = None) 
     if len(values) < LEAST_POINTS or values.min() <= 0:
         return False
     trend = known or trend_of(steps, values)
-    if not trend.changes or any(change.kind == "level" for change in trend.changes):
+    if not trend.changes and not curvature(steps, values).bends():
+        return False
+    if curvature(steps, np.log(values)).bends():
         return False
     logs = trend_of(steps, values, scale="log")
     return not logs.changes and logs.direction == trend.direction and logs.growth_interval is not None
@@ -131,19 +165,27 @@ def _ends(x: NDArray[np.int64]) -> tuple[int, int]:
     return (int(x[0]), int(x[-1])) if len(x) else (0, 0)
 
 
-def steps_until(steps: ArrayLike, values: ArrayLike, target: float, *, scale: Scale = "linear") -> Forecast:
+def steps_until(
+    steps: ArrayLike, values: ArrayLike, target: float, *, scale: Scale = "linear", possible: Possible = (None, None)
+) -> Forecast:
     """The step at which the trend (not a single lucky value) reaches a target, with a 95 % interval."""
     x, y = np.asarray(steps), np.asarray(values, dtype=np.float64)
+    low, high = _holding(y, possible)
+    if not low <= target <= high:
+        return _refused("beyond_possible", x)
     if scale == "linear" and target > 0 and _grows(x, y):
         logged = steps_until(steps, values, target, scale="log")
         return replace(logged, logged=logged.value is not None)
+    count = len(x)
     x, y, refusal = _stretch(x, y, scale)
+    again = len(x) < count
     first, last = _ends(x)
     if refusal is None and scale == "log" and target <= 0:
         refusal = "not_reached"
     if refusal is not None:
         return _refused(refusal, x)
-    line = fit_line(x, np.log(y) if scale == "log" else y)
+    shown = np.log(y) if scale == "log" else y
+    line, bent = fit_line(x, shown), curvature(x, shown)
     goal = math.log(target) if scale == "log" else target
     up = 1.0 if line.slope > 0 else -1.0
     if up * (line.at(first) - goal) > 0:
@@ -151,14 +193,18 @@ def steps_until(steps: ArrayLike, values: ArrayLike, target: float, *, scale: Sc
     elif up * (line.at(last) - goal) >= 0:
         refusal = "already_reached"
     end = last + int(HORIZON * (last - first + 1))
+    if refusal is None and bent.bends(again=again):
+        refusal = "pace_changes"
     if refusal is None and up * (line.at(end) - goal) < 0:
         refusal = "not_reached"
     if refusal is not None:
         return _refused(refusal, x)
     value = math.ceil(line.centre + (goal - line.level) / line.slope)
     ahead = range(last + 1, end + 1)
-    sooner = next(s for s in ahead if up * (line.at(s) - goal) + line.error(s, point=False) >= 0)
-    later = next((s for s in ahead if up * (line.at(s) - goal) - line.error(s, point=False) >= 0), None)
+    bows = {s: up * bent.at(s, again=again) for s in ahead}
+    error = {s: line.error(s, point=False) for s in ahead}
+    sooner = next(s for s in ahead if up * (line.at(s) - goal) + error[s] + max(bows[s], 0.0) >= 0)
+    later = next((s for s in ahead if up * (line.at(s) - goal) - error[s] + min(bows[s], 0.0) >= 0), None)
     return Forecast(
         float(max(value, sooner)), float(sooner), None if later is None else float(later), None, first, last, len(x)
     )
@@ -172,6 +218,10 @@ def _stretch(
         return x, y, "few_points"
     whole = known or trend_of(x, y, scale=scale)
     if whole.changes:
+        bends = [change.step for change in whole.changes if change.kind == "slope"]
+        only_bends = bool(bends) and len(bends) == len(whole.changes)
+        if only_bends and is_curve(x, np.log(y) if scale == "log" else y, bends[-1]):
+            return x, y, "pace_changes"
         since = int(np.searchsorted(x, whole.changes[-1].step))
         x, y = x[since:], y[since:]
         if len(x) < LEAST_POINTS:
@@ -184,20 +234,6 @@ def _stretch(
 
 
 # -- a run's end ----------------------------------------------------------------------------------------------
-def remaining_seconds(times: ArrayLike, steps_left: int) -> tuple[float, float, float] | None:
-    """Seconds that so many further steps take, with a 95 % prediction interval; ``None`` below five step times.
-
-    The last steps stand for those to come: as many as are left, at least twenty. Long steps (a checkpoint, a
-    validation) count as often as they came.
-    """
-    y = np.asarray(times, dtype=np.float64)
-    y = y[-max(20, steps_left) :]
-    if len(y) < LEAST_TIMES:
-        return None
-    expected, half = sum_interval(y, steps_left)
-    return expected, max(0.0, expected - half), expected + half
-
-
 def total_steps(run: Run) -> int | None:
     """How many steps the run says it will have (a progress bar's total), if it says so."""
     for key in TOTALS:
@@ -210,14 +246,14 @@ def total_steps(run: Run) -> int | None:
 # -- as facts -------------------------------------------------------------------------------------------------
 def forecast(
     ledger: Ledger, metric: str, step: int, *, steps: Iterable[int] | None = None, run: Run | None = None,
-    scale: Scale = "linear",
+    scale: Scale = "linear", possible: Possible = (None, None),
 ) -> tuple[Fact | None, Refusal | None]:  # fmt: skip
     """The forecast of a metric as a fact (value, low, high, step), or the reason why there is none."""
     chosen, part = _part(ledger, metric, steps, run)
     trend = ledger.trend(metric, steps, run, scale=scale)
     if trend is None:
         return None, "few_points"
-    found = forecast_at(part.steps, part.values, step, scale=_apt(part, scale))
+    found = forecast_at(part.steps, part.values, step, scale=_apt(part, scale), possible=possible)
     if found.value is None:
         return None, found.reason
     fact = ledger.add(
@@ -233,14 +269,14 @@ def forecast(
 
 def reach(
     ledger: Ledger, metric: str, target: float, *, steps: Iterable[int] | None = None, run: Run | None = None,
-    scale: Scale = "linear",
+    scale: Scale = "linear", possible: Possible = (None, None),
 ) -> tuple[Fact | None, Refusal | None]:  # fmt: skip
     """The step at which a metric's trend reaches a target as a fact (value, low, high), or why there is none."""
     chosen, part = _part(ledger, metric, steps, run)
     trend = ledger.trend(metric, steps, run, scale=scale)
     if trend is None:
         return None, "few_points"
-    found = steps_until(part.steps, part.values, target, scale=_apt(part, scale))
+    found = steps_until(part.steps, part.values, target, scale=_apt(part, scale), possible=possible)
     if found.value is None:
         return None, found.reason
     fact = ledger.add(
@@ -285,7 +321,8 @@ def remaining(
         ("remaining", chosen.id, key, total),
         kind="derived", run=chosen.id, name="remaining_seconds", value=found[0], unit="s", low=found[1], high=found[2],
         n=len(times), step=total, inputs=tuple(fact.id for fact in inputs if fact is not None),
-        formula=f"mean of the last values of {key} × ({total} − {last}) steps; 95 % prediction interval",
+        formula=f"the level of the last values of {key}, and their trend where they have one, continued over "
+        f"({total} − {last}) steps; 95 % prediction interval",
     )  # fmt: skip
     return fact, None
 

@@ -108,6 +108,23 @@ def apart_at_end(values: Array, most: int) -> tuple[int, float]:
     return found, p_value
 
 
+def lone_spike(values: Array) -> int | None:
+    """The place of the one value, neither first nor last, that lies apart from all others; ``None`` where none does.
+
+    As at an end (:func:`apart_at_end`), it must lie beyond the m others by 1 + 18/m times their whole spread.
+    """
+    n = len(values)
+    if n < LEAST:
+        return None
+    place = int(np.abs(values - np.median(values)).argmax())
+    if place in {0, n - 1}:
+        return None
+    rest = np.delete(values, place)
+    low, high = float(rest.min()), float(rest.max())
+    gap = max(float(values[place]) - high, low - float(values[place]))
+    return place if gap > (APART + FEW_APART / len(rest)) * (high - low) and gap > 0 else None
+
+
 def ramp_of(values: Array, place: int) -> tuple[int, int] | None:
     """First and last point of the ramp (level, slope, level) that a jump at a place really is; ``None`` for a jump.
 

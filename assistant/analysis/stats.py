@@ -125,7 +125,7 @@ def theil_sen(
         steps: ascending, all different.
         values: as many.
         score: half-width of the interval on the scale of Mann–Kendall's score, √var S × 1.96 by default: 95 % for
-            independent values. A larger one allows for autocorrelation (:func:`critical_score`).
+            independent values. A larger one allows for autocorrelation (:func:`interval_score`).
 
     Returns:
         The slope, and its interval; ``None`` where no order of so few points could exclude anything.
@@ -195,12 +195,6 @@ def mann_kendall(values: Sequence[float] | Array, *, inflation: float = 1.0) -> 
     if variance <= 0 or score == 0:
         return 1.0
     return math.erfc((score - 1) / math.sqrt(variance * inflation) / math.sqrt(2))
-
-
-def critical_score(variance: float, pairs: float, bound: float) -> float:
-    """The score |S| that must be passed for p < 0.05 where the statistic of ``nulls`` must pass ``bound``."""
-    deviation = math.sqrt(variance)
-    return max(NORMAL * deviation, pairs * math.tanh(bound * deviation / pairs)) + 1
 
 
 def interval_score(variance: float, pairs: float, bound: float) -> float:

@@ -19,7 +19,6 @@ from assistant.analysis.stats import (
     autocorrelation,
     block_means,
     correlated_p,
-    critical_score,
     interval_score,
     mann_kendall,
     median_slope,
@@ -204,11 +203,9 @@ def _line_test(x: Array, y: Array) -> _Line:
     rest = y - slope * x
     seen = persistence(rest)
     bound = critical("trend", n, seen)
+    slope, interval = median_slope(slopes, interval_score(variance, pairs, width("slope", n, seen)))
     if n < LEAST_SLOPE:
-        most = critical_score(variance, pairs, bound)
-    else:
-        most = interval_score(variance, pairs, width("slope", n, seen))
-    slope, interval = median_slope(slopes, most)
+        interval = None
     return _Line(slope, interval, correlated_p(score, variance, pairs, bound), unbiased(autocorrelation(rest), n))
 
 

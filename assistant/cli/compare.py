@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import shutil
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from assistant.cli.common import message_language, read_sources, write_json
@@ -48,6 +49,8 @@ def compare_command(arguments: argparse.Namespace) -> int:
 
     wishes = [read_wish(arguments.first)]
     wishes.append(read_wish(arguments.second, wishes[0].source))
+    if wishes[1].run is None and arguments.second.startswith("@") and wishes[1].source == wishes[0].source:
+        wishes[1] = replace(wishes[1], run=wishes[0].run)  # "@last5" alone is of the run named on the left
     names = list(dict.fromkeys(wish.source for wish in wishes))
     arguments.source = names
     sources = [source for name in names for source in read_sources([name], "", arguments)]

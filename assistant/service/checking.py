@@ -250,6 +250,8 @@ def _phrase(breach: Breach) -> str:
         return "threshold.impossible"
     several = len(breach.steps) > 1 and breach.first.step != breach.worst.step
     many = "many" if several else "one" if len(breach.steps) == 1 else "same"
+    if many != "one" and isinstance(breach.worst.value, float) and math.isnan(breach.worst.value):
+        many = "not_finite"  # NaN is not farther off than anything
     if breach.limit is None:
         return f"threshold.joined_{'one' if len(breach.steps) == 1 else 'many'}"
     return f"threshold.{'given' if breach.threshold.given else 'sourced'}_{many}"

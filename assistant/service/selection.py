@@ -114,7 +114,9 @@ def best_validation(
 
     def find(run: Run) -> tuple[int, int] | None:
         keys = [m for m in metrics if m in run.columns] or rules().select(run.metrics)
-        for metric in sorted(keys, key=lambda m: "/acc" not in m):
+        count = {m: sum(map(math.isfinite, run.columns[m].values)) for m in keys}
+        # The best of one validation is no choice: a metric that was validated more than once comes first.
+        for metric in sorted(keys, key=lambda m: (count[m] < 2, "/acc" not in m)):
             way = direction(run, metric)
             if rules().class_of(metric, None) != "validation" or way not in {"higher_better", "lower_better"}:
                 continue

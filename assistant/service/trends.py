@@ -17,6 +17,7 @@ from assistant.analysis.series import series
 from assistant.analysis.trend import MIN_POINTS, Knot, Scale
 from assistant.ask.context import Context
 from assistant.ask.course_words import course_sentence, tail_sentence
+from assistant.ask.possible import possible
 from assistant.knowledge import Resolver
 from assistant.model import Answer, Fact, InputError, Run, UnknownMetric, Verdict
 from assistant.service.facade import Material
@@ -212,7 +213,12 @@ class _Telling:
             further += [tail] if tail else []
             if fact.low is not None and fact.form in {"walk", "drift", None}:
                 further.append(context.say("trend.slope_unsure", t=fact))
-        if dropped:
+        ended = self._ends_not_finite()
+        if ended is not None:
+            further.append(context.say("trend.not_finite_end", **ended))
+        if ended is not None and isinstance(ended["count"].value, int):
+            dropped -= ended["count"].value
+        if dropped > 0:
             count = context.ledger.count("not_finite", dropped, metric=self.metric)
             further.append(context.say("trend.not_finite", count=count))
         if code == "inconclusive":
@@ -229,17 +235,57 @@ class _Telling:
     def look_ahead(self, at: int | None, target: float | None) -> None:
         """What is foreseen, or why nothing is."""
         texts = []
+        ended = self._ends_not_finite()
+        bounds = possible(self.context, self.metric)
+        if ended is not None and (at is not None or target is not None):
+            texts.append(self.context.say("trend.refused_ends_not_finite", **ended))
+            at = target = None
         if at is not None:
-            fact, reason = forecast(self.context.ledger, self.metric, at, steps=self.steps, scale=self.scale)
+            fact, reason = forecast(
+                self.context.ledger, self.metric, at, steps=self.steps, scale=self.scale, possible=bounds
+            )
             logged = self.scale == "linear" and fact is not None and "log(" in (fact.formula or "")
-            texts.append(self._ahead(fact, reason, "value_log" if logged else "value", self.kind))
+            if reason == "impossible":
+                texts.append(self._impossible(at, bounds))
+            else:
+                texts.append(self._ahead(fact, reason, "value_log" if logged else "value", self.kind))
         if target is not None:
-            fact, reason = reach(self.context.ledger, self.metric, target, steps=self.steps, scale=self.scale)
+            fact, reason = reach(
+                self.context.ledger, self.metric, target, steps=self.steps, scale=self.scale, possible=bounds
+            )
             asked = self.context.ledger.constant("target", target, "the request")
             shown = self.context.doc.show(asked, None, self.kind)
             latest = fact is None or fact.high is not None
             texts.append(self._ahead(fact, reason, "reach" if latest else "reach_open", "number", target=shown))
         self.context.doc.paragraph(*texts)
+
+    def _impossible(self, at: int, bounds: tuple[float | None, float | None]) -> str:
+        """That the line leaves the possible values, and at which step."""
+        context, ledger = self.context, self.context.ledger
+        asked = ledger.constant("step_ahead", at, "the request")
+        bound = bounds[1] if self.fact.direction == "rising" else bounds[0]
+        left = None
+        if bound is not None:
+            left, _ = reach(ledger, self.metric, bound, steps=self.steps, scale=self.scale, possible=bounds)
+        if left is None:
+            return context.say("trend.refused_impossible_open", metric=self.metric, at=asked)
+        edge = context.doc.show(ledger.constant("bound", float(bound or 0), "the metric's definition"), None, "number")
+        step = ledger.constant("step_left", int(left.value or 0), left.formula or "")
+        return context.say("trend.refused_impossible", metric=self.metric, at=asked, step=step, bound=edge)
+
+    def _ends_not_finite(self) -> dict[str, Fact] | None:
+        """How many of the last values are NaN or infinite, the first of them and the last that is not."""
+        run, last = self.context.run, self.fact.last_step
+        column = run.columns.get(self.metric)
+        if column is None or last is None or self.steps is not None:
+            return None
+        cells = dict(zip((run.steps[row] for row in column.rows), column.values, strict=True))
+        after = sorted(step for step in cells if step > last)
+        first, final = (self.context.ledger.value(self.metric, step) for step in (after[0] if after else last, last))
+        if not after or first is None or final is None:
+            return None
+        count = self.context.ledger.count("not_finite_end", len(after), metric=self.metric)
+        return {"count": count, "first": first, "last": final}
 
     def _ahead(self, fact: Fact | None, reason: str | None, phrase: str, kind: str, **more: str) -> str:
         context = self.context

@@ -219,8 +219,16 @@ class _Writer:
         return [
             name, *(doc.show(change, part, kind) for part in ("from", "to", "delta")), half,
             "—" if row.p_corrected is None else doc.show(row.p_corrected, "p").removeprefix("= "),
-            doc.say(f"comparison.mark_{row.code}"),
+            doc.say(f"comparison.mark_{self.mark(row)}"),
         ]  # fmt: skip
+
+    @staticmethod
+    def mark(row: Row) -> str:
+        """The row's mark; what is exactly zero on one side alone is told as that."""
+        ends = row.change.from_value, row.change.to_value
+        if row.code != "changed" or (ends[0] == 0) == (ends[1] == 0):
+            return row.code
+        return "zero_b" if ends[1] == 0 else "zero_a"
 
     def left_out(self) -> None:
         """Metrics that were not compared, and why."""

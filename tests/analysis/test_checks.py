@@ -273,3 +273,38 @@ def test_check_all_long_log_takes_less_than_a_second() -> None:
         check_all(Ledger([run]), list(run.steps))
         seconds.append(time.perf_counter() - start)
     assert min(seconds) < 1.0
+
+
+# --- values that are not finite, spikes ------------------------------------------------------------------
+
+
+def not_finite_checks(columns: dict[str, list[float]]) -> list[tuple[str, str, object]]:
+    count = len(next(iter(columns.values())))
+    run = run_of({i + 1: {key: values[i] for key, values in columns.items()} for i in range(count)})
+    checks = check_all(Ledger([run]), list(run.steps), run)
+    return [
+        (check.metrics[0], check.severity, dict(check.facts)["count"].value)
+        for check in checks
+        if check.rule == "not_finite"
+    ]
+
+
+def test_check_all_counts_the_steps_of_each_metric_that_is_not_finite() -> None:
+    columns = {
+        "actor/grad_norm": [1.0 + 0.01 * (i % 3) if i != 30 else math.inf for i in range(60)],
+        "critic/rewards/mean": [0.2 + 0.01 * (i % 5) if i != 31 else -math.inf for i in range(60)],
+    }
+    assert not_finite_checks(columns) == [("actor/grad_norm", "warning", 1), ("critic/rewards/mean", "warning", 1)]
+
+
+@pytest.mark.parametrize("metric", ["reward", "critic/score/mean", "train/reward"])
+def test_check_all_a_reward_that_is_nan_to_the_end_is_a_warning(metric: str) -> None:
+    columns = {metric: [0.5 + 0.01 * (i % 4) if i < 40 else math.nan for i in range(60)], "x": [1.0] * 60}
+    assert not_finite_checks(columns) == [(metric, "warning", 20)]
+
+
+def test_check_all_a_single_gradient_spike_is_told_as_information() -> None:
+    values = [50.0 if i == 25 else 1 + 0.05 * math.sin(7 * i) for i in range(50)]
+    run = run_of({i + 1: {"actor/grad_norm": value} for i, value in enumerate(values)})
+    found = [c for c in check_all(Ledger([run]), list(run.steps), run) if c.rule == "lone_spike"]
+    assert [(c.severity, c.metrics, c.steps) for c in found] == [("info", ("actor/grad_norm",), (26,))]

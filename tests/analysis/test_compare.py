@@ -411,3 +411,23 @@ def test_compare_every_number_of_a_row_is_a_fact_of_the_ledger():
             assert ledger.get(name) is not None
     for reason in (*found.reasons, *found.not_comparable):
         assert all(ledger.get(fact.id) == fact for fact in reason.facts)
+
+
+# -- what a tester caught ----------------------------------------------------------------------------------------------
+def test_compare_runs_validated_only_before_training_does_not_call_either_better():
+    tables = [
+        {0: validation_step(score), **{i: {"critic/rewards/mean": 0.4 + 0.01 * (i % 3)} for i in range(1, 21)}}
+        for score in (720 / 900, 270 / 900)
+    ]
+    first, second = run_of(tables[0]), dataclasses.replace(run_of(tables[1]), id="r1")
+    found = compare_runs(Ledger([first, second]), first, second, direction=way, sizes=SIZES)
+    assert found.verdict not in {"improved", "regressed", "mixed"}
+    assert "validation_at_start" in codes(found)
+
+
+def test_compare_windows_whose_values_are_all_nan_name_the_metric():
+    run = run_of({i: {"critic/rewards/mean": 0.1 * (i % 4) if i <= 20 else float("nan")} for i in range(1, 41)})
+    found = compare_windows(Ledger([run]), (1, 20), (25, 40), direction=way)
+    assert found.verdict == "not_comparable"
+    reason = next(r for r in found.reasons if r.code == "not_finite_side")
+    assert reason.values == {"metric": "critic/rewards/mean", "first": 25, "last": 40}

@@ -31,13 +31,20 @@ def share(trends: list[Trend], slope: float) -> tuple[float, float]:
     return sum(low <= slope <= high for low, high in given_) / len(given_), len(given_) / len(trends)
 
 
-@pytest.mark.parametrize(("n", "rho"), CELLS)
+@pytest.mark.parametrize(("n", "rho"), [(10, 0.9), (12, 0.0), (20, 0.9), (40, 0.5)])
 @pytest.mark.parametrize("rise", [0.0, 30.0])
 def test_slope_interval_holds_the_slope_as_often_as_promised(n: int, rho: float, rise: float) -> None:
     slope = rise / n
     held, told = share([trend_of(range(n), values + slope * np.arange(n)) for values in drawn(n, rho)], slope)
     assert LOW <= held <= HIGH
     assert told > 0.75
+
+
+@pytest.mark.parametrize("n", [5, 7, LEAST_SLOPE - 1])
+def test_slope_of_fewer_points_than_can_tell_the_correlation_has_no_interval(n: int) -> None:
+    found = trend_of(range(n), np.arange(n) + 0.01 * drawn(n, 0.0)[0])
+    assert (found.direction, found.interval) == ("rising", None)
+    assert trend_of(range(n), drawn(n, 0.0)[1]).interval is None
 
 
 @pytest.mark.parametrize(("n", "rho"), CELLS)

@@ -39,6 +39,10 @@ PATH: Final = Path(__file__).with_name("single.yaml")
 OPTIMISED: Final = re.compile(
     r"loss|grad|entropy|(?<![a-z])kl(?![a-z])|ratio_mean|mean_ratio|log_?p|perplexity|ppl", re.I
 )
+#: What training is for; its own name only (a single reward function of several may have nothing to judge in a batch).
+CENTRAL: Final = re.compile(
+    r"(?:^|/)(?:(?:mean_)?(?:reward|score|return)s?|(?:reward|score|return)s?[/_]mean|accuracy|ep_rew_mean)$", re.I
+)
 NOT_LOSS: Final = ("timing", "perf/", "val-", "training/", "memory/", "time/", "eval")
 #: Roles whose key must not vanish between two steps that print it, and rows before that must all hold it.
 STEADY: Final = ("grad_norm", "policy_loss", "training_loss", "score_mean", "policy_entropy", "old_kl")
@@ -175,7 +179,10 @@ def _steps(run: Run, rule: SingleRule) -> set[int]:
 
 
 def not_finite(run: Run) -> Broken | None:
-    """NaN and infinities: critical where two optimised values of a step are, information where none is."""
+    """NaN and infinities: critical where two optimised values of a step are, information where none is.
+
+    A reward counts as a single optimised value. The keys of a step begin with the optimised ones.
+    """
     at: dict[int, list[str]] = {}
     for key, column in run.columns.items():
         if key.startswith(NOT_LOSS) or not series(run, key).dropped:
@@ -192,8 +199,9 @@ def not_finite(run: Run) -> Broken | None:
     keys: dict[int, tuple[str, ...]] = {}
     for step in sorted(at):
         core = [key for key in at[step] if OPTIMISED.search(key)]
-        severity[step] = "critical" if len(core) > 1 else "warning" if core else "info"
-        keys[step] = tuple(dict.fromkeys([*core, *at[step]]))
+        central = [key for key in at[step] if CENTRAL.search(key)]
+        severity[step] = "critical" if len(core) > 1 else "warning" if core or central else "info"
+        keys[step] = tuple(dict.fromkeys([*core, *central, *at[step]]))
     return Broken("not_finite", "FM-15", "failure/non-finite-gradient", severity, {}, keys=keys, alone=True)
 
 

@@ -256,7 +256,8 @@ def test_phrase_of_a_finding_takes_all_its_numbers_from_facts(rule: str, languag
         if not any(mention.start <= place < mention.end for mention in rendered.mentions)
     )
     assert not any(char.isdigit() for char in outside)
-    assert ("consistent with" in rendered.text) if language == "en" else ("相符" in rendered.text)
+    hedges = ["consistent with", "looks like"] if language == "en" else ["相符", "像是", "一致", "典型表现"]
+    assert any(hedge in rendered.text for hedge in hedges)  # a log is like a failure's, it is never proof of one
 
 
 def test_rules_of_these_modes_have_a_phrase_and_a_card() -> None:
