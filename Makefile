@@ -88,7 +88,7 @@ test: $(DEV)
 	@$(BIN)/python -m pytest $(ARGS)
 
 evals: $(DEV)
-	@$(BIN)/python -m evals.run $(ARGS)
+	@$(BIN)/python -m evals.run --all $(ARGS)
 
 lint: $(DEV)
 	$(BIN)/python -m ruff check .

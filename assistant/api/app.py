@@ -64,6 +64,22 @@ class CheckRequest(BaseModel):
     lang: Literal["auto", "zh", "en"] = "auto"
 
 
+class VerifyRequest(BaseModel):
+    """A log, and a text about it."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [
+                {"log": "step:1 - actor/entropy:0.156 - actor/grad_norm:0.3", "text": "Entropy at step 1 is 0.151."}
+            ]
+        }
+    )
+
+    log: str = Field(min_length=1)
+    text: str = Field(min_length=1, description="Anybody's text about the log: an answer, a report.")
+    lang: Literal["auto", "zh", "en"] = "auto"
+
+
 class ParseRequest(BaseModel):
     """A log."""
 
@@ -109,6 +125,10 @@ def create_app() -> FastAPI:
     @app.post("/check", tags=["answers"], summary="Every rule and threshold over a log")
     async def check(body: CheckRequest) -> Response:
         return await run_in_threadpool(_check, body)
+
+    @app.post("/verify", tags=["answers"], summary="Audit a text about a log, sentence by sentence")
+    async def verify(body: VerifyRequest) -> Response:
+        return await run_in_threadpool(_verify, body)
 
     @app.get("/metrics-docs", tags=["definitions"], summary="Definitions by any wording, best first")
     def metrics_docs(
@@ -173,6 +193,15 @@ def _check(body: CheckRequest) -> Response:
     language = body.lang if body.lang != "auto" else material.language or settings().lang
     report = check_runs(material.runs, engine.resolver, thresholds=body.thresholds, language=language)
     return Response(orjson.dumps(report.to_json()), media_type="application/json")
+
+
+def _verify(body: VerifyRequest) -> Response:
+    from assistant.service.verifying import verify
+
+    engine = service()
+    material = engine.read([Source("stdin", body.log.encode("utf-8", "surrogatepass"))])
+    audit = verify(material, body.text, None if body.lang == "auto" else body.lang, resolver=engine.resolver)
+    return Response(orjson.dumps(audit.to_json()), media_type="application/json")
 
 
 def _parse(body: ParseRequest) -> Response:

@@ -27,6 +27,11 @@ def add_chat_parser(commands: Any) -> None:
     )  # fmt: skip
     chat.add_argument("source", nargs="*", metavar="SOURCE", help="log files to begin with")
     chat.add_argument("--lang", choices=["auto", "zh", "en"], default="auto")
+    chat.add_argument("--engine", choices=["auto", "offline", "llm"], default="auto")
+    chat.add_argument(
+        "--anonymize", action="store_true", default=None,
+        help="mask hosts, paths, users, custom metric names before a model is called / 调用模型前隐去主机、路径等",
+    )  # fmt: skip
     chat.set_defaults(run=chat_command)
 
 
@@ -35,7 +40,7 @@ def chat_command(arguments: argparse.Namespace) -> int:
     from assistant.settings import settings
 
     fallback = message_language("", arguments)
-    talk = Chat(arguments.lang, fallback, _say)
+    talk = Chat(arguments.lang, fallback, _say, engine=arguments.engine, anonymize=arguments.anonymize)
     for name in arguments.source:
         talk.load(name)
     interactive = sys.stdin.isatty()
@@ -56,11 +61,15 @@ class Chat:
         language: ``zh``, ``en`` or ``auto`` (each question's own).
         fallback: language of remarks where nothing tells it.
         say: shows Markdown.
+        engine: ``auto``, ``offline`` or ``llm``.
+        anonymize: mask names before a model is called.
     """
 
     language: str
     fallback: str
     say: Callable[[str], None]
+    engine: str = "auto"
+    anonymize: bool | None = None
     sources: list[Any] = field(default_factory=list)
     answers: list[Answer] = field(default_factory=list)
     state: Any = None
@@ -101,13 +110,21 @@ class Chat:
                 return
         if self.material is None:
             self.material = engine.read([])
-        explained = engine.explain(self.material, question, language=self.language, state=self.state)
+        from assistant.cli.streaming import show_streamed, streams
+
+        options: dict[str, Any] = {"language": self.language, "engine": self.engine, "anonymize": self.anonymize}
+        live = streams(self.engine)
+        if live:
+            explained = show_streamed(engine, self.material, question, self.say, state=self.state, **options)
+        else:
+            explained = engine.explain(self.material, question, state=self.state, **options)
         self.state = explained.state
         self.fallback = explained.answer.language
         self.answers.append(explained.answer)
-        from assistant.cli.main import markdown
+        if not live:
+            from assistant.cli.main import markdown
 
-        self.say(markdown(explained.answer))
+            self.say(markdown(explained.answer))
 
     def load(self, name: str) -> None:
         """Adds a log file to the conversation; a failure is told."""

@@ -56,6 +56,12 @@ def build_parser() -> argparse.ArgumentParser:
     )  # fmt: skip
     explain.add_argument("--lang", choices=["auto", "zh", "en"], default="auto")
     explain.add_argument("--engine", choices=["auto", "offline", "llm"], default="auto")
+    explain.add_argument(
+        "--anonymize",
+        action="store_true",
+        default=None,
+        help="mask hosts, paths, users, custom metric names before a model is called / 调用模型前隐去主机、路径等",
+    )
     explain.add_argument("--format", choices=["md", "json", "html"], default="md")
     explain.set_defaults(run=explain_command)
 
@@ -84,6 +90,7 @@ def build_parser() -> argparse.ArgumentParser:
     from assistant.cli.index import add_index_parser
     from assistant.cli.report import add_report_parser
     from assistant.cli.trend import add_trend_parser
+    from assistant.cli.verify import add_verify_parser
 
     add_chat_parser(commands)
     add_check_parser(commands)
@@ -91,6 +98,7 @@ def build_parser() -> argparse.ArgumentParser:
     add_compare_parser(commands)
     add_index_parser(commands)
     add_trend_parser(commands)
+    add_verify_parser(commands)
     add_dev_model_parser(commands)
 
     serve = commands.add_parser("serve", help="the chat page and the REST API / 网页与 REST API")
@@ -116,9 +124,16 @@ def explain_command(arguments: argparse.Namespace) -> int:
 
     with Bar(sources, sys.stderr) as bar:
         material = engine.read(sources, progress=bar.show)
+    from assistant.cli.streaming import show_block, show_streamed, streams
+
     state, answers = None, []
+    options = {"language": arguments.lang, "engine": arguments.engine, "anonymize": arguments.anonymize}
+    live = arguments.format == "md" and streams(arguments.engine)
     for question in questions:
-        explained = engine.explain(material, question, language=arguments.lang, engine=arguments.engine, state=state)
+        if live:
+            explained = show_streamed(engine, material, question, show_block, state=state, **options)
+        else:
+            explained = engine.explain(material, question, state=state, **options)
         state = explained.state
         answers.append(explained.answer)
     if arguments.format == "json":
@@ -128,7 +143,7 @@ def explain_command(arguments: argparse.Namespace) -> int:
         from assistant.cli.report import write_page
 
         write_page(answers, material.runs, None)
-    else:
+    elif not live:
         for answer in answers:
             if sys.stdout.isatty():
                 from assistant.cli.terminal import print_answer

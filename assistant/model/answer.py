@@ -102,12 +102,26 @@ class Grounding:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Cost of an answer."""
+    """Cost of an answer: tokens, calls, seconds; with a model, its name and US dollars where its price is known."""
 
     prompt_tokens: int = 0
     completion_tokens: int = 0
     llm_calls: int = 0
     seconds: float = 0.0
+    model: str | None = None
+    cost_usd: float | None = None
+    cached: bool = False
+
+    def to_json(self) -> dict[str, Any]:
+        """The contract's object; the model, its cost and the cache are told where there is something to tell."""
+        more = {"model": self.model, "cost_usd": self.cost_usd, "cached": self.cached or None}
+        return {
+            "prompt_tokens": self.prompt_tokens,
+            "completion_tokens": self.completion_tokens,
+            "llm_calls": self.llm_calls,
+            "seconds": self.seconds,
+            **{name: value for name, value in more.items() if value is not None},
+        }
 
 
 @dataclass(frozen=True)
@@ -178,12 +192,7 @@ class Answer:
                 "supported": self.grounding.supported,
                 "unsupported": list(self.grounding.unsupported),
             },
-            "usage": {
-                "prompt_tokens": self.usage.prompt_tokens,
-                "completion_tokens": self.usage.completion_tokens,
-                "llm_calls": self.usage.llm_calls,
-                "seconds": self.usage.seconds,
-            },
+            "usage": self.usage.to_json(),
             "warnings": list(self.warnings),
             "suggestions": list(self.suggestions),
         }

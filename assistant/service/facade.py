@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import re
 import tempfile
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from assistant.ask import Answerer, State, language_of
 from assistant.ask.understand import looks_like_question
@@ -19,6 +21,10 @@ from assistant.knowledge.index import Entry, Index, open_index
 from assistant.model import Answer, InputError, Note, Run, UnknownMetric
 from assistant.parsing import Parsed, Prose, parse_bytes, parse_file, parse_text, registry
 from assistant.settings import settings
+from assistant.write.phrases import phrases
+
+if TYPE_CHECKING:
+    from assistant.agent import Event, Inquiry
 
 #: A question stands within so many lines of the text's beginning or end (a program's own remarks stand anywhere);
 #: between logs it is only looked for in a text as short as a person pastes by hand.
@@ -153,12 +159,13 @@ class Service:
         prose: list[Prose] = []
         question = ""
         for source in sources:
-            if isinstance(source.content, Path):
-                parsed = parse_file(source.content, name=source.name, thorough=thorough, progress=progress)
-            elif isinstance(source.content, bytes):
-                parsed = parse_bytes(source.content, name=source.name, thorough=thorough)
-            else:
-                parsed = parse_text(source.content, name=source.name)
+            with _span("parse"):
+                if isinstance(source.content, Path):
+                    parsed = parse_file(source.content, name=source.name, thorough=thorough, progress=progress)
+                elif isinstance(source.content, bytes):
+                    parsed = parse_bytes(source.content, name=source.name, thorough=thorough)
+                else:
+                    parsed = parse_text(source.content, name=source.name)
             for run in parsed.runs:
                 runs.append(replace(run, id=f"r{len(runs)}"))
             notes.extend(parsed.notes)
@@ -187,21 +194,90 @@ class Service:
 
     def explain(
         self, material: Material, question: str = "", *, language: str = "auto", engine: str = "auto",
-        state: State | None = None, own_question: bool = True,
+        state: State | None = None, own_question: bool = True, anonymize: bool | None = None,
     ) -> Explained:  # fmt: skip
-        """One answer about what was read; a question inside the text is taken when none is given, if wanted."""
-        asked = question.strip() or (material.question if own_question else "")
-        default = material.language or settings().lang
-        answer, carried = self.answerer.ask(
-            asked, material.runs, language=language, default_language=default, state=state
-        )
-        warnings = [note.text(answer.language) for note in material.notes]
-        warnings += [problem.zh if answer.language == "zh" else problem.en for problem in self.problems]
-        if engine == "llm":
-            warnings.append(
+        """One answer about what was read; a question inside the text is taken when none is given, if wanted.
+
+        Args:
+            material: what was read.
+            question: as typed.
+            language: ``zh``, ``en`` or ``auto`` (the question's).
+            engine: ``offline``; ``llm`` or, where a model is configured, ``auto``: the offline answer's facts are told
+                by a model, every sentence checked.
+            state: what the conversation carried so far.
+            own_question: take a question that stands in the text, if none is given.
+            anonymize: mask names before a model is called; the settings' wish where ``None``.
+        """
+        explained = self._offline(material, question, language, state, own_question)
+        inquiry, explained = self._inquiry(material, explained, engine, anonymize)
+        if inquiry is None:
+            return explained
+        from assistant.agent import respond
+
+        return replace(explained, answer=respond(inquiry))
+
+    async def stream(
+        self, material: Material, question: str = "", *, language: str = "auto", engine: str = "auto",
+        state: State | None = None, own_question: bool = True, anonymize: bool | None = None,
+    ) -> AsyncGenerator[Event]:  # fmt: skip
+        """The events of an answer (:class:`assistant.agent.Event`): facts, checked text, then :class:`Explained`.
+
+        Arguments as in :meth:`explain`. The ``answer`` event carries an :class:`Explained`; its text replaces what was
+        sent before. Ending the iteration early ends the call of the model.
+        """
+        import asyncio
+
+        from assistant.agent import Event, stream
+
+        explained = await asyncio.to_thread(self._offline, material, question, language, state, own_question)
+        inquiry, explained = self._inquiry(material, explained, engine, anonymize)
+        if inquiry is None:
+            for fact in explained.answer.facts:
+                yield Event("fact", fact.to_json())
+            yield Event("delta", explained.answer.answer)
+            yield Event("answer", explained)
+            return
+        events = stream(inquiry)
+        try:
+            async for event in events:
+                yield Event("answer", replace(explained, answer=event.data)) if event.kind == "answer" else event
+        finally:
+            await events.aclose()
+
+    def _inquiry(
+        self, material: Material, explained: Explained, engine: str, anonymize: bool | None
+    ) -> tuple[Inquiry | None, Explained]:
+        """What a model is asked, if it is; else the answer, with the reason where a model was asked for."""
+        answer, chosen = explained.answer, settings()
+        if engine == "offline" or (engine == "auto" and not chosen.models):
+            return None, explained
+        from assistant.agent import inquiry_of, wanted
+
+        why = ""
+        if not chosen.models:
+            why = (
                 "没有配置模型，已用离线引擎回答。" if answer.language == "zh"
                 else "No model is configured; the offline engine answered."
             )  # fmt: skip
+        elif not wanted(answer, material.runs):
+            why = phrases().get("agent.unneeded", answer.language) if engine == "llm" else ""
+        else:
+            inquiry = inquiry_of(answer, material.runs, self.resolver, chosen, finder=self.finder, anonymize=anonymize)
+            return inquiry, explained
+        return None, replace(explained, answer=replace(answer, warnings=(*answer.warnings, *([why] if why else []))))
+
+    def _offline(
+        self, material: Material, question: str, language: str, state: State | None, own_question: bool
+    ) -> Explained:
+        """The offline engine's answer."""
+        asked = question.strip() or (material.question if own_question else "")
+        default = material.language or settings().lang
+        with _span("analyse"):
+            answer, carried = self.answerer.ask(
+                asked, material.runs, language=language, default_language=default, state=state
+            )
+        warnings = [note.text(answer.language) for note in material.notes]
+        warnings += [problem.zh if answer.language == "zh" else problem.en for problem in self.problems]
         return Explained(replace(answer, warnings=(*answer.warnings, *warnings)), carried)
 
     def language(self, question: str, wish: str) -> str:
@@ -234,7 +310,8 @@ class Service:
         """Definitions by any wording, best first: card, title, framework, keys, score, and how it was found."""
         language = self.language(text, lang)
         _check_length(text)
-        found = self.finder.find(text, framework, k)
+        with _span("retrieve"):
+            found = self.finder.find(text, framework, k)
         results: list[dict[str, Any]] = [
             {
                 "card": r.card.id, "title": r.card.title(language), "framework": r.card.framework,
@@ -285,6 +362,15 @@ class Service:
         if passage is None:
             raise UnknownMetric(zh=f"没有文档段落“{passage_id}”。", en=f"There is no passage “{passage_id}”.")
         return {**passage_json(passage), "text": passage.text}
+
+
+def _span(name: str) -> AbstractContextManager[Any]:
+    """A span around a part of the work, where somebody collects them."""
+    if not os.environ.get("OTEL_EXPORTER_OTLP_ENDPOINT"):
+        return nullcontext()
+    from assistant.agent.tracing import span
+
+    return span(name)
 
 
 def _check_length(text: str) -> None:

@@ -174,3 +174,18 @@ def test_compare_with_bad_input_exits_two_with_one_line(arguments, said, capsys)
     assert said in captured.err
     assert captured.err.count("\n") == 1
     assert captured.out == ""
+
+
+def test_compare_second_side_of_steps_alone_is_of_the_run_named_first(tmp_path, capsys):
+    """``x.jsonl#2@first5 @last5``: both sides are of the second run, as if it were named twice."""
+    rows = [(step, 0.2 + 0.01 * step) for step in range(1, 21)] + [(step, 0.7 - 0.02 * step) for step in range(1, 21)]
+    text = "".join(json.dumps({"step": step, "reward": reward, "loss": reward / 2}) + "\n" for step, reward in rows)
+    (tmp_path / "two.jsonl").write_text(text, encoding="utf-8")
+    assert main(["compare", "two.jsonl#2@first5", "@last5", "--format", "json"]) == 0
+    short = json.loads(capsys.readouterr().out)
+    assert main(["compare", "two.jsonl#2@first5", "two.jsonl#2@last5", "--format", "json"]) == 0
+    whole = json.loads(capsys.readouterr().out)
+    for made in (short, whole):
+        made.pop("usage", None)
+    assert short["rows"] == whole["rows"]
+    assert short["rows"]

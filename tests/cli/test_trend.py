@@ -180,7 +180,7 @@ def test_trend_forecast_says_value_and_interval_as_a_fact(
         ("actor/grad_norm", ["--at", "90"], "no trend to continue"),
         ("actor/entropy", ["--until", "0.9"], "will not reach 0.9: it moves away"),
         ("actor/entropy", ["--until", "0.4"], "has reached 0.4 already"),
-        ("actor/entropy", ["--until=-3"], "-3 is not reached within"),
+        ("actor/entropy", ["--until=-3"], "-3 will not be reached: the metric cannot have that value"),
     ],
 )
 def test_trend_forecast_that_cannot_be_made_says_why(
@@ -386,3 +386,71 @@ def test_trend_several_keys_one_unknown_names_it(log: str, capsys: pytest.Captur
 )
 def test_usual_scale_is_log_for_what_moves_by_factors(metric: str, values: list[float], scale: str) -> None:
     assert usual_scale(metric, values) == scale
+
+
+# --- what a tester caught --------------------------------------------------------------------------------
+
+
+def test_trend_of_an_accuracy_gives_no_value_that_is_impossible(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    dice = random.Random(1)
+    log = write_log(tmp_path / "a.log", {"train/accuracy": [0.5 + 0.01 * i + dice.gauss(0, 0.01) for i in range(40)]})
+    said = output(capsys, log, "train/accuracy", "--at", "75", "--until", "1.2", "--lang", "en")
+    assert "No value is given for step 75" in said
+    assert re.search(r"\(bound 1(\.00)?\) around step 5\d", said)
+    assert "1.2 will not be reached" in said
+
+
+@pytest.mark.parametrize(("language", "words"), [("en", "he last 20 values, from step 41 on"), ("zh", "最后 20 个值")])
+def test_trend_whose_last_values_are_nan_says_so_and_foresees_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], language: str, words: str
+) -> None:
+    values = [1 + 0.02 * i if i < 40 else math.nan for i in range(60)]
+    log = write_log(tmp_path / "a.log", {"critic/rewards/mean": values})
+    said = output(capsys, log, "critic/rewards/mean", "--at", "70", "--lang", language)
+    assert said.count(words) == 2
+    assert "If the trend holds" not in said
+    assert "如果趋势不变" not in said
+
+
+@pytest.mark.parametrize(("language", "words"), [("en", "50 at step 26"), ("zh", "step 26 的 50")])
+def test_trend_names_a_single_spike(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], language: str, words: str
+) -> None:
+    dice = random.Random(2)
+    values = [50.0 if i == 25 else 1 + dice.gauss(0, 0.05) for i in range(50)]
+    log = write_log(tmp_path / "a.log", {"actor/grad_norm": values})
+    assert words in output(capsys, log, "actor/grad_norm", "--lang", language)
+
+
+@pytest.mark.parametrize("language", ["zh", "en"])
+def test_trend_of_values_that_differ_in_the_fifth_digit_prints_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], language: str
+) -> None:
+    log = write_log(tmp_path / "a.log", {"critic/rewards/mean": [0.5] * 29 + [0.50001]})
+    said = report(capsys, log, "critic/rewards/mean", "--lang", language)
+    assert "0.50001" in said["answer"]
+    assert said["warnings"] == []
+
+
+def test_trend_that_bends_twice_tells_its_last_pace(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    dice = random.Random(3)
+    falls = [0.1] * 40 + [0.05] * 40 + [0.02] * 40
+    values = [8 - sum(falls[:i]) + dice.gauss(0, 0.05) for i in range(120)]
+    log = write_log(tmp_path / "a.log", {"actor/entropy": values})
+    said = report(capsys, log, "actor/entropy", "--lang", "en")
+    assert len(said["change_points"]) > 1
+    last = said["change_points"][-1]
+    assert f"since step {last['step']}" in said["verdict"]["summary"]
+
+
+def test_trend_that_jumped_up_and_down_names_the_first_step_back(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    dice = random.Random(4)
+    values = [(2 if 20 <= i < 40 else 1) + dice.gauss(0, 0.05) for i in range(60)]
+    log = write_log(tmp_path / "a.log", {"critic/rewards/mean": values})
+    summary = report(capsys, log, "critic/rewards/mean", "--lang", "en")["verdict"]["summary"]
+    assert "step 21" in summary
+    assert "from step 41 on" in summary

@@ -97,3 +97,11 @@ def test_choose_best_takes_the_best_validation_and_keeps_their_number():
     assert (side.first, side.best_of) == (10, 3)
     with pytest.raises(InputError, match="no validation"):
         choose(Wish("a.log", None, "best", ""), [series_run("loss", [1.0, 2.0])], best)
+
+
+def test_best_validation_prefers_a_metric_that_was_validated_more_than_once() -> None:
+    once, often = "val-core/a/acc/mean@1", "val-core/b/reward/mean@1"
+    table = {i * 10: {often: 0.1 * (i if i < 4 else 8 - i)} for i in range(7)}
+    table[0][once] = 0.9
+    found = best_validation(lambda run, metric: "higher_better", [])(run_of(table))
+    assert found == (40, 7)

@@ -1,0 +1,139 @@
+"""Claims that a value is there or not, is finite, or is the extreme of its metric."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from assistant.ground.binding import Frame
+from assistant.ground.cues import cue, negated, outside
+from assistant.ground.deciding import Decision
+from assistant.ground.judging import Judge
+from assistant.ground.table import agrees
+
+
+def absence(frame: Frame, judge: Judge, idle: Sequence[bool]) -> tuple[int, int, Decision] | None:
+    """ "Step 5 has no reward", "日志里没有 kl_loss": a claim that something is not there."""
+    match = cue("missing").search(frame.text)
+    present = None if match is not None else cue("present").search(frame.text)
+    if (
+        present is not None
+        and not frame.numbers
+        and (frame.places or frame.carried.steps)
+        and not idle[frame.clause(present.start())]
+        and not negated(frame, present.start())
+    ):
+        return presence(frame, judge, present.start(), present.end())
+    if match is None or idle[frame.clause(match.start())]:
+        return None
+    names = [n for n in frame.names if n.keys or n.absent]
+    clause = frame.clause(match.start())
+    close = [n for n in names if frame.clause(n.start) == clause]
+    near = [
+        n
+        for n in close or names
+        if abs(frame.clause(n.start) - clause) <= 1 and not re.search(r"截断|cut|truncat", n.text)
+    ]
+    if not near:
+        return None
+    start, end = min(match.start(), near[0].start), max(match.end(), near[-1].end)
+    if any(
+        start <= q.start < end
+        or (frame.clause(q.start) == clause and q.unit not in {"steps", "characters"} and q.start > start)
+        for q in frame.numbers
+    ):
+        return None
+    table = judge.table
+    held = [n for n in near if n.keys]
+    steps = [s for p in frame.places for s in p.steps] or ([] if frame.places else list(frame.carried.steps))
+    for name in held:
+        here = [
+            (key, s) for key in name.keys[:3] for s in (steps or table.held(key)[:1]) if table.value(key, s) is not None
+        ]
+        gone = [key for key in name.keys[:3] if steps and all(table.value(key, s) is None for s in steps)]
+        if here and not gone and (steps or name.exact or len(name.keys) == 1):
+            key, step = here[0]
+            cell = table.run.cell(key, step)
+            if not steps and any(True for gap in table.run.missing if gap.metric in {key, None}):
+                return None
+            note = judge.say(
+                "held", metric=key, step=step, true=cell.value if cell else "", line=cell.line if cell else 0
+            )
+            return start, end, Decision("contradicted", note)
+    return start, end, Decision("supported")
+
+
+def presence(frame: Frame, judge: Judge, start: int, end: int) -> tuple[int, int, Decision] | None:
+    """ "Reward is logged at step 0", "entropy is finite at step 58": that a value stands there."""
+    table = judge.table
+    held = [n for n in frame.names if n.keys]
+    steps = [s for p in frame.places if p.kind != "range" for s in p.steps] or list(frame.carried.steps)
+    finite = re.search(r"(?i)finite|有限", frame.text[start:end])
+    for name in held:
+        for step in steps:
+            cells = [table.run.cell(key, step) for key in name.keys[:3]]
+            if all(cell is None for cell in cells):
+                return start, end, judge.missing(name.keys[0], step)
+            bad = next((c for c in cells if c is not None and float(c.value) != float(c.value)), None)
+            if finite and bad is not None:
+                return (
+                    start,
+                    end,
+                    Decision(
+                        "contradicted", judge.say("not_finite", metric=bad.metric, step=step, true="NaN", line=bad.line)
+                    ),
+                )
+    return (start, end, Decision("supported")) if held and steps else None
+
+
+def no_nan(frame: Frame, judge: Judge) -> Decision:
+    """Whether no value of the metrics named, or else of the whole run, is NaN."""
+    table = judge.table
+    keys = [key for name in frame.names for key in name.keys] or list(table.run.columns)
+    for key in keys:
+        for cell in table.run.cells(key):
+            if not agrees(0.0, float("inf"), float(cell.value)) and float(cell.value) != float(cell.value):
+                return Decision("contradicted", judge.say("nan", metric=key, step=cell.step, line=cell.line))
+    return Decision("supported")
+
+
+def extremes(frame: Frame, judge: Judge, idle: Sequence[bool]) -> list[tuple[int, int, Decision]]:
+    """``entropy peaks at step 13``: the step of an extreme, with no number beside it."""
+    result: list[tuple[int, int, Decision]] = []
+    singles = [p for p in frame.places if len(p.steps) == 1 and p.kind == "steps"]
+    for which in ("maximum", "minimum"):
+        match = cue(which).search(outside(frame, 0, len(frame.text)))
+        held = [n for n in frame.names if n.keys]
+        if len(singles) != 1 or idle[frame.clause(singles[0].start)]:
+            continue
+        statistic = next((n.statistic for n in held if n.statistic in {"max", "min"}), "")
+        if match is None and statistic != which[:3]:
+            continue
+        name = held[0] if held else next((n for n in frame.carried.names if n.keys), None)
+        if name is None:
+            continue
+        step = singles[0].steps[0]
+        decisions = []
+        for key in name.keys[:3]:
+            rows = judge.table.finite(key)
+            if not rows or (key.endswith(f"/{which[:3]}") and name.statistic):
+                continue
+            best = (max if which == "maximum" else min)(v for _, v in rows)
+            there = judge.table.value(key, step)
+            at = next(s for s, v in rows if v == best)
+            fact = judge.table.ledger.value(key, at, judge.table.run)
+            if there == best:
+                decisions.append(Decision("supported", "", fact.id if fact else None, key))
+            else:
+                decisions.append(
+                    Decision(
+                        "contradicted",
+                        judge.say("extreme_step", metric=key, step=at, true=f"{best:.4g}"),
+                        fact.id if fact else None,
+                        key,
+                    )
+                )
+        if decisions:
+            chosen = next((d for d in decisions if d.status == "supported"), decisions[0])
+            result.append((singles[0].start, singles[0].end, chosen))
+    return result

@@ -1,0 +1,151 @@
+"""Sentences about several runs: each number and word is judged against the run that it is said of."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import PurePath
+from typing import Any, Final
+
+from assistant.ground.cues import cue
+from assistant.ground.lexicon import Lexicon
+from assistant.ground.table import Table
+from assistant.ground.verdicts import Claim, Sentence, plain, worst
+from assistant.model import Run
+
+_AFTER: Final = re.compile(
+    r"(?i)^[`*\s]*(?:[%\w/]{0,9}\s)?(?:for|in|of|on|at|from|under|的|属于)?\s*(?:run\s*)?[（(`*\s]*$"
+)
+_BREAK: Final = re.compile(r"[，,；;。]|\b(?:while|against|but|whereas)\b|而|但")
+_PAIR: Final = re.compile(r"(?i)^\s*[`*%]*\s*(?:vs\.?|versus|against|compared (?:to|with)|对|比|和|与|/|,)\s*[`*]*$")
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """A run named at ``start:end``."""
+
+    start: int
+    end: int
+    run: int
+
+
+def spots(text: str, runs: Sequence[Run]) -> list[Spot]:
+    """Every naming of a run, by its name with or without the file's ending, left to right."""
+    found: list[Spot] = []
+    for number, run in enumerate(runs):
+        for name in sorted({run.name, PurePath(run.name).stem}, key=len, reverse=True):
+            if len(name) < 2:
+                continue
+            for match in re.finditer(rf"(?<![\w-]){re.escape(name)}(?![\w-])", text):
+                if not any(s.start < match.end() and match.start() < s.end for s in found):
+                    found.append(Spot(match.start(), match.end(), number))
+    return sorted(found, key=lambda spot: spot.start)
+
+
+def combined(
+    options: Sequence[Sentence], named: Sequence[Spot], lexicons: Sequence[Lexicon], tables: Sequence[Table],
+    say: Callable[..., str],
+) -> Sentence:  # fmt: skip
+    """One verdict of a sentence that names runs, from its verdicts against each of them.
+
+    Args:
+        options: the sentence judged against each run.
+        named: where the sentence names which run.
+        lexicons: names of each run's metrics.
+        tables: each run.
+        say: a reason in the audit's language.
+    """
+    base = options[0]
+    text, offset = base.text, base.start
+    claims: list[Claim] = []
+    compared = _comparison(text, named, lexicons, tables, say)
+    spans = sorted({(c.start, c.end) for option in options for c in option.claims})
+    values = [span for span in spans if re.search(r"\d", text[span[0] - offset : span[1] - offset])]
+    for start, end in spans:
+        run = _run_of(text, start - offset, end - offset, named, [(a - offset, b - offset) for a, b in values])
+        claim = next((c for c in options[run].claims if (c.start, c.end) == (start, end)), None)
+        if claim is None or (
+            compared is not None and (cue("higher").fullmatch(claim.text) or cue("lower").fullmatch(claim.text))
+        ):
+            continue
+        claims.append(claim)
+    if compared is not None:
+        start, end, fine, note = compared
+        claims.append(
+            Claim(text[start:end], offset + start, offset + end, "supported" if fine else "contradicted", note)
+        )
+    claims.sort(key=lambda c: c.start)
+    return Sentence(text, base.start, base.end, worst(tuple(claims)), tuple(claims))
+
+
+def _run_of(text: str, start: int, end: int, named: Sequence[Spot], values: Sequence[tuple[int, int]]) -> int:
+    """The run that characters are about."""
+    order = [s.run for s in named]
+    before = [s for s in named if s.end <= start]
+    after = [s for s in named if s.start >= end]
+    if len(before) >= 2 and (start, end) in values:
+        at = values.index((start, end))
+        for first, second in ((at, at + 1), (at - 1, at)):
+            if not 0 <= first < second < len(values):
+                continue
+            left, right = values[first][1], values[second][0]
+            alone = not any(left <= s.start < right for s in named) and before[0].end <= values[first][0]
+            if alone and _PAIR.match(text[left:right]):
+                return order[0] if at == first else order[1]
+    if after and _AFTER.match(text[end : after[0].start]):
+        return after[0].run
+    near = [s for s in before if not _BREAK.search(text[s.end : start])]
+    if near:
+        return near[-1].run
+    ahead = [s for s in after if not _BREAK.search(text[end : s.start])]
+    if ahead and not before:
+        return ahead[0].run
+    return before[-1].run if before else after[0].run
+
+
+def _comparison(
+    text: str, named: Sequence[Spot], lexicons: Sequence[Lexicon], tables: Sequence[Table], say: Callable[..., str]
+) -> tuple[int, int, bool, str] | None:
+    """``A ends with a higher reward than B``: the two runs' last values, or those at the step named."""
+    if len({s.run for s in named}) != 2:
+        return None
+    subject, other = named[0].run, next(s.run for s in named if s.run != named[0].run)
+    if not re.search(r"(?i)\bthan\b|比|高于|低于|\babove\b|\bbelow\b|exceed|outperform", text):
+        return None
+    found: Any = None
+    for sense in ("higher", "lower"):
+        for match in cue(sense).finditer(text):
+            if found is None or match.end() > found[0].end():
+                found = (match, sense)
+    if found is None:
+        return None
+    match, sense = found
+    names = [n for n in lexicons[subject].named(text) if n.keys]
+    theirs = {n.start: n for n in lexicons[other].named(text) if n.keys}
+    if not names:
+        return None
+    mine = names[0].keys[0]
+    match_other = theirs.get(names[0].start)
+    if match_other is None:
+        return None
+    from assistant.ground.places import places
+
+    steps = [s for p in places(text, tables[subject].steps) if p.kind == "steps" for s in p.steps]
+    pair = []
+    for run, key in ((subject, mine), (other, match_other.keys[0])):
+        rows = tables[run].finite(key)
+        chosen = next((v for s, v in rows if steps and s == steps[0]), rows[-1][1] if rows else None)
+        if re.search(r"(?i)\bbest|highest|peak|最高|最好|最大", text) and rows:
+            chosen = max(v for _, v in rows)
+        if re.search(r"(?i)\bon average|\bmean over|平均(?:下来|而言)", text) and rows:
+            chosen = sum(v for _, v in rows) / len(rows)
+        pair.append(chosen)
+    x, y = pair
+    if x is None or y is None:
+        return None
+    fine = x > y if sense == "higher" else x < y
+    shown = (tables[subject].run.name, tables[other].run.name)
+    note = "" if fine else say("two_runs", metric=mine, one=shown[0], true=plain(x), other=shown[1], value=plain(y))
+    start = max(match.start(), match.end() - 12)
+    return start, match.end(), fine, note

@@ -1,0 +1,332 @@
+"""Which metric and which steps a number of a sentence is about.
+
+Grammar does most of it: the name before a number in its clause, else the one right after it; the step beside a number,
+else that of its clause, else of its sentence; what a sentence does not say, it takes from the one before, from the list
+item or heading above it, or from the table's header.
+"""
+
+# ruff: noqa: E501 (patterns stay on one line)
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Final
+
+from assistant.ground.lexicon import Named
+from assistant.ground.places import Place
+from assistant.ground.quantities import Quantity
+
+_STRONG: Final = re.compile(
+    r"[，；。;]|,(?!\d{3}(?!\d))|[：:](?=\s|\D)|\s[—–-]\s|——|\s(?:while|whereas|but|yet|although|though)\s|而(?!且)|但是?|不过|同时|"
+    r"(?<=\S)\s(?:and|with|alongside)\s(?=(?:the |an? |at |in |by |its? |their )?[A-Za-z`*]{2,})"
+)
+_TIGHT: Final = re.compile(
+    r"^[`*\s）)'\"]*(?:[:：=＝~≈]|为|是|的|was|is|were|are|of|at|values?|值|约|[(（]|mean|'s|’s|，|,)?[\s`*(（]*(?:为|是|约|about|around|~|≈|[=:：])?[\s`*]*$",
+    re.I,
+)
+_OF: Final = re.compile(
+    r"(?i)^[`*\s]*(?:(?:for|of|in|as)(?:\s+(?:the|an?|its|both))?(?:\s+(?:mean|average))?|的|in)?\s*[`*“\"]*$"
+)
+_AT: Final = re.compile(
+    r"(?i)^[`*\s）)]*[（(]?\s*(?:(?:was|were|is|are)?\s*(?:recorded|logged|seen|reached|reported|observed|measured|found)?\s*(?:at|in|on|by|during|for|from|as of|@|出现在|在|于|是在|，在|（在|——)|,\s*(?:at|in|on)|seen at|reached at|recorded at|logged at|(?:出现|发生|达到|记录)(?:在|于))?\s*(?:the\s+)?[`*]*$"
+)
+_AGAINST: Final = re.compile(
+    r"(?i)^[\s`*]*(?:against|vs\.?|versus|compared (?:to|with)|对|比|而后者(?:是|为)?)[\s`*]*$"
+)
+_COUNTING: Final = {"points", "steps", "gpus", "samples", "prompts", "lines", "metrics", "validations", "characters"}
+_LISTED: Final = re.compile(
+    r"(?i)^[\s`*]*(?:,\s*and|,|、|，|and|和|与|及|以及|/|&|;|then|再到|再)[\s`*]*(?:then\s+)?(?:to\s+)?$"
+)
+_ARROW: Final = re.compile(r"^[\s`*）)]*(?:->|→|⟶|➜|=>|⇒|—>|➔)[\s`*]*(?:约|about|~)?\s*$")
+_TO: Final = re.compile(
+    r"(?i)^[\s`*）)]*(?:[^,，;；。0-9]{0,24}?)(?:\bto\b|到了?|至|变为|变成|变到|为|成)(?:\s*(?:just|only|about|around|roughly|approximately|nearly|almost|约|大约|近|~|≈|the))*[^,，;；。0-9]{0,18}[\s`*（(]*$"
+)
+_DASH: Final = re.compile(r"^[`*\s]*[-–—~～∼][`*\s]*$")
+_BETWEEN: Final = re.compile(r"(?i)^[`*\s]*(?:and|to|和|与|到|至)[`*\s]*$")
+_FROM: Final = re.compile(r"(?i)(?:\bfrom\b|从|由|自)[^,，;；。0-9]{0,30}$")
+_BETWEEN_BEFORE: Final = re.compile(
+    r"(?i)\bbetween[\s`*]*(?:about|around)?\s*$|(?:在|介于|处于)[\s`*]*(?:约)?$|\bin the range (?:of |from )?$|范围(?:为|是|在)?[：:]?\s*$|\brang(?:e|es|ed|ing) (?:from )?$"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Numbers that belong together: ``chain`` (from a to b), ``range`` (a–b), ``list``."""
+
+    members: tuple[int, ...]
+    form: str
+
+
+@dataclass
+class Carried:
+    """What a sentence takes from the text before it."""
+
+    names: tuple[Named, ...] = ()
+    steps: tuple[int, ...] = ()
+    pair: tuple[int, int] | None = None
+    span: tuple[int, int] | None = None
+    key: str | None = None
+
+    def pair_of(self, key: str) -> tuple[int, int] | None:
+        """The pair of steps carried over: any metric's where it was said, else only that of the metric it was of."""
+        return self.pair if self.key in {None, key} else None
+
+
+@dataclass
+class Frame:
+    """A sentence taken apart: its text, names, steps and numbers, and what it carries over."""
+
+    text: str
+    names: list[Named]
+    places: list[Place]
+    numbers: list[Quantity]
+    carried: Carried
+    breaks: list[int] = field(default_factory=list)
+    groups: list[Group] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        covered = [(n.start, n.end) for n in self.names] + [(q.start, q.end) for q in self.numbers]
+        covered += [(p.start, p.end) for p in self.places]
+        self.breaks = [
+            m.start() for m in _STRONG.finditer(self.text) if not any(a <= m.start() < b for a, b in covered)
+        ]
+        self.groups = _groups(self)
+
+    def clause(self, at: int) -> int:
+        """The number of the clause that a place lies in."""
+        return sum(1 for stop in self.breaks if stop < at)
+
+    def clause_span(self, at: int) -> tuple[int, int]:
+        """Its characters."""
+        before = [stop for stop in self.breaks if stop < at]
+        after = [stop for stop in self.breaks if stop >= at]
+        return (before[-1] + 1 if before else 0), (after[0] if after else len(self.text))
+
+    def clause_text(self, at: int) -> str:
+        """Its text."""
+        start, end = self.clause_span(at)
+        return self.text[start:end]
+
+    def group_of(self, index: int) -> Group | None:
+        """The group of the number with an index."""
+        return next((group for group in self.groups if index in group.members), None)
+
+
+def _groups(frame: Frame) -> list[Group]:
+    found: list[Group] = []
+    at, numbers = 0, frame.numbers
+    while at < len(numbers) - 1:
+        members, form = [at], ""
+        while members[-1] + 1 < len(numbers):
+            here, there = numbers[members[-1]], numbers[members[-1] + 1]
+            joined = _joined(frame, here, there, form, first=len(members) == 1)
+            if not joined:
+                break
+            form = joined
+            members.append(members[-1] + 1)
+        if form:
+            found.append(Group(tuple(members), form))
+            at = members[-1] + 1
+        else:
+            at += 1
+    return found
+
+
+def _joined(frame: Frame, here: Quantity, there: Quantity, form: str, *, first: bool) -> str:
+    gap = frame.text[here.end : there.start]
+    kept = gap
+    for place in frame.places:
+        if here.end <= place.start and place.end <= there.start:
+            kept = kept.replace(frame.text[place.start : place.end], "", 1)
+    kept = re.sub(r"(?i)[（(]\s*[)）]|\bat\b(?=\s*(?:to|→|->|,|and|$))|\bin\b\s*(?=to\b|→)|的\s*$", "", kept)
+    if any(here.end <= name.start < there.start for name in frame.names):
+        return ""
+    if len(gap) > 60:
+        return ""
+    alike = here.unit == there.unit or ((not here.unit or not there.unit) and not {here.unit, there.unit} & _COUNTING)
+    if not alike:
+        return ""
+    before = frame.text[max(0, here.start - 40) : here.start]
+    if _ARROW.match(kept) and form in {"", "chain"}:
+        return "chain"
+    if (
+        first
+        and re.search(r"[\[［]\s*[`*]*$", before)
+        and re.match(r"\s*[,，]\s*$", kept)
+        and re.match(r"\s*[\]］]", frame.text[there.end :])
+    ):
+        return "range"
+    if first and _BETWEEN.match(kept) and _BETWEEN_BEFORE.search(before):
+        return "range"
+    if form in {"", "chain"} and (_FROM.search(_without(frame, before, here)) or form == "chain") and _TO.match(kept):
+        return "chain"
+    if form in {"", "chain"} and re.match(
+        r"(?i)^[\s`*,]*(?:rising|falling|climbing|dropping|up|down|going)?\s*(?:up|down)?\s*\bto\b(?:\s*(?:about|around|just|only))*[\s`*]*$",
+        kept,
+    ):
+        return "chain"
+    if first and _AGAINST.match(kept):
+        return "versus"
+    if first and _DASH.match(kept):
+        return "range"
+    if form in {"", "list"} and _LISTED.match(kept) and "(" not in gap and "（" not in gap:
+        return "list"
+    return ""
+
+
+def _without(frame: Frame, before: str, here: Quantity) -> str:
+    """The text before a number without the steps in it."""
+    start = here.start - len(before)
+    for place in frame.places:
+        if start <= place.start and place.end <= here.start:
+            before = before.replace(frame.text[place.start : place.end], "")
+    for name in frame.names:
+        if start <= name.start and name.end <= here.start:
+            before = before.replace(frame.text[name.start : name.end], "")
+    return before
+
+
+def metric_of(frame: Frame, index: int) -> tuple[Named | None, bool]:
+    """The metric that a number is about, and whether its own sentence names it."""
+    q, names = frame.numbers[index], frame.names
+    group = frame.group_of(index)
+    if group is not None and group.form == "versus":
+        ordered = list({n.keys: n for n in reversed(names) if n.keys and n.end <= q.start}.values())[::-1]
+        if len(ordered) == 2:
+            return ordered[group.members.index(index)], True
+    elif group is not None and group.form != "list":
+        q = frame.numbers[group.members[0]] if group.members[0] != index else q
+    elif group is not None:
+        shared = _in_order(frame, group, index)
+        if shared is not None:
+            return shared, True
+    before = [n for n in names if n.end <= q.start]
+    after = [n for n in names if n.start >= q.end]
+    clause = frame.clause(q.start)
+    if before and _TIGHT.match(frame.text[before[-1].end : q.start]) and frame.clause(before[-1].start) == clause:
+        return before[-1], True
+    whole = q.unit == "%" and before and re.match(r"(?i)\s*of\b", frame.text[q.end : q.end + 5])
+    if (
+        after
+        and not whole
+        and _OF.match(frame.text[q.end : after[0].start])
+        and after[0].statistic != "whole"
+        and not _tight_with_next(frame, after[0], q)
+    ):
+        return after[0], True
+    same = [n for n in before if frame.clause(n.start) == clause]
+    if not same and before and after and q.unit == "%" and (whole or after[0].statistic == "whole"):
+        return before[-1], True
+    if same:
+        return same[-1], True
+    ahead = [n for n in after if frame.clause(n.start) == clause]
+    if ahead and not _tight_with_next(frame, ahead[0], q):
+        return ahead[0], True
+    if before:
+        return _subject(frame, before, q), True
+    if ahead:
+        return ahead[0], True
+    carried = frame.carried.names if carries(frame, q.start) else ()
+    if carried and not after:
+        return carried[-1], False
+    if after and not (carried and _tight_with_next(frame, after[0], q)):
+        return after[0], True
+    return (carried[-1], False) if carried else (None, False)
+
+
+_FILLER: Final = re.compile(
+    r"(?i)\b(?:it|its|this|that|these|those|they|the|a|an|value|values|number|figure|metric|then|and|or|but|so|by|at|in|on|of|from|to|for|with|was|is|are|were|be|been|has|had|have|stands?|stood|"
+    r"came|comes|goes|went|reach(?:es|ed)?|only|just|about|around|roughly|approximately|nearly|almost|now|still|already|again|later|earlier|before|after|first|last|final|finally|next|"
+    r"step|steps|run|whole|entire|over|during|between|up|down|back|again|mean|average|max|min|maximum|minimum|median|peak|peaks|peaked|lowest|highest|best|worst|range|ranges|ranged|"
+    r"compared|versus|vs|than|which|where|while|i\.e|e\.g|change|changes|changed|difference|increase|decrease|drop|rise|factor|percent|points?|per|each|every|total|sum|overall|"
+    r"ends?|ended|starts?|started|begins?|began|recorded|logged|reported|reading|reads?|shows?|similarly|likewise|respectively|further|slightly|again|roughly|exactly|"
+    r"rose|rises|rising|fell|falls|falling|grew|dropped|increased|decreased|climbed|declined|jumped|remained?|stayed|stays|moved|moves|baseline|steady|steadily)\b"
+)
+_FILLER_ZH: Final = re.compile(
+    r"它的?|其|该(?:指标|值|项)?|这(?:个|一|项)?(?:指标|数值|数字|值|数)?|此(?:时|后|前)?|为|是|在|到|至|达到?|从|由|自|的|了|约|大约|大概|左右|接近|近|仅|只有|只|有|又|再|也|还|都|均|已|则|而|但|与|和|跟|比|较|相比|对比|"
+    r"上升|下降|升高|升|降低|降|涨|跌|增加|减少|增|减|变化|变为|变成|变|回落|回升|提高|提升|最后|最终|最初|开始|起|末|初|首|尾|平均|均值|最大值?|最小值?|最高|最低|峰值|中位数|之间|范围|波动|全程|整个|训练|"
+    r"过程|期间|一直|稳定|之后|之前|随后|后来|然后|接着|同样|其中|即|每步|每|共|总共|合计|累计|幅度|差|数值|值|步|第|里|中|上|下|时|内|外|后|前|高|低|多|少|大|小|快|慢|倍|个|点|百分"
+)
+
+
+def carries(frame: Frame, at: int) -> bool:
+    """Whether what stands before a place in its clause may leave the metric to the sentence before.
+
+    "It rose to 0.15", "At step 3: 0.127" do; "Effective rank was 0.15" names something else.
+    """
+    start, _ = frame.clause_span(at)
+    left = list(frame.text[start:at])
+    for place in frame.places:
+        for spot in range(max(place.start, start), min(place.end, at)):
+            left[spot - start] = " "
+    for q in frame.numbers:
+        for spot in range(max(q.start, start), min(q.end, at)):
+            left[spot - start] = " "
+    rest = _FILLER_ZH.sub("", _FILLER.sub(" ", "".join(left)))
+    words = re.findall(r"[A-Za-z][A-Za-z_@/-]{2,}", rest)
+    return not words and len(re.findall(r"[\u3400-\u9fff]", rest)) <= 2
+
+
+def _subject(frame: Frame, before: Sequence[Named], q: Quantity) -> Named:
+    """Of names in clauses before, the nearest."""
+    return before[-1]
+
+
+def _tight_with_next(frame: Frame, name: Named, q: Quantity) -> bool:
+    """Whether a name after a number has a number of its own right behind it."""
+    following = [other for other in frame.numbers if other.start >= name.end]
+    if not following:
+        return False
+    return bool(_TIGHT.match(frame.text[name.end : following[0].start]))
+
+
+def _in_order(frame: Frame, group: Group, index: int) -> Named | None:
+    """``A and B are 0.1 and 0.2``: of as many names as numbers, the one at the same place."""
+    first = frame.numbers[group.members[0]]
+    before = [n for n in frame.names if n.end <= first.start]
+    count = len(group.members)
+    if len(before) < count:
+        return None
+    run = before[-count:]
+    for left, right in pairwise(run):
+        if not _LISTED.match(frame.text[left.end : right.start]):
+            return None
+    if any(run[0].end <= q.start < run[-1].start for q in frame.numbers):
+        return None
+    return run[group.members.index(index)]
+
+
+def places_of(frame: Frame, index: int) -> tuple[list[Place], str]:
+    """The steps that a number is about, and how: ``own`` (beside it), ``clause``, ``sentence`` or "" (not said)."""
+    q = frame.numbers[index]
+    after = [p for p in frame.places if p.start >= q.end]
+    if (
+        after
+        and "\n" not in frame.text[q.end : after[0].start]
+        and _AT.match(frame.text[q.end : after[0].start])
+        and not _leads(frame, after[0])
+    ):
+        return [after[0]], "own"
+    before = [p for p in frame.places if p.end <= q.start]
+    clause = frame.clause(q.start)
+    near = [p for p in before if frame.clause(p.start) == clause]
+    if near and not any(near[-1].end <= other.start < q.start for other in frame.numbers):
+        return [near[-1]], "own"
+    if near:
+        return [near[-1]], "clause"
+    ahead = [p for p in after if frame.clause(p.start) == clause]
+    if ahead:
+        return [ahead[0]], "clause"
+    if before:
+        return [before[-1]], "sentence"
+    if after:
+        return [after[0]], "sentence"
+    return [], ""
+
+
+def _leads(frame: Frame, place: Place) -> bool:
+    """Whether a step begins what follows it (``…, step 2: 0.15``), rather than closing what stands before."""
+    tail = frame.text[place.end : place.end + 3]
+    return bool(re.match(r"\s*(?:[:：=]|的\s*[\d`-]|为|是)", tail)) and not re.match(r"\s*[)）]", tail)

@@ -1,0 +1,256 @@
+"""Numbers that are values: at a step, over some, or at none that is said."""
+
+# ruff: noqa: E501 (patterns stay on one line)
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from assistant.ground.binding import Frame, places_of
+from assistant.ground.cues import cue, outside
+from assistant.ground.deciding import Decision
+from assistant.ground.extremes import Extremes
+from assistant.ground.lexicon import Named
+from assistant.ground.places import Place, training
+from assistant.ground.quantities import Quantity
+from assistant.ground.table import agrees
+from assistant.ground.verdicts import as_shown, plain
+
+_EVENT: Final = re.compile(
+    r"(?i)exceed|surpass|突破|超过|cross|dropp?ed below|fell below|跌破|reach|went (?:above|over|below)|rose above"
+)
+_NEVER: Final = re.compile(r"(?i)\bnever\b|从来没有|从未|从没|始终没有|一直没有")
+_EVER: Final = re.compile(
+    r"(?i)从来|从没|没有|\balways\b|\bthroughout\b|\bnever\b|\bstay(?:s|ed)?\b|\bremain(?:s|ed)?\b|\bkept?\b|\bevery\b|\ball\b|\beach\b|始终|一直|所有|每|全程|均|都|从未|从不|保持"
+)
+
+
+class Cells(Extremes):
+    """Decides numbers that are values of one metric."""
+
+    def scope(self, frame: Frame, index: int, key: str) -> tuple[tuple[int, ...], str]:
+        """Steps that a number is about, and how: ``one``, ``list``, ``span``, ``pair``, ``carried`` or ``none``."""
+        found, _ = places_of(frame, index)
+        if found:
+            place = self._placed(frame, found[0], key)
+            if place.kind == "range":
+                return place.steps, "span"
+            if place.kind == "pair":
+                return place.steps, "pair"
+            return place.steps, "one" if len(place.steps) == 1 else "list"
+        carried = frame.carried
+        if carried.steps:
+            return carried.steps, "carried" if len(carried.steps) == 1 else "carried_list"
+        if carried.span:
+            return carried.span, "span"
+        return (), "none"
+
+    def _placed(self, frame: Frame, place: Place, key: str) -> Place:
+        """ "At the start" and "ended at" mean the first and the last step that hold the metric."""
+        if place.kind != "ends" or re.search(r"\d", frame.text[place.start : place.end]):
+            return place
+        held = self.table.held(key) if key in self.table.run.columns else []
+        steps = self.table.steps
+        if not held:
+            return place
+        first = place.steps[0] in {steps[0], *training(steps)[:1]} and place.steps[0] != steps[-1]
+        if first:
+            return Place(place.start, place.end, (held[0],), "ends")
+        if not re.search(r"(?i)\bstep\b|步", frame.text[place.start : place.end]):
+            return Place(place.start, place.end, (held[-1],), "ends")
+        return place
+
+    def cell(self, q: Quantity, key: str, step: int) -> Decision:
+        """A number as the value of a metric at one step."""
+        table = self.table
+        value = table.value(key, step)
+        if value is None:
+            return self.missing(key, step)
+        cell = table.run.cell(key, step)
+        line = cell.line if cell else 0
+        fact = table.ledger.value(key, step, table.run)
+        identity = fact.id if fact else None
+        held = table.readings(q, key, value)
+        if any(agrees(shown, half, value, bound=q.bound) for shown, half in held):
+            note = self.say("ok_value", metric=key, step=step, true=as_shown(value, q, table.kind(key)), line=line)
+            return Decision("supported", note, identity, key, step)
+        shown = as_shown(value, q, table.kind(key))
+        note = self.say("bound" if q.bound else "value", metric=key, step=step, true=shown, shown=q.text, line=line)
+        return Decision("contradicted", note, identity, key, step)
+
+    def missing(self, key: str, step: int) -> Decision:
+        """The verdict on a value said of a cell that is not there."""
+        table = self.table
+        if step not in table.steps:
+            if not table.steps:
+                return Decision("unsupported", "")
+            note = self.say("no_step", step=step, first=table.steps[0], last=table.steps[-1])
+            return Decision("contradicted", note, None, key, step)
+        gap = table.run.missing_at(key, step) or next(
+            (g for g in table.run.missing if g.metric is None and g.step == step), None
+        )
+        fact = table.ledger.missing(key, step, table.run)
+        note = (
+            self.say("missing_cut", metric=key, step=step, line=gap.line) if gap is not None
+            else self.say("missing", metric=key, step=step)
+        )  # fmt: skip
+        return Decision("contradicted", note, fact.id, key, step)
+
+    def _as_value(  # noqa: PLR0917
+        self, frame: Frame, index: int, key: str, name: Named, steps: Sequence[int], how: str, *, quiet: bool = False
+    ) -> Decision | None:  # fmt: skip
+        """The number as a value of a metric: at a step, or the extreme, mean or sum over some."""
+        q = frame.numbers[index]
+        result = self._value(frame, index, key, name, steps, how)
+        if quiet:
+            return result if result is not None and result.status == "supported" else None
+        if result is not None and q.bound and result.status != "supported":
+            return result
+        return result
+
+    def _value(  # noqa: PLR0917
+        self, frame: Frame, index: int, key: str, name: Named, steps: Sequence[int], how: str
+    ) -> Decision | None:
+        q, table = frame.numbers[index], self.table
+        clause = outside(frame, *frame.clause_span(q.start))
+        if not table.readings(q, key):
+            return self._wrong_unit(q, key, steps)
+        group = frame.group_of(index)
+        singles = [p for p in frame.places if len(p.steps) == 1]
+        if (
+            group is not None and group.form in {"list", "versus"} and len(singles) == len(group.members) > 1
+            and (group.form == "versus" or not any(places_of(frame, at)[1] == "own" and _touching(frame, at) for at in group.members))
+        ):  # fmt: skip
+            steps, how = singles[group.members.index(index)].steps, "one"
+        elif (
+            group is not None
+            and group.form in {"list", "versus"}
+            and len(group.members) == 2
+            and len(frame.places) == 1
+            and len(frame.places[0].steps) == 2
+        ):
+            steps, how = (frame.places[0].steps[group.members.index(index)],), "one"
+        if how in {"list", "carried_list"} and group is not None and len(group.members) == len(steps):
+            steps, how = (steps[group.members.index(index)],), "one"
+        aggregate = self._aggregate(frame, q, key, name, steps, how, clause)
+        if aggregate is not None and aggregate.status == "supported":
+            return aggregate
+        if how in {"one", "carried", "list", "carried_list"}:
+            decisions = [self.cell(q, key, step) for step in steps]
+            if how in {"list", "carried_list"} and len(steps) > 1:
+                if (
+                    cue("to").search(outside(frame, max(0, q.start - 20), q.start))
+                    and decisions[-1].status == "supported"
+                ):
+                    return decisions[-1]
+                if all(d.status == "supported" for d in decisions):
+                    return decisions[0]
+                if how == "carried_list" or re.search(r"(?i)\band\b|和|与|、|,", frame.text):
+                    good = next((d for d in decisions if d.status == "supported"), None)
+                    if good is not None and how == "carried_list":
+                        return good
+            first = next((d for d in decisions if d.status != "supported"), decisions[0])
+            if first.status != "supported" and aggregate is not None and how == "carried":
+                return aggregate
+            if (
+                first.status == "supported"
+                and name.statistic in {"max", "min"}
+                and not key.endswith(f"/{name.statistic}")
+            ):
+                extreme = self._extreme(q, key, name.statistic, None, clause, steps[0])
+                return first if extreme.status == "supported" else extreme
+            superlative = self._superlative(frame, q, clause, name, key)
+            if first.status == "supported" and superlative and how == "one":
+                extreme = self._extreme(q, key, superlative, self._span(frame), clause, steps[0])
+                return first if extreme.status == "supported" else extreme
+            return first
+        if aggregate is not None and how in {"span", "pair"}:
+            return aggregate
+        if how == "pair":
+            ends = [self.cell(q, key, step) for step in steps]
+            return next((d for d in ends if d.status == "supported"), ends[-1])
+        if how == "span":
+            return self._over(frame, q, key, steps, clause)
+        if aggregate is not None:
+            return aggregate
+        everywhere = self._superlative(frame, q, outside(frame, 0, len(frame.text)), name, key)
+        if everywhere and len(table.finite(key)) > 1:
+            extreme = self._extreme(q, key, everywhere, None, clause, None)
+            if extreme.status == "supported":
+                return extreme
+        return self._somewhere(frame, q, key, clause)
+
+    def _over(self, frame: Frame, q: Quantity, key: str, steps: Sequence[int], clause: str) -> Decision:
+        """A number said of a stretch of steps: the same at each, a bound that all keep, or where it ends."""
+        table = self.table
+        rows = table.within(key, steps)
+        if not rows:
+            return self.missing(key, steps[-1])
+        fits = [self.cell(q, key, step) for step, _ in rows]
+        good = [d for d in fits if d.status == "supported"]
+        if (
+            len(good) == len(fits)
+            and q.bound
+            and _NEVER.search(frame.text[max(0, q.start - 40) : q.start])
+            and not self._close(q, key, rows)
+        ):
+            return Decision(
+                "unsupported",
+                self.say(
+                    "range",
+                    metric=key,
+                    low=plain(min(v for _, v in rows)),
+                    high=plain(max(v for _, v in rows)),
+                    shown=q.text,
+                ),
+            )
+        if len(good) == len(fits):
+            return good[0]
+        if q.bound and len(good) == len(fits):
+            return good[0]
+        if q.bound and good and not _EVER.search(clause) and _EVENT.search(frame.text[max(0, q.start - 30) : q.start]):
+            return good[0]
+        if (
+            not q.bound
+            and cue("to").search(outside(frame, max(0, q.start - 24), q.start))
+            and fits[-1].status == "supported"
+        ):
+            return fits[-1]
+        bad = next(d for d in fits if d.status != "supported")
+        return bad if q.bound else (fits[-1] if fits[-1].status != "supported" else bad)
+
+    def _somewhere(self, frame: Frame, q: Quantity, key: str, clause: str) -> Decision:
+        """A number with no step said: the last or first value, the only one, or one that is telling enough."""
+        table = self.table
+        rows = table.within(key, None)
+        if not rows:
+            return Decision("contradicted", self.say("no_metric", metric=key))
+        if q.bound:
+            return self._over(frame, q, key, (rows[0][0], rows[-1][0]), clause)
+        hits = [self.cell(q, key, step) for step, _ in rows[:3000]]
+        good = [d for d in hits if d.status == "supported"]
+        if good and (len(good) == len(rows) or hits[-1].status == "supported" or hits[0].status == "supported"):
+            return hits[-1] if hits[-1].status == "supported" else good[0]
+        finite = [v for _, v in rows if math.isfinite(v)]
+        if good and finite:
+            spread = max(finite) - min(finite)
+            half = max(b for _, b in table.readings(q, key, finite[0]) or [(0, 0)])
+            if len(rows) * 2 * half <= 0.5 * spread or len(rows) <= 6:
+                return good[0]
+        last_step, last = rows[-1]
+        kind = table.kind(key)
+        low, high = (min(finite), max(finite)) if finite else (math.nan, math.nan)
+        fact = table.ledger.value(key, last_step, table.run)
+        if len(rows) == 1:
+            return hits[0]
+        note = self.say("anywhere", metric=key, shown=q.text, low=as_shown(low, q, kind), high=as_shown(high, q, kind),
+                        step=last_step, true=as_shown(last, q, kind))  # fmt: skip
+        return Decision("contradicted", note, fact.id if fact else None, key)
+
+
+def _touching(frame: Frame, index: int) -> bool:
+    """Whether a step stands right beside a number."""
+    q = frame.numbers[index]
+    return any(0 <= p.start - q.end <= 6 or 0 <= q.start - p.end <= 4 for p in frame.places)

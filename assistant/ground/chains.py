@@ -1,0 +1,176 @@
+"""Numbers that belong together: ``a → b → c``, ``between a and b``."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from assistant.ground.binding import Frame, Group, places_of
+from assistant.ground.cells import Cells
+from assistant.ground.cues import cue, outside
+from assistant.ground.deciding import Decision
+from assistant.ground.places import Place
+from assistant.ground.quantities import Quantity
+from assistant.ground.verdicts import as_shown
+
+
+class Chains(Cells):
+    """Decides numbers that belong together."""
+
+    def _chain(self, frame: Frame, group: Group, index: int, key: str) -> Decision | None:
+        """One of ``a → b → c``: each at its own step, in order."""
+        members = list(group.members)
+        table = self.table
+        steps = self._chain_steps(frame, members, key)
+        numbers = [frame.numbers[at] for at in members]
+        if any(not table.readings(q, key) for q in numbers):
+            return self._wrong_unit(frame.numbers[index], key, steps or ())
+        position = members.index(index)
+        if steps is not None:
+            decided = [self.cell(q, key, step) for q, step in zip(numbers, steps, strict=True)]
+            if all(d.status == "supported" for d in decided):
+                self.pair = (key, steps[0], steps[-1])
+            return decided[position]
+        found = self._ascending(numbers, key)
+        if found is not None:
+            self.pair = (key, found[0], found[-1])
+            return self.cell(numbers[position], key, found[position])
+        levels = self.changes.levels(numbers, key)
+        if levels is not None:
+            return Decision("supported", "", levels[position], key)
+        alone = [self._ascending([q], key) for q in numbers]
+        if all(alone) and len(numbers) == 2:
+            first, second = alone[0][0], alone[1][0]  # type: ignore[index]
+            kind = table.kind(key)
+            a, b = sorted((first, second))
+            note = self.say("order", metric=key, shown=f"{numbers[0].text} → {numbers[1].text}", first=a, second=b,
+                            from_=as_shown(table.value(key, a) or 0.0, numbers[0], kind),
+                            to=as_shown(table.value(key, b) or 0.0, numbers[0], kind))  # fmt: skip
+            return Decision("contradicted", note, None, key)
+        if alone[position]:
+            return Decision("supported", "", None, key)
+        return self._somewhere(frame, numbers[position], key, frame.clause_text(numbers[position].start))
+
+    def _chain_steps(self, frame: Frame, members: list[int], key: str) -> list[int] | None:
+        count = len(members)
+        first, last = frame.numbers[members[0]], frame.numbers[members[-1]]
+        frame = replace(frame, places=[self._placed(frame, p, key) for p in frame.places])
+        own: list[int | None] = []
+        for at in members:
+            places, how = places_of(frame, at)
+            one = places[0].steps[0] if places and how == "own" and len(places[0].steps) == 1 else None
+            own.append(one)
+        if all(step is not None for step in own) and len(set(own)) == count:
+            return [int(step) for step in own if step is not None]
+        near: list[Place] = [p for p in frame.places if first.start - 90 <= p.start <= last.end + 60]
+        others = [n for n in frame.names if n.keys and key not in n.keys]
+        near = [
+            p
+            for p in near
+            if not any(frame.clause(n.start) == frame.clause(p.start) for n in others)
+            or frame.clause(p.start) == frame.clause(first.start)
+        ]
+        for place in sorted(near, key=lambda p: min(abs(p.end - first.start), abs(p.start - last.end))):
+            if len(place.steps) == count and place.kind != "range":
+                return list(place.steps)
+            if place.kind == "range":
+                held = [step for step, _ in self.table.within(key, place.steps)]
+                if len(held) == count:
+                    return held
+                if count == 2 and held:
+                    return [held[0], held[-1]]
+        singles = [p for p in near if len(p.steps) == 1]
+        if count == 2 and len(singles) == 2:
+            a, b = singles[0].steps[0], singles[1].steps[0]
+            marker = re.search(rf"{cue('versus').pattern}", frame.text[: singles[0].start][-14:], re.IGNORECASE)
+            marker = marker and re.search(
+                rf"(?:{cue('versus').pattern})\s*$", frame.text[: singles[0].start], re.IGNORECASE
+            )
+            return [min(a, b), max(a, b)] if marker else [a, b]
+        if len(singles) == count:
+            return [p.steps[0] for p in singles]
+        if count == 2 and len(singles) == 1 and not any(own):
+            return None
+        if not frame.places:
+            if count == 2 and (pair := frame.carried.pair_of(key)):
+                return list(pair)
+            if len(frame.carried.steps) == count:
+                return list(frame.carried.steps)
+            if frame.carried.span:
+                held = [step for step, _ in self.table.within(key, frame.carried.span)]
+                if len(held) == count:
+                    return held
+                if count == 2 and held:
+                    return None
+        return None
+
+    def _ascending(self, numbers: Sequence[Quantity], key: str) -> list[int] | None:
+        """Ascending steps at which a metric has these values, the widest apart first."""
+        rows = self.table.within(key, None)
+        found: list[int] = []
+        floor = -math.inf
+        for q in numbers:
+            step = next((s for s, _ in rows if s > floor and self.cell(q, key, s).status == "supported"), None)
+            if step is None:
+                return None
+            found.append(step)
+            floor = step
+        if len(numbers) == 2:
+            last = next(
+                (s for s, _ in reversed(rows) if s > found[0] and self.cell(numbers[1], key, s).status == "supported"),
+                None,
+            )
+            found[1] = last if last is not None else found[1]
+        return found
+
+    def _range(self, frame: Frame, group: Group, index: int, key: str) -> Decision | None:
+        """``between a and b``, ``a–b``: the extremes over the steps, or bounds that every step keeps."""
+        table = self.table
+        steps, how = self.scope(frame, index, key)
+        span = steps if how in {"span", "pair", "list", "carried_list"} else () if how == "none" else steps
+        rows = table.finite(key, span or None)
+        low_q, high_q = (frame.numbers[at] for at in group.members)
+        if not low_q.unit and high_q.unit:
+            low_q = _with_unit(low_q, high_q)
+        if not rows or not table.readings(low_q, key) or not table.readings(high_q, key):
+            return self._wrong_unit(high_q, key, steps)
+        siblings = [f"{key[: -len('mean')]}{end}" for end in ("min", "max")] if key.endswith("/mean") else []
+        low, high = min(v for _, v in rows), max(v for _, v in rows)
+        options = [(low, high)]
+        if all(sibling in table.run.columns for sibling in siblings) and siblings:
+            lows, highs = (table.finite(sibling, span or None) for sibling in siblings)
+            if lows and highs:
+                options.append((min(v for _, v in lows), max(v for _, v in highs)))
+        exact = re.search(r"(?i)\brang|\bspan|范围|from|从|变化", outside(frame, max(0, low_q.start - 40), low_q.start))
+        for a, b in options:
+            if self._fits(low_q, key, a) and self._fits(high_q, key, b):
+                return Decision("supported", "", self._aggregate_fact(key, "range", b - a, rows), key)
+            wide = Quantity(0, 0, "", high_q.number, high_q.half, high_q.unit, high_q.factor)
+            shown_low, shown_high = table.readings(low_q, key, a)[0], table.readings(wide, key, b)[0]
+            inside = a >= shown_low[0] - shown_low[1] and b <= shown_high[0] + shown_high[1]
+            telling = (shown_high[0] - shown_low[0]) <= 4 * max(b - a, shown_high[1] * 2, abs(b) * 0.05)
+            if inside and telling and not exact:
+                return Decision("supported", "", self._aggregate_fact(key, "range", b - a, rows), key)
+        kind = table.kind(key)
+        note = self.say("range", metric=key, low=as_shown(low, low_q, kind), high=as_shown(high, high_q, kind),
+                        shown=f"{low_q.text}–{high_q.text}")  # fmt: skip
+        return Decision("contradicted", note, self._aggregate_fact(key, "range", high - low, rows), key)
+
+
+def _with_unit(q: Quantity, other: Quantity) -> Quantity:
+    return Quantity(
+        q.start,
+        q.end,
+        q.text,
+        q.number,
+        q.half,
+        other.unit,
+        other.factor,
+        q.sign,
+        q.approx,
+        q.bound,
+        q.digits,
+        q.decimals,
+    )

@@ -1,0 +1,297 @@
+"""Numbers that count: steps, validations, metrics, lines, steps beyond a bound."""
+
+# ruff: noqa: E501 (patterns stay on one line)
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+from typing import Final
+
+from assistant.ground.binding import Frame
+from assistant.ground.cues import outside
+from assistant.ground.lexicon import Named
+from assistant.ground.quantities import Quantity
+from assistant.ground.table import Table, agrees
+from assistant.ground.verdicts import Status
+
+Outcome = tuple[Status, str, str | None]
+_LINE_BEFORE: Final = re.compile(r"(?i)(?:\blines?|第)\s*[`*]*$")
+_FIRST_TIME: Final = re.compile(
+    r"(?i)\bfirst (?:time|exceed|cross|pass|ris|rose|drop|fall|fell|go|went|reach|above|below|becom|becam|turn)\w*|\bfor the first time\b|\bfirst\b(?= at step)|\bthe first (?:being|is|was|of them|one)|\bstarting (?:at|from|with)\b|第一次|首次|最早|最先|首先|开始(?:变|出现)|起(?:变|出现)"
+)
+_OF_STEPS: Final = re.compile(
+    r"(?i)^\s*(?:(?:out )?of (?:the |all (?:the )?)?|/\s?)\d[\d,]*\s*(?:training |logged |recorded )?(?:steps|points|values|records|rows)"
+)
+_LINE_AFTER: Final = re.compile(r"^\s*行")
+
+
+_TRAINING: Final = re.compile(r"(?i)training\s+(?:steps?|iterations?)|训练\s?(?:步|step)")
+_VALIDATION: Final = re.compile(r"(?i)^(?:val|eval|test)(?:[-_/]|$)(?!.*(?:runtime|per_second|/time))")
+
+
+class Counting:
+    """Decides counts against a table."""
+
+    def __init__(self, table: Table, say: Callable[..., str]) -> None:
+        self.table, self.say = table, say
+
+    def is_condition(self, frame: Frame, index: int) -> bool:
+        """Whether a bound is the condition of a count or of a first time, judged with those."""
+        q = frame.numbers[index]
+        if not q.bound:
+            return False
+        counts = [n for n in frame.numbers if n is not q and self.is_count(frame, n)]
+        return bool(counts) or bool(_FIRST_TIME.search(frame.text) and [p for p in frame.places if len(p.steps) == 1])
+
+    @staticmethod
+    def is_count(frame: Frame, q: Quantity) -> bool:
+        """Whether a number counts the steps at which a condition beside it holds."""
+        if q.bound or q.number != q.number or not float(q.number).is_integer():
+            return False
+        if q.unit in {"steps", "points"} or _OF_STEPS.match(frame.text[q.end : q.end + 28]):
+            return True
+        if not any(n is not q and n.bound for n in frame.numbers):
+            return False
+        if q.unit == "ratio":
+            return bool(re.search(r"(?i)times$", q.text))
+        left, right = frame.text[max(0, q.start - 90) : q.start], frame.text[q.end : q.end + 14]
+        counted = re.match(r"(?i)\s*(?:次|个|occasions?|times|条|步)", right)
+        named = re.search(
+            r"(?i)(?:步数|次数|个数|\bnumber of (?:steps|times)\b[^;，。]{0,60}|\bcount\b[^;，。]{0,40}|数|共)\s*(?:为|是|有|is|was|of|[:：=])?\s*$",
+            left,
+        )
+        return not q.unit and bool(counted or named)
+
+    def first_time(self, frame: Frame) -> tuple[int, int, Outcome] | None:
+        """``kl first exceeds 0.1 at step 55``: the step where a condition begins to hold."""
+        if not _FIRST_TIME.search(frame.text):
+            return None
+        places = [p for p in frame.places if len(p.steps) == 1]
+        bounds = [q for q in frame.numbers if q.bound]
+        if any(q.bound for q in frame.numbers) and len(places) > 1:
+            return None
+        special = [q for q in frame.numbers if q.number != q.number]
+        names = [n for n in frame.names if n.keys]
+        if len(places) == 1 and not names and len(bounds) == 1:
+            return places[0].start, places[0].end, ("unsupported", self.say("unknown_subject"), None)
+        if len(places) != 1 or not names or len(bounds) + len(special) != 1:
+            return None
+        place = places[0]
+        first: Outcome | None = None
+        for key in names[0].keys[:3]:
+            rows = self.table.within(key, None)
+            if special:
+                holds = [s for s, v in rows if math.isnan(v)]
+            else:
+                held = self.table.readings(bounds[0], key)
+                holds = [
+                    s for s, v in rows if any(agrees(n, 0.0, v, bound=bounds[0].bound) and v != n for n, _ in held)
+                ]
+            if holds and holds[0] == place.steps[0]:
+                return place.start, place.end, ("supported", "", None)
+            note = self.say("first_step", step=holds[0]) if holds else self.say("never")
+            first = first or ("contradicted", note, None)
+        return None if first is None else (place.start, place.end, first)
+
+    def decide(self, frame: Frame, index: int, name: Named | None) -> Outcome | None:
+        """A number that counts, or names a line; ``None`` where it is none of these."""
+        q = frame.numbers[index]
+        left = frame.text[max(0, q.start - 12) : q.start]
+        if _LINE_BEFORE.search(left) and (
+            not re.search("第\\s*$", left) or _LINE_AFTER.match(frame.text[q.end :]) or q.text.endswith("行")
+        ):
+            return self._line(frame, q, name)
+        if (
+            q.unit == "ratio"
+            and re.search(r"(?i)validat|evaluat|验证|评测", frame.text)
+            and re.search(r"(?i)times", q.text)
+        ):
+            return self._validations(q)
+        if not q.unit and (self._of_training(frame, q) or _OF_STEPS.match(frame.text[q.end : q.end + 28])):
+            return self._steps(frame, q, name)
+        if q.unit in {"steps", "points"} and not (name is not None and name.keys and self._counts(name)):
+            return self._steps(frame, q, name)
+        if not q.bound and q.unit not in {"steps", "points"} and self.is_count(frame, q):
+            return self._steps(frame, q, name)
+        if q.unit == "points" and self._of_training(frame, q):
+            return self._steps(frame, q, name)
+        if q.unit == "points" and not any(n.bound or n.number != n.number for n in frame.numbers):
+            return self._points(frame, q, name)
+        if re.search(r"(?i)\bp(?:[- ]value)?\s*(?:of|is|was|为)?\s*[=<>≈≤]\s*[`*]*$", left):
+            return self._p_value(frame, q, name)
+        if q.unit == "validations":
+            return self._validations(q)
+        if q.unit == "metrics":
+            return self._equal(q, len(self.table.run.columns), "metrics")
+        if q.unit == "characters":
+            limits = {gap.limit for gap in self.table.run.missing if gap.limit}
+            return (
+                ("supported", "", None)
+                if q.number in limits
+                else ("unsupported", self.say("unbound", shown=q.text), None)
+            )
+        if q.unit == "lines":
+            total = self.table.run.lines.taken + self.table.run.lines.ignored + self.table.run.lines.not_understood
+            return self._equal(q, total, "lines")
+        return None
+
+    def _counts(self, name: Named) -> bool:
+        return any(re.search(r"num_steps|_steps$", key) for key in name.keys)
+
+    def _line(self, frame: Frame, q: Quantity, name: Named | None) -> Outcome:
+        run = self.table.run
+        if name is not None and name.keys:
+            steps = [step for place in frame.places for step in place.steps] or list(frame.carried.steps)
+            cells = [cell for step in steps for key in name.keys[:3] if (cell := run.cell(key, step)) is not None]
+            if any(cell.line == q.number for cell in cells):
+                return ("supported", "", None)
+            if cells:
+                return ("contradicted", self.say("line", true=cells[0].line, shown=int(q.number)), None)
+            held = [c for key in name.keys[:3] for c in run.columns[key].lines]
+            return ("supported" if q.number in held else "contradicted", "", None)
+        lines = {*run.row_lines, *(gap.line for gap in run.missing)}
+        for column in run.columns.values():
+            lines.update(column.lines)
+        return (
+            ("supported", "", None) if q.number in lines else ("contradicted", self.say("unbound", shown=q.text), None)
+        )
+
+    def _steps(self, frame: Frame, q: Quantity, name: Named | None) -> Outcome:
+        table = self.table
+        steps = table.steps
+        if self._of_training(frame, q):
+            return self._equal(q, len([s for s in steps if s > 0]) if 0 in steps else len(steps), "training_steps")
+        if any(n is not q and self._of_training(frame, n) for n in frame.numbers):
+            return self._equal(q, len(steps), "steps")
+        ends = [step for place in frame.places for step in place.steps]
+        counts = {len(steps), len([s for s in steps if s > 0])}
+        if steps:
+            counts |= {steps[-1] - steps[0], steps[-1] - steps[0] + 1, steps[-1]}
+        if len(ends) >= 2:
+            span = [s for s in steps if min(ends) <= s <= max(ends)]
+            counts |= {len(span), max(ends) - min(ends), max(ends) - min(ends) + 1}
+        if len(set(ends)) == 1 and steps:
+            counts |= {
+                ends[0] - steps[0],
+                steps[-1] - ends[0],
+                len([s for s in steps if s <= ends[0]]),
+                len([s for s in steps if s >= ends[0]]),
+            }
+        nan = [n for n in frame.numbers if n.number != n.number]
+        if nan:
+            keys = [key for n in frame.names for key in n.keys[:2]]
+            true = [sum(math.isnan(v) for _, v in table.within(key, None)) for key in keys]
+            if not true:
+                return ("unsupported", self.say("unbound", shown=q.text), None)
+            return (
+                ("supported", "", None)
+                if q.number in true
+                else ("contradicted", self.say("count", true=true[0], shown=q.text), None)
+            )
+        beyond = [b for b in frame.numbers if b is not q and b.bound and b.unit != "steps"]
+        keys = list(name.keys) if name is not None and name.keys else [key for n in frame.names for key in n.keys[:1]]
+        others = [n for n in frame.numbers if n is not q]
+        for key in keys[:3]:
+            rows = table.within(key, (min(ends), max(ends)) if len(ends) >= 2 else None)
+            held = {len(rows), len([v for _, v in rows if math.isfinite(v)])}
+            told = list[int]()
+            for bound in beyond:
+                told.append(
+                    sum(
+                        any(agrees(n, 0.0, v, bound=bound.bound) and v != n for n, _ in table.readings(bound, key, v))
+                        for _, v in rows
+                    )
+                )
+            for bound in others:
+                told.append(sum(any(agrees(n, h, v) for n, h in table.readings(bound, key, v)) for _, v in rows))
+            if beyond:
+                beyond_only = set(told[: len(beyond)])
+                if q.number in beyond_only or (
+                    q.number in held
+                    and re.search(
+                        r"(?i)\bof\b|中|里|/",
+                        frame.text[max(0, q.start - 12) : q.start] + frame.text[q.end : q.end + 4],
+                    )
+                ):
+                    return ("supported", "", None)
+                if not re.search(r"(?i)\bof\b", frame.text[max(0, q.start - 8) : q.start]):
+                    return ("contradicted", self.say("count", true=told[0], shown=q.text), None)
+            counts |= held | set(told)
+            signs = [v for _, v in rows if math.isfinite(v)]
+            if re.search(r"(?i)negative|below zero|为负|负", outside(frame, 0, len(frame.text))):
+                counts = {sum(v < 0 for v in signs)}
+            if re.search(r"(?i)miss|缺", frame.text):
+                counts |= {len(steps) - len(rows), len([s for s in steps if s > 0]) - len(rows)}
+        missing = {gap.step for gap in table.run.missing}
+        if re.search(r"(?i)cut|truncat|miss|incomplete|截断|缺", frame.text):
+            counts.add(len(missing))
+        if any(
+            agrees(q.number, 0.0 if not q.approx else q.half, float(count), bound=q.bound if q.bound == "<" else "")
+            for count in counts
+        ):
+            return ("supported", "", None)
+        return ("contradicted", self.say("count", true=len(steps), shown=q.text), None)
+
+    def _points(self, frame: Frame, q: Quantity, name: Named | None) -> Outcome | None:
+        """So many points of a metric, of the whole log or of a stretch of it."""
+        keys = list(name.keys[:4]) if name is not None else []
+        counts = {len(self.table.steps)}
+        if not keys or not any(n is name for n in frame.names):
+            counts |= {len(self.table.held(key)) for key in self.table.run.columns}
+        for key in keys:
+            counts |= {len(self.table.held(key)), len(self.table.finite(key))}
+            for place in frame.places:
+                if len(place.steps) > 1 or len(frame.places) > 1:
+                    span = [s for p in frame.places for s in p.steps]
+                    counts |= {len(self.table.finite(key, span))}
+        if q.number in counts:
+            return ("supported", "", None)
+        return (
+            "contradicted",
+            self.say("count", true=len(self.table.held(keys[0])) if keys else len(self.table.steps), shown=q.text),
+            None,
+        )
+
+    def _p_value(self, frame: Frame, q: Quantity, name: Named | None) -> Outcome | None:
+        """A p-value: of the trend of its metric."""
+        for key in name.keys[:4] if name is not None else ():
+            span = [s for p in frame.places for s in p.steps]
+            rows = self.table.finite(key, span) if len(set(span)) > 1 else []
+            for steps in (None, [s for s, _ in rows]) if rows else (None,):
+                fact = self.table.ledger.trend(key, steps, self.table.run)
+                p = None if fact is None else fact.p_value
+                if (
+                    fact is not None
+                    and p is not None
+                    and agrees(
+                        q.number, q.half, p, bound="<" if "<" in frame.text[max(0, q.start - 4) : q.start] else ""
+                    )
+                ):
+                    return ("supported", "", fact.id)
+        return ("unsupported", self.say("unbound", shown=q.text), None)
+
+    @staticmethod
+    def _of_training(frame: Frame, q: Quantity) -> bool:
+        """Whether a count is said to be of training steps: ``训练步 3 个``, ``3 are training steps``."""
+        left, right = frame.text[max(0, q.start - 14) : q.start], frame.text[q.end : q.end + 18]
+        if q.unit not in {"steps", "points", ""}:
+            return False
+        return bool(
+            _TRAINING.search(q.text) or re.search(r"(?i)(?:训练\s?(?:步|step)|training steps?)\s*(?:数|有|共|是|为|:|：|are|is)?\s*$", left)
+            or re.match(r"(?i)\s*(?:of them |of which )?(?:are|were|is)?\s*(?:the )?(?:for )?training|\s*(?:个|步)?(?:是|为)训练", right)
+        )  # fmt: skip
+
+    def _validations(self, q: Quantity) -> Outcome:
+        run = self.table.run
+        keys = [key for key in run.columns if _VALIDATION.match(key)]
+        counted = len({step for key in keys for step in self.table.held(key)})
+        if not counted:
+            return ("unsupported", self.say("unbound", shown=q.text), None)
+        return self._equal(q, counted, "validations")
+
+    def _equal(self, q: Quantity, true: int, what: str) -> Outcome:
+        fact = self.table.ledger.count(what, true)
+        if agrees(q.number, q.half if q.approx else 0.0, float(true), bound=q.bound):
+            return ("supported", "", fact.id)
+        return ("contradicted", self.say("count", true=true, shown=q.text), fact.id)

@@ -1,0 +1,446 @@
+"""Words of direction and judgement against the log: rose, fell, unchanged, higher than, improved, collapsed."""
+
+# ruff: noqa: E501 (patterns stay on one line)
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Final
+
+from assistant.ground.binding import Frame, carries
+from assistant.ground.changes import _THEN, _is_reference
+from assistant.ground.comparisons import BARE, Comparisons, Word
+from assistant.ground.cues import change_cue, cue, negated
+from assistant.ground.deciding import Decision
+from assistant.ground.lexicon import Named
+from assistant.ground.verdicts import as_shown
+
+#: Relative change below which "unchanged" is fair, and spread below which "stable" is.
+SAME, STABLE = 0.01, 0.15
+_PRIMARY: Final = ("val-core/", "val/test_score", "eval_accuracy", "val_accuracy")
+_REWARD: Final = re.compile(
+    r"(?i)^(?:critic/(?:rewards|score)/mean|reward|rewards/mean|mean_reward|train/reward|objective/rlhf_reward)$"
+)
+_DRASTIC: Final = re.compile(r"(?i)collaps|explod|blew|崩|坍|爆炸|发散|diverg")
+_TREND_FLAT: Final = re.compile(r"(?i)\bflat\b|走平|持平|横盘|essentially|basically|基本|大体|大致")
+_SUBJECT: Final = re.compile(
+    r"(?i)\b(?:model|training|run|policy|agent|learning|performance)\b|模型|训练|策略|整体|性能"
+)
+
+
+def course_words(frame: Frame) -> list[Word]:
+    """The words of direction of a sentence that stand in no name, left to right."""
+    found: list[Word] = []
+    taken = [(n.start, n.end) for n in frame.names] + [(p.start, p.end) for p in frame.places]
+    taken += [(q.start, q.end) for q in frame.numbers if q.unit != "factor"]
+    for sense in ("flat", "improve", "worsen", "stable", "up", "down", "higher", "lower"):
+        if sense in {"higher", "lower"} and not cue("versus").search(frame.text):
+            continue
+        for match in cue(sense).finditer(frame.text):
+            start, end = match.span()
+            if frame.text[start] in "比较":  # the pattern reaches from 比 to 高
+                adjective = re.search(r"[高低大小多少长短慢快](?!.*[高低大小多少长短慢快])", frame.text[start:end])
+                start += adjective.start() if adjective else 0
+            if any(a < end and start < b for a, b in taken):
+                continue
+            taken.append((start, end))
+            found.append(Word(start, end, sense))
+    return sorted(found, key=lambda word: word.start)
+
+
+class Courses(Comparisons):
+    """Decides words of direction.
+
+    Args:
+        judge: holds the run, and which numbers of the sentence were tied to which cells.
+    """
+
+    def decide(self, frame: Frame, word: Word) -> Decision | None:
+        """One word; ``None`` where it says nothing about a metric of the log."""
+        sense = word.sense
+        if negated(frame, word.start):
+            if sense in {"improve", "worsen", "stable", "higher", "lower", "flat"}:
+                return None
+            sense = f"not_{sense}"
+        following = next((q for q in frame.numbers if q.start >= word.end), None)
+        if (
+            following is not None
+            and following.bound
+            and sense in {"up", "down", "not_up", "not_down"}
+            and following.start - word.end <= 12
+            and not change_cue(frame, following)
+        ):
+            return None  # "never drops below 0.15" is a bound
+        if sense in {"higher", "lower"}:
+            return self._compared(frame, word)
+        name = self._metric(frame, word)
+        if name is None and sense in {"up", "down", "flat"} and not frame.names and self._about_log(frame):
+            return Decision("unsupported", self.say("unknown_subject"))
+        if name is None:
+            return self._judgement(frame, word) if sense in {"improve", "worsen"} else None
+        if name.absent:
+            return Decision("contradicted", self.say("no_metric", metric=name.text.strip("`")))
+        if name.derived and not name.keys:
+            return self._derived(frame, word, name, sense)
+        if not name.keys:
+            return None
+        first: Decision | None = None
+        for key in name.keys[:4]:
+            decided = self._one(frame, word, key, sense)
+            if decided is not None and decided.status == "supported":
+                return decided
+            first = first or decided
+        return first
+
+    def _metric(self, frame: Frame, word: Word) -> Named | None:
+        clause = frame.clause(word.start)
+        before = [n for n in frame.names if n.end <= word.start]
+        near = [n for n in before if frame.clause(n.start) == clause]
+        after = [n for n in frame.names if n.start >= word.end and frame.clause(n.start) == clause]
+        if after and re.match(r"(?i)^\s*(?:in|of|的)?\s*(?:the\s+)?[`*]*\s*$", frame.text[word.end : after[0].start]):
+            return after[0]
+        if near:
+            return near[-1]
+        if before:
+            return before[-1]
+        if after:
+            return after[0]
+        if not frame.names and frame.carried.names and not _SUBJECT.search(frame.text) and carries(frame, word.start):
+            return frame.carried.names[-1]
+        return None
+
+    @staticmethod
+    def _about_log(frame: Frame) -> bool:
+        """Whether a sentence speaks of this run's steps, rather than in general."""
+        return bool(frame.places) or bool(re.search(r"(?i)steadily|throughout|over the run|一路|持续|全程", frame.text))
+
+    # -- the steps meant -----------------------------------------------------------------------------
+    def _pair(self, frame: Frame, word: Word, key: str) -> tuple[tuple[int, int] | None, bool]:
+        """The steps that a word compares, and whether the sentence says them (else: the whole run)."""
+        clause = frame.clause(word.start)
+        told = self.judge.pair
+        own = [p for p in frame.places if frame.clause(p.start) == clause and len(p.steps) == 1]
+        lead = frame.text[frame.clause_span(word.start)[0] : word.end]
+        beside = [s for s in self.judge.spans if s[1] == key and frame.clause(s[0]) == clause]
+        if beside:
+            _, _, a, b = min(beside, key=lambda s: abs(s[0] - word.end))
+            return (a, b), True
+        if told is not None and told[0] == key and (_THEN.search(lead) or (own and own[0].steps[0] not in told[1:])):
+            pairs = self.judge.changes.pairs(frame, word.end, key, told)
+            if pairs:
+                return pairs[0], True
+        if told is not None and told[0] == key and abs(frame.clause(word.start) - clause) <= 1:
+            return (told[1], told[2]), True
+        held = self.table.held(key)
+        spans = [p for p in frame.places if p.kind == "range" and frame.clause(p.start) == clause]
+        spans = spans or [p for p in frame.places if p.kind == "range"]
+        singles = [p for p in frame.places if p.kind != "range"]
+        if spans and not singles:
+            rows = [s for s, _ in self.table.within(key, spans[0].steps)]
+            whole = bool(rows and held and rows[0] == held[0] and rows[-1] == held[-1])
+            return ((rows[0], rows[-1]) if len(rows) > 1 else None), not whole
+        here = [p for p in frame.places if frame.clause(p.start) <= clause]
+        if not here and frame.places:
+            stepped = [step for at, (other, step) in sorted(self.judge.told.items()) if other == key]
+            if len(stepped) > 1 and stepped[0] != stepped[-1]:
+                return (stepped[0], stepped[-1]), True
+            return ((held[0], held[-1]) if len(held) > 1 else None), False
+        pairs = (
+            self.judge.changes.pairs(frame, word.start, key, told)
+            if frame.places or frame.carried.pair or frame.carried.steps
+            else []
+        )
+        if pairs:
+            return pairs[0], True
+        if frame.carried.span:
+            rows = [s for s, _ in self.table.within(key, frame.carried.span)]
+            return ((rows[0], rows[-1]) if len(rows) > 1 else None), True
+        return ((held[0], held[-1]) if len(held) > 1 else None), False
+
+    def _one(self, frame: Frame, word: Word, key: str, sense: str) -> Decision | None:
+        shown = self._shown_words(frame, word, sense)
+        if shown is not None:
+            return shown
+        pair, said = self._pair(frame, word, key)
+        alone = [p for p in frame.places if len(p.steps) == 1]
+        held = self.table.held(key)
+        if (
+            len(frame.places) == 1
+            and alone
+            and held
+            and alone[0].steps[0] == held[0]
+            and not self.judge.spans
+            and not _is_reference(frame, alone[0])
+        ):
+            return None  # nothing before the first value to have come from
+        told_numbers = self.judge.pair is not None and self.judge.pair[0] == key
+        here = [
+            q
+            for q in frame.numbers
+            if frame.clause(q.start) == frame.clause(word.start)
+            and change_cue(frame, q) == "sure"
+            and q.unit in {"%", "ratio", "factor", "pp", ""}
+        ]
+        said = said or bool(here)
+        if pair is None:
+            return None
+        table = self.table
+        a, b = pair
+        x, y = table.value(key, a), table.value(key, b)
+        if x is None or y is None:
+            return self.judge.missing(key, a if x is None else b)
+        if not (math.isfinite(x) and math.isfinite(y)):
+            return None
+        fact = table.ledger.change(key, a, b, table.run)
+        identity = fact.id if fact else None
+        if sense == "flat" and (alike := self._alike(frame, word, key)) is not None:
+            return alike
+        if sense == "flat" and _TREND_FLAT.search(frame.text[max(0, word.start - 24) : word.end]):
+            rows = table.finite(key, (min(a, b), max(a, b)))
+            if len(rows) > 3:
+                trend = table.ledger.trend(
+                    key, [s for s, _ in rows] if len(rows) != len(table.finite(key)) else None, table.run
+                )
+                moved = trend is not None and trend.direction in {"rising", "falling"}
+                if not moved:
+                    return Decision("supported", "", trend.id if trend else None, key)
+                return Decision(
+                    "contradicted",
+                    self._told(key, a, b, x, y, 1 if trend and trend.direction == "rising" else -1),
+                    trend.id if trend else None,
+                    key,
+                )
+        if sense == "flat":
+            return self._flat(key, a, b, x, y, identity, frame)
+        if sense == "stable":
+            return self._stable(key, a, b, said=said)
+        if sense in {"improve", "worsen"} and told_numbers and (better := table.better(key)):
+            wanted = (1 if better == "higher" else -1) * (1 if sense == "improve" else -1)
+            if ((y > x) - (y < x)) == wanted:
+                return Decision("supported", "", identity, key)
+        if sense in {"improve", "worsen"}:
+            return self._better(key, sense, a, b, drastically=bool(_DRASTIC.search(frame.text[word.start : word.end])))
+        wanted = {"up": 1, "down": -1, "not_up": 1, "not_down": -1}[sense]
+        sign = (y > x) - (y < x)
+        if sense.startswith("not_") and not said and len(rows := table.finite(key, (min(a, b), max(a, b)))) > 3:
+            trend = table.ledger.trend(
+                key, None if len(rows) == len(table.finite(key)) else [s for s, _ in rows], table.run
+            )
+            moved = trend is not None and {"rising": 1, "falling": -1}.get(str(trend.direction)) == wanted
+            note = self._told(key, a, b, x, y, sign) if moved else ""
+            return Decision("contradicted" if moved else "supported", note, trend.id if trend else None, key)
+        if sense.startswith("not_"):
+            good = sign != wanted
+            return Decision(
+                "supported" if good else "contradicted",
+                "" if good else self._told(key, a, b, x, y, sign),
+                identity,
+                key,
+            )
+        clause = frame.clause_text(word.start)
+        steadily = bool(cue("steadily").search(clause))
+        rows = table.finite(key, (min(a, b), max(a, b)))
+        if (steadily or not said) and len(rows) > 3:
+            return self._trend(key, wanted, rows, (a, b, x, y), said=said)
+        if sign == wanted:
+            return Decision("supported", "", identity, key)
+        return Decision("contradicted", self._told(key, a, b, x, y, sign), identity, key)
+
+    def _shown_words(self, frame: Frame, word: Word, sense: str) -> Decision | None:
+        """``rose from 0.150 to 0.047``: the sentence's own numbers against its verb."""
+        if sense not in {"up", "down"}:
+            return None
+        clause = frame.clause(word.start)
+        for group in frame.groups:
+            if group.form != "chain":
+                continue
+            first, last = frame.numbers[group.members[0]], frame.numbers[group.members[-1]]
+            if frame.clause(first.start) != clause or not (
+                (word.end <= first.start + 1 and first.start - word.end < 40) or first.end <= word.start <= last.start
+            ):
+                continue
+            x, y = first.number * first.factor, last.number * (last.factor if last.unit else first.factor)
+            if len(group.members) == 2 and x != y and (y > x) != (sense == "up"):
+                return Decision(
+                    "contradicted",
+                    self.say("shown_words", from_=first.text, to=last.text, shown=frame.text[word.start : word.end]),
+                )
+            if len(group.members) == 2 and x != y:
+                return Decision("supported")  # the numbers themselves are judged one by one
+        return None
+
+    def _trend(
+        self,
+        key: str,
+        wanted: int,
+        rows: Sequence[tuple[int, float]],
+        ends: tuple[int, int, float, float],
+        *,
+        said: bool,
+    ) -> Decision:
+        table = self.table
+        steps = [s for s, _ in rows]
+        whole = len(rows) == len(table.finite(key))
+        fact = table.ledger.trend(key, None if whole else steps, table.run)
+        direction = {"rising": 1, "falling": -1}.get(str(fact.direction) if fact else "", 0)
+        a, b, x, y = ends
+        sign = (y > x) - (y < x)
+        if fact is not None and direction == wanted:
+            return Decision("supported", "", fact.id, key)
+        values = [v for _, v in rows]
+        if all((q - p) * wanted > 0 for p, q in pairwise(values)):
+            return Decision("supported", "", fact.id if fact else None, key)
+        if direction == -wanted or (sign == -wanted and direction == 0):
+            return Decision("contradicted", self._told(key, a, b, x, y, sign), fact.id if fact else None, key)
+        return Decision(
+            "unsupported",
+            self.say("no_trend", metric=key, first=steps[0], last=steps[-1]),
+            fact.id if fact else None,
+            key,
+        )
+
+    def _alike(self, frame: Frame, word: Word, key: str) -> Decision | None:
+        """Two metrics said to be identical."""
+        others = [
+            n
+            for n in frame.names
+            if n.keys and key not in n.keys and abs(frame.clause(n.start) - frame.clause(word.start)) <= 1
+        ]
+        if not others or not re.search(r"(?i)identical|equal|same|相同|一致|相等", frame.text[word.start : word.end]):
+            return None
+        for other in others[-1].keys[:3]:
+            mine, theirs = self.table.within(key, None), self.table.within(other, None)
+            if mine == theirs:
+                return Decision("supported", "", None, key)
+        step = self.table.held(key)[-1]
+        kind = self.table.kind(key)
+        x, y = self.table.value(key, step) or 0.0, self.table.value(others[-1].keys[0], step)
+        if y is None:
+            return None
+        return Decision(
+            "contradicted",
+            self.say(
+                "compare",
+                step=step,
+                metric=key,
+                true=as_shown(x, BARE, kind),
+                other=others[-1].keys[0],
+                value=as_shown(y, BARE, kind),
+            ),
+        )
+
+    def _flat(  # noqa: PLR0917
+        self, key: str, a: int, b: int, x: float, y: float, identity: str | None, frame: Frame
+    ) -> Decision:
+        rows = [v for _, v in self.table.finite(key, (min(a, b), max(a, b)))]
+        size = max(map(abs, rows), default=0.0)
+        spread = max(rows) - min(rows) if rows else 0.0
+        if (
+            spread <= SAME * size
+            or (abs(y - x) <= SAME * size and len(rows) <= 2)
+            or any(
+                spread <= 2 * q.half
+                for q in frame.numbers
+                if not q.unit and not q.bound and any(abs(q.number - v) <= q.half for v in rows)
+            )
+        ):
+            return Decision("supported", "", identity, key)
+        kind = self.table.kind(key)
+        return Decision(
+            "contradicted",
+            self.say(
+                "changed", metric=key, first=a, second=b, from_=as_shown(x, BARE, kind), to=as_shown(y, BARE, kind)
+            ),
+            identity,
+            key,
+        )
+
+    def _stable(self, key: str, a: int, b: int, *, said: bool) -> Decision:
+        rows = [v for _, v in self.table.finite(key, (min(a, b), max(a, b)))]
+        size = max(map(abs, rows), default=0.0)
+        spread = max(rows) - min(rows) if rows else 0.0
+        if spread <= STABLE * size:
+            return Decision("supported", "", None, key)
+        fact = self.table.ledger.trend(key, None, self.table.run) if len(rows) > 3 else None
+        if fact is not None and fact.direction not in {"rising", "falling"}:
+            return Decision("supported", "", fact.id, key)
+        kind = self.table.kind(key)
+        x, y = self.table.value(key, a) or 0.0, self.table.value(key, b) or 0.0
+        note = self.say(
+            "changed", metric=key, first=a, second=b, from_=as_shown(x, BARE, kind), to=as_shown(y, BARE, kind)
+        )
+        return Decision("unsupported", note, None, key)
+
+    def _better(self, key: str, sense: str, a: int, b: int, *, drastically: bool) -> Decision | None:
+        table = self.table
+        better = table.better(key)
+        drastic = self._drastic(key, a, b) if sense == "worsen" and drastically else None
+        if drastic is not None:
+            return drastic
+        if not better:
+            return Decision("unsupported", self.say("not_better", metric=key), None, key)
+        wanted = (1 if better == "higher" else -1) * (1 if sense == "improve" else -1)
+        x, y = table.value(key, a), table.value(key, b)
+        if x is None or y is None:
+            return self.judge.missing(key, a if x is None else b)
+        sign = (y > x) - (y < x)
+        fact = table.ledger.change(key, a, b, table.run)
+        kind = table.kind(key)
+        if sign != wanted:
+            return Decision("contradicted", self._told(key, a, b, x, y, sign), fact.id if fact else None, key)
+        rows = table.finite(key, (min(a, b), max(a, b)))
+        if len(rows) > 3:
+            trend = table.ledger.trend(key, [s for s, _ in rows], table.run)
+            if trend is not None and {"rising": 1, "falling": -1}.get(str(trend.direction)) == wanted:
+                return Decision("supported", "", trend.id, key)
+        if fact is not None and fact.significant:
+            return Decision("supported", "", fact.id, key)
+        note = self.say(
+            "noise", metric=key, first=a, second=b, from_=as_shown(x, BARE, kind), to=as_shown(y, BARE, kind)
+        )
+        return Decision("unsupported", note, fact.id if fact else None, key)
+
+    def _drastic(self, key: str, a: int, b: int) -> Decision | None:
+        """ "Collapsed", "exploded": the level changed at least threefold."""
+        rows = [abs(v) for _, v in self.table.finite(key, (min(a, b), max(a, b)))]
+        if len(rows) < 2:
+            return None
+        third = max(1, len(rows) // 3)
+        x, y = sorted(rows[:third])[third // 2], sorted(rows[-third:])[third // 2]
+        if min(x, y) == 0 < max(x, y) or (min(x, y) > 0 and max(x, y) / min(x, y) >= 3):
+            fact = self.table.ledger.change(key, a, b, self.table.run)
+            return Decision("supported", "", fact.id if fact else None, key)
+        return None
+
+    def _judgement(self, frame: Frame, word: Word) -> Decision | None:
+        """ "The model improved", "training collapsed": only a significant course of what is trained for bears it out."""
+        table = self.table
+        keys = [
+            key for key in table.run.columns if (key.startswith(_PRIMARY) and "/mean@" in key) or _REWARD.match(key)
+        ]
+        wanted = 1 if word.sense == "improve" else -1
+        for key in keys:
+            rows = table.finite(key)
+            if len(rows) < 4:
+                continue
+            fact = table.ledger.trend(key, None, table.run)
+            if fact is not None and {"rising": 1, "falling": -1}.get(str(fact.direction)) == wanted:
+                return Decision("supported", "", fact.id, key)
+        return Decision("unsupported", self.say("judgement", shown=frame.text[word.start : word.end]))
+
+    def _derived(self, frame: Frame, word: Word, name: Named, sense: str) -> Decision | None:
+        if sense not in {"up", "down", "improve", "worsen"}:
+            return None
+        steps = [s for p in frame.places for s in p.steps] or list(frame.carried.pair or self.table.steps)
+        for derived in name.derived:
+            facts = [
+                f for f in self.table.derivable(derived, [steps[0], steps[-1]]) if isinstance(f.value, (int, float))
+            ]
+            if len(facts) == 2 and facts[0].step != facts[1].step:
+                up = float(facts[1].value) > float(facts[0].value)  # type: ignore[arg-type]
+                lower_better = derived.startswith("imbalance")
+                wanted = {"up": True, "down": False, "improve": not lower_better, "worsen": lower_better}[sense]
+                return Decision("supported" if up == wanted else "contradicted", "", facts[1].id)
+        return None

@@ -1,0 +1,205 @@
+"""Words around a number or a verb: compiled from ``words.yaml``, and which clauses state nothing as so."""
+
+# ruff: noqa: E501 (patterns stay on one line)
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from itertools import pairwise
+from typing import Final
+
+from assistant.ground.binding import Frame
+from assistant.ground.lexicon import words
+from assistant.ground.quantities import Quantity
+
+_IF: Final = re.compile(
+    r"(?i)\bif\b|\bsuppos(?:e|ing)\b|\bassum(?:e|ing)\b|\bunless\b|如果|假如|假设|倘若|若(?!干)|一旦|要是|除非|假使|万一|如若|的话|^[\s(*]*had\b"
+)
+_NOUN_AFTER: Final = re.compile(
+    r"(?i)^[`*\s）)]*(?:的)?\s*(?:[（(]\s*)?(?:threshold|limit|target|typical|warning|alarm|rule of thumb|阈值|警戒|目标|常用|上限值|典型|为宜|以内为|是正常|属(?:于)?正常)"
+)
+_SYMBOL: Final = re.compile(
+    r"(?:[εβγλαθδτσ]|\b(?:eps|epsilon|beta|gamma|lambda|alpha|tau))\s*(?:=|为|of|:|是)?\s*[`*]*$", re.IGNORECASE
+)
+_CHANGE_AFTER: Final = re.compile(
+    r"(?i)^[`*\s]*(?:relative\s+)?(?:[（(]\s*)?(?:higher|lower|more|less|fewer|faster|slower|longer|shorter|larger|smaller|greater|bigger|increase|decrease|drop|rise|"
+    r"decline|gain|reduction|improvement|jump|growth|fall|change|up\b|down\b|above|below|的?(?:上升|下降|增长|增加|减少|提升|降幅|涨幅|增幅|跌幅|变化|降低|改善|差距|差异))"
+)
+
+
+_DIFFERENCE: Final = re.compile(
+    r"(?i)(?:之差|差值|相差|之比|比值|比例关系)\s*(?:为|是|约|[:：=])*\s*$|(?:Δ|\bdelta\b)[^，,。；;0-9]{0,24}(?:=|:|：|is|为|是)\s*$|\b(?:difference|gap|ratio|minus|increase|decrease|drop|rise|decline|growth|gain|reduction)\b[^.;，。]{0,48}\b(?:is|was|of|comes to|=)\s*$|(?:涨幅|降幅|增幅|跌幅|变化量|变化幅度)\s*(?:为|是|约|达|[:：=])*\s*$"
+)
+_GENERALLY: Final = re.compile(
+    r"(?i)^\W*(?:typical(?:ly)?|usual(?:ly)?|normal(?:ly)?|in general|generally|as a rule|一般(?:来说|而言|情况下)?|通常)"
+)
+RATIO_OF: Final = re.compile(r"(?i)\bratio\b|之比|比值|倍数")
+REVERSED: Final = re.compile(r"(?i)\bminus\b|之差|\bratio of\b|之比|比值")
+
+
+@lru_cache(maxsize=128)
+def cue(name: str) -> re.Pattern[str]:
+    """A cue's pattern."""
+    return re.compile(words()["cues"][name], re.IGNORECASE)
+
+
+def before(frame: Frame, at: int, width: int = 40) -> str:
+    """The text before a place."""
+    return frame.text[max(0, at - width) : at]
+
+
+def outside(frame: Frame, start: int, end: int) -> str:
+    """A stretch of the sentence with its names blanked, so that their words are no cues."""
+    text = list(frame.text[start:end])
+    for name in frame.names:
+        if name.keys or name.derived or name.absent:
+            for at in range(max(name.start, start), min(name.end, end)):
+                text[at - start] = "\x00"
+    return "".join(text)
+
+
+def bare(frame: Frame, start: int, end: int) -> str:
+    """A stretch of the sentence with its names and numbers blanked: ``72 min`` is no minimum."""
+    text = list(outside(frame, start, end))
+    for q in frame.numbers:
+        for at in range(max(q.start, start), min(q.end, end)):
+            text[at - start] = "\x00"
+    return "".join(text)
+
+
+def idle_clauses(frame: Frame) -> list[bool]:
+    """Of each clause, whether it states nothing about the log as so: a hypothesis, advice, a question."""
+    edges = [0, *(stop + 1 for stop in frame.breaks), len(frame.text)]
+    flags: list[bool] = []
+    conditional = advised = False
+    if cue("question").search(frame.text) or cue("external").search(frame.text):
+        return [True] * (len(edges) - 1)
+    if not frame.places and _GENERALLY.match(frame.text):
+        return [True] * (len(edges) - 1)
+    if (
+        not frame.places
+        and (match := cue("setting").search(frame.text))
+        and re.match(r"[^，,。]{0,8}\d", frame.text[match.end() :])
+    ):
+        return [True] * (len(edges) - 1)
+    for start, end in pairwise(edges):
+        clause = outside(frame, start, end)
+        factual = bool(cue("factual").search(clause)) and not _IF.search(clause)
+        if factual:
+            conditional = advised = False
+        if _IF.search(clause) and not re.search(r"(?i)\bas if\b|even if", clause):
+            conditional = True
+        told = bool(cue("imperative").search(clause)) or bool(cue("advice_words").search(clause))
+        if told and not factual:
+            advised = True
+        flags.append(conditional or advised or (bool(cue("hypothesis").search(clause)) and not factual))
+    postponed = next((at for at, (a, b) in enumerate(pairwise(edges)) if _IF.search(frame.text[a:b])), None)
+    if postponed and re.search(r"(?i)\bwould\b|\bcould\b|\bmight\b", frame.text):
+        flags = [True] * len(flags)
+    return flags
+
+
+def normative(frame: Frame, q: Quantity) -> bool:
+    """Whether a number is a threshold, a usual range or a constant, rather than a value of this log."""
+    left = outside(frame, max(0, q.start - 60), q.start)
+    left = re.split(r"[，,。；;]|\b(?:but|while|is|was|at|compared)\b(?![^，,。；;]*(?:typical|normal|usual))", left)[
+        -1
+    ]
+    if _SYMBOL.search(before(frame, q.start, 14)):
+        return True
+    if _NOUN_AFTER.match(frame.text[q.end : q.end + 24]):
+        return True
+    found = list(cue("normal").finditer(left))
+    if not found:
+        return False
+    between = left[found[-1].end() :]
+    return "\x00" not in between and not re.search(r"\d\s*[^\s\d\-–~到至.]{3,}", between)
+
+
+def _stepless(frame: Frame, start: int, end: int) -> str:
+    """A stretch of the sentence without its names and steps."""
+    text = list(outside(frame, start, end))
+    for place in frame.places:
+        for at in range(max(place.start, start), min(place.end, end)):
+            text[at - start] = "\x00"
+    return "".join(text).replace("\x00", "")
+
+
+def negated(frame: Frame, at: int) -> bool:
+    """Whether "not", "没有" or the like stands before a place."""
+    return bool(cue("negated").search(before(frame, at, 30)))
+
+
+def change_cue(frame: Frame, q: Quantity) -> str:
+    """``sure`` where a number is a change, ``maybe`` where it may be, "" where it is a value."""
+    if q.unit in {"pp", "factor"}:
+        return "sure"
+    left = outside(frame, max(0, q.start - 44), q.start)
+    if any(group.form == "versus" and frame.numbers.index(q) in group.members for group in frame.groups):
+        return ""
+    if q.unit == "ratio":
+        return "sure"
+    place = frame.numbers.index(q) if q in frame.numbers else 0
+    if (
+        q.unit == "%"
+        and place
+        and re.fullmatch(
+            r"\s*[（(,，]\s*(?:about |roughly |约|~|≈)?", frame.text[frame.numbers[place - 1].end : q.start]
+        )
+    ):
+        earlier = frame.numbers[place - 1]
+        if earlier.unit != "%" and change_cue(frame, earlier) == "sure":
+            return "sure"
+    if _DIFFERENCE.search(_stepless(frame, max(0, q.start - 110), q.start)):
+        return "sure"
+    if re.search(
+        r"(?:处理|消耗|用|花|跑|达|有|记录|看|做)了\s*(?:约|近|大约)?\s*$", frame.text[max(0, q.start - 12) : q.start]
+    ):
+        return ""
+    if re.search(r"占(?:了|到|据)?(?:约|近|大约)?\s*$", left):
+        return ""
+    if (
+        cue("to").search(left)
+        and not re.search(r"(?:变化|相差|差|幅度|下降|上升|增加|减少)(?:量|了)?(?:为|是|达)\s*$", left)
+        and not _CHANGE_AFTER.match(frame.text[q.end : q.end + 20])
+    ):
+        return "maybe" if q.sign in {"+", "±"} and q.unit == "%" else ""
+    left = re.sub(r"(?i)(?:more than|over|at least|less than|超过|逾|不到)\s*$", "", left)
+    if cue("by").search(left) and not re.search(
+        r"(?i)\b(?:value|mean|average|reward|score|rate|ratio|length|time|total|max\w*|min\w*|peak|level|entropy|norm|loss|accuracy|\x00) of\s*[`*]*$",
+        left,
+    ):
+        return (
+            "sure"
+            if not re.search(r"(?i)\bof\s*[`*]*$", left)
+            or re.search(
+                r"(?i)(?:change|increase|decrease|drop|rise|gain|decline|jump|fall|reduction|difference|improvement|growth|slowdown)s? of\s*[`*]*$",
+                left,
+            )
+            else ""
+        )
+    if _CHANGE_AFTER.match(frame.text[q.end : q.end + 20]):
+        return "sure"
+    verb = None
+    for direction in ("up", "down"):
+        for match in cue(direction).finditer(left):
+            verb = match if verb is None or match.end() > verb.end() else verb
+    if (
+        verb is not None
+        and not re.search(r"\d", left[verb.end() :])
+        and len(left) - verb.end() <= 12
+        and not re.search(r"(?i)\b(?:to|from|at)\b|到|至|从|由|为", left[verb.end() :])
+        and not re.search(r"[到至]$", verb.group())
+        and not re.search(r"(?i)below|under|above|beyond|低于|高于|破", left[verb.end() :])
+        and not re.search(r"[：:，,。；;]", left[verb.end() :])
+    ):
+        return "sure"
+    if q.sign in {"+", "±"} and q.unit == "%":
+        return "sure"
+    if q.sign == "+":
+        return "maybe"
+    if q.sign == "-" and q.unit == "%":
+        return "maybe"
+    if re.search(r"(?i)(?:change|delta|Δ|变化|差(?:值|异)?|difference)[^，,。；;0-9]{0,14}$", left):
+        return "maybe"
+    return ""

@@ -1,0 +1,188 @@
+"""Numbers over several steps: extremes, means, sums, ranges."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from typing import Any, Final
+
+from assistant.ground.binding import Frame
+from assistant.ground.changes import Changes
+from assistant.ground.counting import Counting
+from assistant.ground.cues import cue
+from assistant.ground.deciding import Decision
+from assistant.ground.lexicon import Named
+from assistant.ground.quantities import Quantity
+from assistant.ground.table import Table, agrees, median
+from assistant.ground.verdicts import as_shown, reason
+
+_SO_FAR: Final = re.compile(r"(?i)\byet\b|\bso far\b|\bto date\b|新高|新低|迄今|目前为止")
+
+
+class Extremes:
+    """Decides what a number says of a metric over a stretch of steps.
+
+    Attributes:
+        table: the run.
+        language: of the reasons.
+        pair: metric and steps of the last change that the sentence told.
+        told: the metric and step that each number of the sentence was tied to.
+        spans: where the sentence tells which change.
+    """
+
+    def __init__(self, table: Table, language: str) -> None:
+        self.table, self.language = table, language
+        self.pair: tuple[str, int, int] | None = None
+        self.told: dict[int, tuple[str, int]] = {}
+        self.spans: list[tuple[int, str, int, int]] = []
+        self.changes = Changes(table, self.say)
+        self.counting = Counting(table, self.say)
+
+    def say(self, key: str, **values: Any) -> str:
+        """A reason in the audit's language."""
+        return reason(key, self.language, **values)
+
+    def _fits(self, q: Quantity, key: str, value: float) -> bool:
+        return any(agrees(a, b, value) for a, b in self.table.readings(q, key, value))
+
+    def _span(self, frame: Frame) -> tuple[int, int] | None:
+        ranges = [p for p in frame.places if p.kind == "range"]
+        if ranges:
+            return ranges[-1].steps[0], ranges[-1].steps[-1]
+        return frame.carried.span
+
+    def _superlative(self, frame: Frame, q: Quantity, clause: str, name: Named, key: str) -> str:
+        if name.statistic or key.endswith(("/max", "/min")):
+            return ""
+        clause = clause.replace(q.text, " ")
+        for other in frame.numbers:
+            clause = clause.replace(other.text, " ")
+        if cue("maximum").search(clause):
+            return "max"
+        return "min" if cue("minimum").search(clause) else ""
+
+    def _aggregate(  # noqa: PLR0917
+        self, frame: Frame, q: Quantity, key: str, name: Named, steps: Sequence[int], how: str, clause: str
+    ) -> Decision | None:
+        """The number as mean, median, sum or extreme over steps, where a word says so."""
+        table = self.table
+        if how in {"one", "list"} and not (how == "list" and len(steps) > 1):
+            return None
+        span = (
+            (min(steps), max(steps)) if how in {"span", "pair", "list", "carried_list"} and steps else self._span(frame)
+        )
+        if how == "list" and steps:
+            rows = [(s, v) for s in steps if (v := table.value(key, s)) is not None and math.isfinite(v)]
+        else:
+            rows = table.finite(key, span)
+        if not rows:
+            return None
+        sibling = key.endswith(f"/{name.statistic}") if name.statistic else False
+        superlative = (
+            name.statistic
+            if name.statistic in {"max", "min"} and not sibling
+            else self._superlative(frame, q, clause, name, key)
+        )
+        if superlative:
+            return self._extreme(q, key, superlative, span, clause, None)
+        values = [value for _, value in rows]
+        wanted: list[tuple[str, float]] = []
+        counted = any(n.unit == "steps" and n is not q for n in frame.numbers)
+        if (
+            counted
+            or (how in {"span", "list"} and re.search(r"(?i)mean|average|平均|均值", name.text))
+            or cue("mean").search(clause)
+            or name.statistic == "mean"
+            or re.search(r"(?i)\baveraged|平均下来|取平均|求平均|on average", frame.text)
+        ):
+            wanted += [("mean", sum(values) / len(values)), ("mean", median(values))]
+        if cue("median").search(clause):
+            wanted.append(("mean", median(values)))
+        if cue("total").search(clause) or (len(rows) > 1 and re.search(r"(?i)total|总", name.text)):
+            wanted.append(("mean", sum(values)))
+        for _, true in wanted:
+            if any(agrees(a, b, true, bound=q.bound) for a, b in table.readings(q, key, true)):
+                fact = self._aggregate_fact(key, "mean", true, rows)
+                return Decision("supported", "", fact, key)
+        if (
+            wanted
+            and how in {"span", "none"}
+            and len(rows) > 1
+            and not (how == "none" and key.endswith("/mean") and not self._span(frame))
+        ):
+            note = self.say(
+                "mean",
+                metric=key,
+                first=rows[0][0],
+                last=rows[-1][0],
+                true=as_shown(wanted[0][1], q, table.kind(key)),
+                shown=q.text,
+            )
+            return Decision("contradicted", note, self._aggregate_fact(key, "mean", wanted[0][1], rows), key)
+        return None
+
+    def _aggregate_fact(self, key: str, what: str, value: float, rows: Sequence[tuple[int, float]]) -> str:
+        ledger = self.table.ledger
+        inputs = [ledger.value(key, step, self.table.run) for step, _ in rows[:200]]
+        name = f"{what}/{key}/{rows[0][0]}-{rows[-1][0]}/{value!r}"
+        return ledger.derived(
+            name,
+            value,
+            formula=f"{what} of {key} over steps {rows[0][0]} to {rows[-1][0]}",
+            inputs=inputs,
+            run=self.table.run,
+        ).id
+
+    def _extreme(  # noqa: PLR0917
+        self, q: Quantity, key: str, which: str, span: Sequence[int] | None, clause: str, at: int | None
+    ) -> Decision:
+        """The number as the largest or smallest value of a metric, and where it stands."""
+        table = self.table
+        rows = table.finite(key, span)
+        if at is not None and _SO_FAR.search(clause):
+            rows = [row for row in rows if row[0] <= at]
+        if not rows:
+            return Decision("unsupported", "")
+        step, value = (max if which == "max" else min)(rows, key=lambda row: row[1])
+        fact = table.ledger.value(key, step, table.run)
+        true = as_shown(value, q, table.kind(key))
+        if not any(agrees(a, b, value, bound=q.bound) for a, b in table.readings(q, key, value)):
+            return Decision(
+                "contradicted",
+                self.say(which, metric=key, true=true, step=step, shown=q.text),
+                fact.id if fact else None,
+                key,
+            )
+        if at is not None:
+            there = table.value(key, at)
+            if there is not None and not any(agrees(a, b, there) for a, b in table.readings(q, key, value)):
+                return Decision(
+                    "contradicted",
+                    self.say("extreme_step", metric=key, step=step, true=true),
+                    fact.id if fact else None,
+                    key,
+                )
+        return Decision("supported", "", fact.id if fact else None, key, step)
+
+    def _close(self, q: Quantity, key: str, rows: Sequence[tuple[int, float]]) -> bool:
+        """Whether "never exceeds" names about the largest value, "never falls below" about the smallest."""
+        values = [v for _, v in rows if math.isfinite(v)]
+        if not values:
+            return True
+        end = max(values) if q.bound == "<" else min(values)
+        shown = self.table.readings(q, key, end)
+        return any(abs(n - end) <= 0.15 * max(abs(n), abs(end)) + h for n, h in shown)
+
+    def _wrong_unit(self, q: Quantity, key: str, steps: Sequence[int]) -> Decision | None:
+        table = self.table
+        held = table.held(key)
+        if not held:
+            return None
+        step = next((s for s in steps if s in held), held[-1])
+        fact = table.ledger.value(key, step, table.run)
+        bare = Quantity(q.start, q.end, q.text, q.number, q.half, digits=q.digits)
+        true = as_shown(table.value(key, step) or 0.0, bare, table.kind(key))
+        return Decision(
+            "contradicted", self.say("unit", metric=key, step=step, true=true, shown=q.text), fact.id if fact else None
+        )

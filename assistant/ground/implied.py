@@ -1,0 +1,244 @@
+"""Numbers that no metric of the log holds but that follow from it: GPUs, batch, group size, rates."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from assistant.ground.binding import Frame, places_of
+from assistant.ground.cues import cue
+from assistant.ground.deciding import Decision
+from assistant.ground.lexicon import Named
+from assistant.ground.quantities import Quantity
+from assistant.ground.relations import Relations
+from assistant.ground.table import COUNTED, agrees, readings
+from assistant.ground.verdicts import as_shown, plain
+
+_OPERATOR: Final = re.compile(r"[÷×+]\s*[（(]?\s*\x00|\x00\s*[)）]?\s*[÷×+]")
+
+_WHOLE_STEP: Final = re.compile(
+    r"(?i)per step|each step|every step|a step|每步|每一步|每个 ?step|单步|took|\btotal\b|合计|总计|总耗时"
+)
+
+
+class Implied(Relations):
+    """Decides derived quantities, and numbers whose metric is not named."""
+
+    def _by_unit(self, frame: Frame, index: int) -> Decision | None:
+        """``8 GPUs``, ``1024 samples``: the unit itself says which derived quantity is meant."""
+        q = frame.numbers[index]
+        around = frame.text[max(0, q.start - 30) : q.end + 40]
+        if q.unit == "samples" and re.search(
+            r"(?i)per (?:problem|question|task|item)|each (?:problem|question)|每(?:个|道)?\s?(?:题|问题)", around
+        ):
+            counted = {int(m) for key in self.table.run.columns for m in re.findall(r"@(\d+)", key)}
+            if counted:
+                fine = q.number in counted
+                return Decision(
+                    "supported" if fine else "contradicted",
+                    "" if fine else self.say("count", true=max(counted), shown=q.text),
+                )
+        if (
+            q.unit == "samples"
+            and re.search(
+                r"(?i)per prompt|each prompt|\beach\b|for each|apiece|每(?:个|条|道)?\s?(?:prompt|题|问题)|每个|各",
+                frame.text[max(0, q.start - 24) : q.end + 22],
+            )
+            and not re.search(r"(?i)each step|每步", frame.text[max(0, q.start - 24) : q.end + 22])
+        ):
+            return self._derived(frame, index, ("group_size",))
+        names = {
+            "gpus": ("n_gpus",),
+            "samples": (
+                "trajectories_per_step",
+                "clipped_trajectories",
+                "aborted_trajectories",
+                "trajectories_per_rank",
+            ),
+            "prompts": ("prompts_per_step",),
+        }[q.unit]
+        return self._derived(frame, index, names)
+
+    def _derived(self, frame: Frame, index: int, names: Sequence[str]) -> Decision | None:
+        """A number as a quantity that follows from the log."""
+        q, table = frame.numbers[index], self.table
+        around = frame.text[max(0, q.start - 5) : q.end + 5]
+        if not q.unit and set(names) >= {"trajectories_per_step", "prompts_per_step"} and re.search(r"[×x*]", around):
+            names = (
+                ("prompts_per_step", "group_size", "trajectories_per_step")
+                if not re.search(r"=\s*[`*]*$", frame.text[: q.start])
+                else ("trajectories_per_step",)
+            )
+            if re.match(r"\s*[×x*]", frame.text[q.end :]):
+                names = ("prompts_per_step",)
+            elif re.search(r"[×x*]\s*[`*]*$", frame.text[: q.start]):
+                names = ("group_size",)
+        if q.unit in {"samples", "prompts"} and set(names) >= {"trajectories_per_step", "prompts_per_step"}:
+            names = ("trajectories_per_step",) if q.unit == "samples" else ("prompts_per_step",)
+        steps, how = self.scope(frame, index, "")
+        span = (
+            [s for s in table.steps if min(steps) <= s <= max(steps)]
+            if how in {"span", "pair"} and steps
+            else list(steps) or list(table.steps)
+        )
+        group = frame.group_of(index)
+        first: Decision | None = None
+        known = False
+        for name in names:
+            facts = table.derivable(name, span[:60] if len(span) > 1 else span)
+            if not facts and name in COUNTED:
+                facts = table.derivable(name, table.steps[:60])
+            known = known or bool(facts)
+            numeric = [f for f in facts if isinstance(f.value, (int, float)) and not isinstance(f.value, bool)]
+            if not numeric:
+                continue
+            if changed := self.changes.derived(frame, q, numeric, group):
+                return Decision(*changed)
+            kind = (
+                "rate"
+                if name == "cluster_throughput"
+                else {"fraction": "fraction", "tokens": "tokens", "tokens/s": "rate", "s": "seconds"}.get(
+                    numeric[0].unit or "", "number"
+                )
+            )
+            for fact in numeric:
+                value = float(fact.value)  # type: ignore[arg-type]
+                bare = Quantity(
+                    q.start,
+                    q.end,
+                    q.text,
+                    q.number,
+                    q.half,
+                    "" if q.unit in {"gpus", "samples", "prompts"} else q.unit,
+                    q.factor,
+                    q.sign,
+                    q.approx,
+                    q.bound,
+                    q.digits,
+                )
+                for shown, half in _readings(bare, kind, value):
+                    if agrees(shown, half, value, bound=q.bound):
+                        note = self.say("ok_derived", name=name, true=plain(value), formula=fact.formula)
+                        return Decision("supported", note, fact.id, None, fact.step)
+            fact = numeric[-1]
+            if name == "cluster_throughput" and first is None and "perf/throughput" in table.run.columns:
+                each = [
+                    s for s in table.held("perf/throughput") if self.cell(q, "perf/throughput", s).status == "supported"
+                ]
+                if (
+                    each
+                    and (whole := table.derived("cluster_throughput", each[0])) is not None
+                    and (gpus := table.derived("n_gpus", each[0])) is not None
+                ):
+                    note = self.say("per_gpu", shown=q.text, gpus=gpus.value, true=plain(float(whole.value or 0)))
+                    first = Decision("contradicted", note, whole.id)
+            if first is None:
+                note = self.say(
+                    "derived",
+                    name=name,
+                    true=as_shown(float(fact.value or 0), q, kind),
+                    shown=q.text,
+                    formula=fact.formula,
+                )
+                first = Decision("contradicted", note, fact.id)
+        if first is not None:
+            return first
+        return None if known else Decision("unsupported", self.say("derived_unknown", shown=q.text))
+
+    def _unbound(self, frame: Frame, index: int) -> Decision | None:
+        """A number whose metric is not named: supported only where it is telling and its unit fits."""
+        q, table = frame.numbers[index], self.table
+        if not q.unit and index and frame.numbers[index - 1].unit == "turns":
+            q = _with_unit(q, frame.numbers[index - 1])
+        if q.unit in {"gpus", "samples", "prompts"}:
+            decided = self._by_unit(frame, index)
+            if decided is not None:
+                return decided
+        places, _ = places_of(frame, index)
+        steps = places[0].steps if places else frame.carried.steps
+        total = table.total_time()
+        if q.unit == "s" and total is not None and cue("share").search(frame.text) and steps:
+            decided = self.cell(q, total, steps[0]) if len(steps) == 1 else None
+            if decided is not None and decided.status == "supported":
+                return decided
+        if q.unit == "s" and total is not None and _WHOLE_STEP.search(frame.text[: q.end + 12]):
+            decided = self._value(frame, index, total, Named(0, 0, ""), steps, "one" if len(steps) == 1 else "none")
+            if decided is not None and decided.status == "supported":
+                return decided
+        if (q.unit in {"pp", "ratio", "factor"} or q.sign == "+") and self.pair is not None:
+            changed = self.changes.number(frame, q, self.pair[0], self.pair)
+            if changed is not None:
+                return Decision(*changed)
+        if q.unit == "ratio" and re.search(r"(?i)times", q.text) and not frame.names:
+            return None
+        if q.unit == "rate":
+            around = frame.clause_text(q.start)
+            if cue("across").search(around) and not cue("per_gpu").search(around):
+                return self._derived(frame, index, ("cluster_throughput",))
+            for key in ("perf/throughput", "system/tps_gpu", "system/tps/tps"):
+                if key in table.run.columns and cue("per_gpu").search(around):
+                    held, how = self.scope(frame, index, key)
+                    return self._value(frame, index, key, Named(0, 0, "", (key,)), held, how)
+        if q.unit == "turns":
+            for key in ("num_turns/mean", "num_turns/max", "num_turns/min", "val-aux/num_turns/mean"):
+                if key in table.run.columns:
+                    which = Named(0, 0, "", (key,))
+                    word = (
+                        re.split(r"[，,；;]", frame.text[max(0, q.start - 6) : q.start])[-1]
+                        + "|"
+                        + re.split(r"[，,；;。]", frame.text[q.end : q.end + 12])[0]
+                    )
+                    if (key.endswith("/max") and not re.search(r"(?i)max|most|最多|最大|最长", word)) or (
+                        key.endswith("/min") and not re.search(r"(?i)min|least|最少|至少|最短", word)
+                    ):
+                        continue
+                    if key.endswith("mean") and re.search(r"(?i)at most|最多|at least|最少|最长", word):
+                        continue
+                    held, how = self.scope(frame, index, key)
+                    decided = self._value(frame, index, key, which, held, how)
+                    if decided is not None and (decided.status == "supported" or not key.startswith("val")):
+                        return decided
+        if (
+            re.search(r"[×x*]", frame.text[max(0, q.start - 3) : q.start] + frame.text[q.end : q.end + 3])
+            and not q.unit
+            and float(q.number).is_integer()
+        ):
+            decided = self._derived(frame, index, ("trajectories_per_step", "prompts_per_step"))
+            if decided is not None:
+                return decided
+        operator = _OPERATOR.search(frame.text[max(0, q.start - 4) : q.start] + "\x00" + frame.text[q.end : q.end + 4])
+        if operator and q.digits >= 3 and q.unit not in {"pp", "ratio", "factor", "steps"}:
+            for key in table.run.columns:
+                if q.unit and not table.readings(q, key):
+                    continue
+                for step in steps or table.held(key)[:400]:
+                    if (
+                        table.value(key, step) is not None
+                        and not q.bound
+                        and self.cell(q, key, step).status == "supported"
+                    ):
+                        return self.cell(q, key, step)
+        return Decision("unsupported", self.say("unbound", shown=q.text))
+
+
+def _with_unit(q: Quantity, other: Quantity) -> Quantity:
+    return Quantity(
+        q.start,
+        q.end,
+        q.text,
+        q.number,
+        q.half,
+        other.unit,
+        other.factor,
+        q.sign,
+        q.approx,
+        q.bound,
+        q.digits,
+        q.decimals,
+    )
+
+
+def _readings(q: Quantity, kind: str, value: float) -> list[tuple[float, float]]:
+
+    return readings(q, kind, value)

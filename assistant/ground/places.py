@@ -1,0 +1,204 @@
+"""Steps that a sentence names, and where: ``step 2``, ``第三步``, ``steps 1–3``, ``step 1 → 2``, ``the last step``."""
+
+# ruff: noqa: E501 (patterns stay on one line)
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from assistant.ground.quantities import chinese_number
+
+_N: Final = r"(\d{1,3}(?:,\d{3})+|\d{1,7})(?![\d.]*(?:%|\d*\.\d))"
+_HEAD: Final = r"(?:\bglobal[_ ]steps?|\btraining[_ ]steps?|(?<!per )(?<!each )(?<!every )(?<!\ba )\bsteps?|\biter(?:ation)?s?|\bupdates?|\bepochs?|步骤|(?<![每一单个0-9])步)"
+_NUMERAL: Final = r"[零一二两三四五六七八九十百]{1,5}"
+_JOIN: Final = r"(?:\s*(?:,\s*and|,\s*or|,|、|，|和|与|跟|及|and|&|or|/)\s*)"
+_SPAN: Final = r"\s*(?:to|through|until|till|到|至|[-–—~～∼]{1,2}|直到)\s*"
+_ARROW: Final = r"\s*(?:->|→|⟶|➜|=>|⇒|vs\.?|versus)\s*"
+_WORD: Final = {
+    "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10,
+    "eleven": 11, "twelve": 12, "thirteen": 13, "fourteen": 14, "fifteen": 15, "sixteen": 16, "twenty": 20,
+    "first": 1, "second": 2, "third": 3, "fourth": 4, "fifth": 5, "sixth": 6, "seventh": 7, "eighth": 8, "ninth": 9,
+    "tenth": 10,
+}  # fmt: skip
+Kind = Literal["steps", "range", "pair", "ends"]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Steps named at ``start:end``.
+
+    ``kind``: ``steps`` (each of them), ``range`` (all from the first to the last), ``pair`` (from the first to the
+    second), ``ends`` (the first or last step, by word). ``steps`` may hold numbers that the log does not have.
+    """
+
+    start: int
+    end: int
+    steps: tuple[int, ...]
+    kind: Kind = "steps"
+
+
+_LIST: Final = re.compile(
+    rf"(?i){_HEAD}(?:(?<!\d steps)(?<!steps)\s+(?:being|is|was|number|no\.))?\s*[#:=_-]?\s*(?P<first>{_N}(?:(?:{_JOIN}|{_SPAN}|{_ARROW})(?:{_HEAD}\s*[#:]?\s*|第\s*)?{_N}(?!\s*(?:[%％°×]|倍|秒|s\b|ms\b|tokens?|GB|GiB|个|条|步|steps?\b|(?:at|in|on|by|for|@|of|out of)\s)))*)(?![\d.]*\d)(?!\s*(?:s\b|min\b|minutes|seconds|秒|分钟|h\b|hours?\b|GB\b|ms\b|条|tokens?\b|GPUs?\b|trajector|prompts?\b|[%％]|GiB|个\s?(?:prompt|回答|样本|点|值|step|步)))"
+)
+_BEST_STEP: Final = re.compile(
+    r"(?i)\b(?:best|worst|highest|lowest|peak|top) step\b[^.,;，。\d]{0,30}\b(?:is|was|being)\s+(\d{1,7})(?![\d.]*\d|%)"
+)
+_INDEX: Final = re.compile(r"(?<=[A-Za-z_`])\[(\d{1,7})\]")
+_AT_SIGN: Final = re.compile(
+    r"(?<=[A-Za-z`\u3400-\u9fff])(?<!mean)(?<!best)(?<!worst)(?<!maj)(?<!std)(?<!pass)(?<!avg)\s?@\s?(?:step\s*)?(\d{1,7})(?=\s*(?:[=:：≈]|is\b|was\b|为))"
+)
+_COLON: Final = re.compile(
+    r"(?i)(?:\bsteps?|(?<![单每一])步)[^\d。；;,，\n]{0,14}[:：]\s*(?P<first>\d{1,7}(?:(?:\s*[、，]\s*|,\s+)\d{1,7})+)(?![\d.]*\d|[%％.])"
+)
+_CHINESE: Final = re.compile(
+    rf"第\s*(?P<first>(?:\d{{1,7}}|{_NUMERAL})(?:\s*(?:个\s*)?(?:步|step|轮|次迭代))?(?:(?:{_JOIN}|{_SPAN}|{_ARROW})(?:第\s*)?(?:\d{{1,7}}|{_NUMERAL})(?:\s*(?:个\s*)?(?:步|step))?)*)\s*(?:个\s*)?(?P<tail>步|step|轮|次迭代|epoch)?"
+)
+_BARE_RANGE: Final = re.compile(rf"(?<![\d.])(\d{{1,6}}){_SPAN}(\d{{1,6}})\s*(?:步|steps?\b)(?!\s*[:：]?\d)")
+_ORDINAL: Final = re.compile(
+    r"(?i)\b(?P<word>second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|\d{1,6}(?:st|nd|rd|th))\s+(?:training\s+)?(?:step|iteration|update)\b"
+)
+_WORDED: Final = re.compile(
+    r"(?i)\bstep\s+(?P<word>one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|twenty)\b"
+)
+_LAST_N: Final = re.compile(
+    rf"(?i)\b(?P<side>last|final|latest|first|initial|opening|closing)\s+(?P<n>\d{{1,6}}|{'|'.join(k for k in _WORD if not k.endswith(('th', 'st', 'nd', 'rd')))})\s+(?:training\s+|logged\s+)?(?:steps?|iterations?|updates?)\b"
+    rf"|(?P<cside>最后|最近|末|后|前|最初|头|开头)\s*(?P<cn>\d{{1,6}}|{_NUMERAL})\s*(?:个\s*)?(?:训练\s*)?(?:步|steps?)"
+)
+_LAST: Final = re.compile(
+    r"(?i)\b(?:last|final|latest|most recent|closing)\s+(?:logged\s+|recorded\s+|training\s+)?(?:step|iteration|update|row|entry|value|reading|point)\b|\b(?:at|by|towards?) the (?:very )?end\b(?! of (?:the )?(?:step|line|sentence))(?:\s+of\s+(?:the\s+)?(?:run|training|log))?"
+    r"|最后一?(?:个\s*)?(?:步|step)|末(?:一)?步|最新(?:的)?一?(?:步|step)|最近一步|(?:训练|运行|日志)?(?:结束|末尾|结尾)(?:时|处)?|最终(?:的)?(?:值|步|一步)?|\bat the (?:last|latest)(?=\s*\()|(?<!\d )\b(?:ends?|ended|finish(?:es|ed)?|finally) (?:up )?(?:at|with|on)\b|\bfinal\b(?= value)|收于|末值"
+)
+_FIRST: Final = re.compile(
+    r"(?i)\b(?:first|initial|opening|very first)\s+(?:logged\s+|recorded\s+|training\s+)?(?:step|iteration|update|row|entry|value|reading|point)\b(?!\s+(?:phase|time))|\b(?:at|from|in|since) the (?:very )?(?:start|beginning|outset)\b(?:\s+of\s+(?:the\s+)?(?:run|training|log))?|\binitially\b"
+    r"|\bat the first(?=\s*\()|第一(?:个\s*)?(?:步|step)|首(?:个\s*)?(?:步|step)|(?<![\d步起] )(?<![\d步起])(?:训练|运行|日志)?(?:一?开始(?!变|下降|上升|出现|成|就|减|增)|起初|最初|初始|起始)(?:时|处|阶段)?(?:的)?(?:值)?|\b(?:starts?|started|begins?|began) (?:out )?(?:at|with|from)\b|初值"
+)
+_WHOLE: Final = re.compile(
+    r"(?i)\b(?:whole|entire|full)\s+(?:run|training|log)\b|\bthroughout\b|\b(?:over|across|during|in|through|for)(?: all of)?(?: the| this)? (?:whole |entire |full )?(?:run|training(?! (?:reward|score|loss|step|time))|course)\b|\bend to end\b|首尾(?:相比)?|\ball (?:the )?(?:logged )?(?:training )?steps\b|\b(?:every|each) (?:logged |training )?step\b|全程|整个训练|整个过程|始终|所有(?:训练\s*)?(?:步|step)|每一?(?:个\s*)?(?:步|step)(?=都|均|里|中|上|，|,)|全部(?:训练)?(?:步|step)"
+)
+_TOLD: Final = re.compile(r"(?i)\s*[（(]\s*(?:step\s*)?(\d{1,7})\s*[)）]")
+_RELATIVE: Final = re.compile(
+    r"(?i)\b(?:the\s+)?(?P<en>previous|preceding|prior|next|following)\s+(?:training\s+|logged\s+)?(?:step|one)\b|\bone step (?P<rel>earlier|later|before|after)\b|(?P<zh>上一|前一|下一|后一)(?:个\s*)?(?:步|step)"
+)
+_NUMBERS: Final = re.compile(rf"\d{{1,3}}(?:,\d{{3}})+|\d{{1,7}}|{_NUMERAL}")
+
+
+def places(text: str, steps: Sequence[int]) -> list[Place]:
+    """Every naming of steps in a text, left to right, not overlapping.
+
+    Args:
+        text: a sentence.
+        steps: the run's steps, ascending: what "the last step" and "the first 5 steps" are.
+    """
+    found: list[Place] = []
+    taken: list[tuple[int, int]] = []
+
+    def take(start: int, end: int, named: tuple[int, ...], kind: Kind = "steps") -> None:
+        if named and not any(a < end and start < b for a, b in taken):
+            taken.append((start, end))
+            found.append(Place(start, end, named, kind))
+
+    for match in _LAST_N.finditer(text):
+        word = match["n"] or match["cn"]
+        count = int(word) if word.isdigit() else _WORD.get(word.lower()) or chinese_number(word)
+        side = (match["side"] or match["cside"]).lower()
+        tail = side in {"last", "final", "latest", "closing", "最后", "最近", "末", "后"}
+        if 1 < count <= len(steps) or (count == 1 and steps):
+            part = steps[-count:] if tail else training(steps)[:count]
+            take(
+                match.start(),
+                match.end(),
+                (part[0], part[-1]) if count > 1 else (part[0],),
+                "range" if count > 1 else "ends",
+            )
+    for match in _COLON.finditer(text):
+        named, kind = _listed(match["first"])
+        take(match.start("first"), match.end(), named, kind)
+    for pattern in (_AT_SIGN, _INDEX):
+        for match in pattern.finditer(text):
+            take(match.start(), match.end(), (int(match[1]),))
+    for match in _BEST_STEP.finditer(text):
+        take(match.start(1), match.end(1), (int(match[1]),))
+    for match in _LIST.finditer(text):
+        if text[match.start()] == "步" and (
+            text[: match.start()].endswith("训练") or re.match(r"\s*个", text[match.end("first") :])
+        ):
+            continue  # "训练步 3 个" counts them
+        named, kind = _listed(match["first"])
+        take(match.start(), match.end("first"), named, kind)
+    for match in _CHINESE.finditer(text):
+        if match["tail"] or re.search(r"步|step", match["first"]):
+            named, kind = _listed(match["first"])
+            take(match.start(), match.end(), named, kind)
+    for match in _BARE_RANGE.finditer(text):
+        take(match.start(), match.end(), (int(match[1]), int(match[2])), "range")
+    for match in _ORDINAL.finditer(text):
+        word = match["word"].lower()
+        take(match.start(), match.end(), (_WORD.get(word) or int(re.sub(r"\D", "", word)),))
+    for match in _WORDED.finditer(text):
+        take(match.start(), match.end(), (_WORD[match["word"].lower()],))
+    if steps:
+        for pattern, step in ((_LAST, steps[-1]), (_FIRST, training(steps)[0])):
+            for match in pattern.finditer(text):
+                told = _TOLD.match(text, match.end())
+                end = told.end() if told else match.end()
+                take(match.start(), end, (int(told[1]) if told else step,), "ends")
+        for match in _WHOLE.finditer(text):
+            take(match.start(), match.end(), (steps[0], steps[-1]), "range")
+    if any(p.kind != "ends" for p in found):  # "step 0 starts from": the verb names no step of its own
+        found = [
+            p
+            for p in found
+            if p.kind != "ends"
+            or not re.search(r"(?i)start|end|begin|began|finish|initially|起|初|收于", text[p.start : p.end])
+            or re.search(r"\d", text[p.start : p.end])
+        ]
+    return sorted((_paired(place, text) for place in found), key=lambda place: place.start)
+
+
+def _paired(place: Place, text: str) -> Place:
+    """``between step 1 and step 2`` is a pair; ``step 2 与 step 1 相比`` is the pair from the second to the first."""
+    if place.kind == "ends" or len(place.steps) != 2:
+        return place
+    before, after = text[max(0, place.start - 14) : place.start], text[place.end : place.end + 8]
+    if re.match(r"\s*(?:步|的)?\s*(?:相比|比较|对比|compared)", after) and place.kind != "range":
+        return Place(place.start, place.end, place.steps[::-1], "pair")
+    if re.search(r"(?i)\bbetween\s*$|在\s*$", before) and place.kind == "steps" and re.search(r"(?i)between", before):
+        return Place(place.start, place.end, place.steps, "pair")
+    if re.search(r"(?i)\bvs\b|versus", text[place.start : place.end]):
+        return Place(place.start, place.end, (min(place.steps), max(place.steps)), "pair")
+    return place
+
+
+def relative_places(text: str, base: int | None, steps: Sequence[int]) -> list[Place]:
+    """ "The previous step", "下一步", counted from ``base``."""
+    if base is None or base not in steps:
+        return []
+    found, at = [], steps.index(base)
+    for match in _RELATIVE.finditer(text):
+        word = (match["en"] or match["rel"] or match["zh"] or "").lower()
+        back = word in {"previous", "preceding", "prior", "earlier", "before", "上一", "前一"}
+        target = at - 1 if back else at + 1
+        if 0 <= target < len(steps):
+            found.append(Place(match.start(), match.end(), (steps[target],)))
+    return found
+
+
+def training(steps: Sequence[int]) -> Sequence[int]:
+    """The steps without a step 0 before training, where there are others."""
+    return steps[1:] if len(steps) > 1 and steps[0] == 0 else steps
+
+
+def _listed(text: str) -> tuple[tuple[int, ...], Kind]:
+    numbers: list[int] = []
+    for match in _NUMBERS.finditer(text):
+        word = match.group().replace(",", "")
+        numbers.append(int(word) if word.isdigit() else chinese_number(word))
+    rest = _NUMBERS.sub("#", text)
+    if len(numbers) == 2:
+        if re.search(r"->|→|⟶|➜|=>|⇒|\bvs|versus", rest):
+            return tuple(numbers), "pair"
+        if re.search(r"(?i)to|through|until|till|到|至|[-–—~～∼]", re.sub(r"(?i)step|iteration", "", rest)):
+            return tuple(numbers), "range" if numbers[0] < numbers[1] else "pair"
+    return tuple(numbers), "steps"

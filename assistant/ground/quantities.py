@@ -1,0 +1,267 @@
+"""Quantities in prose: numbers in every usual spelling, with unit, sign, scale, "about" and bounds.
+
+``4.7 %``, ``0.047``, ``2.5k``, ``72 min``, ``+219 %``, ``3.2×``, ``4.69e-2``, ``4.69×10⁻²``, ``约 0.05``, ``294 万``,
+``doubled``, ``翻倍``, ``eight GPUs``: each with half a unit of its last shown digit, so that what agrees with it can be
+told exactly.
+"""
+
+# ruff: noqa: E501 (patterns stay on one line)
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+from typing import Final
+
+_SUPERSCRIPTS: Final = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+")
+_MINUS: Final = "\\-−–﹣－"
+
+#: Unit spellings: pattern, class, factor to the class's base.
+_UNITS: Final[tuple[tuple[str, str, float], ...]] = (
+    (r"个?百分点|percentage[ -]points?|pp(?:ts?)?|p\.p\.|pts", "pp", 0.01),
+    (r"%|％|percent\b|per cent\b", "%", 0.01),
+    (r"‰", "%", 0.001),
+    (r"(?:个\s?)?(?:tokens?|tok)\s?(?:/|per\s|每)\s?(?:s(?:ec(?:ond)?)?\b|秒)(?:\s?/\s?(?:GPU|worker|卡))?|(?:个\s?)?token\s?每秒",
+     "rate", 1.0),
+    (r"(?:ms|毫秒|milliseconds?)(?:\s?(?:/|per\s|每)\s?tok(?:en)?s?)?", "ms", 1.0),
+    (r"(?:µs|μs|us|微秒|microseconds?)", "ms", 1e-3),
+    (r"(?:seconds?|secs?|s|秒钟?)", "s", 1.0),
+    (r"(?:minutes?|mins?|m(?=\s*\d+\s*s\b)|分钟)", "s", 60.0),
+    (r"(?:个\s?(?:多\s?)?)?(?:hours?|hrs?|hr|h|小时)", "s", 3600.0),
+    (r"(?:days?|天)", "s", 86400.0),
+    (r"(?:GiB|GB|gigabytes?|个\s?G|G)", "gib", 1.0),
+    (r"(?:MiB|MB)", "gib", 1 / 1024),
+    (r"(?:TiB|TB)", "gib", 1024.0),
+    (r"(?:个\s?)?(?:tokens?|toks?)", "tokens", 1.0),
+    (r"(?:messages?|turns?|轮(?:对话|交互)?|条消息|rounds?)", "turns", 1.0),
+    (r"(?:GPUs?|个\s?GPU|张\s?(?:显?卡|GPU)?|块\s?(?:显?卡|GPU)|卡|cards?|accelerators?)", "gpus", 1.0),
+    (r"(?:training\s|logged\s)?(?:trajector(?:y|ies)|rollouts?|responses?|samples?|sequences?|completions?|answers?)"
+     r"|条\s?(?:轨迹|回答|回复|样本|响应|序列|rollout)?|个\s?(?:样本|轨迹|回答|回复|响应|rollout)", "samples", 1.0),
+    (r"(?:prompts?|problems?|questions?)|个\s?(?:prompt|题|问题)|道题|题", "prompts", 1.0),
+    (r"(?:training\s|logged\s|optimi[sz]er\s|more\s|consecutive\s|distinct\s|of the\s)*(?:steps?|iterations?|updates?)"
+     r"|个\s?(?:训练\s?)?(?:steps?|步|迭代)|步|次(?:迭代|更新)", "steps", 1.0),
+    (r"(?:validations?|evaluations?)|次(?:验证|评测|评估)", "validations", 1.0),
+    (r"(?:(?:data\s|finite\s|logged\s|recorded\s)*(?:points?|values?|readings?|observations?|records?|entries))|个(?:数据|记录)?点|个(?:数)?值|个记录|条记录|个(?=[，,。；;）)]|$)", "points", 1.0),
+    (r"(?:metrics?|keys?)|个(?:指标|键)|项指标", "metrics", 1.0),
+    (r"(?:characters?|chars?|个?字符)", "characters", 1.0),
+    (r"(?:lines?|rows?|行)", "lines", 1.0),
+    (r"nats?(?:/token)?", "nats", 1.0),
+    (r"(?:times(?! steps)|-?fold|倍|[x×](?!\s*\d)(?![A-Za-z0-9]))", "ratio", 1.0),
+)  # fmt: skip
+_SCALES: Final = {
+    "k": 1e3, "K": 1e3, "千": 1e3, "thousand": 1e3, "万": 1e4, "M": 1e6, "百万": 1e6, "million": 1e6, "mil": 1e6,
+    "亿": 1e8, "B": 1e9, "billion": 1e9, "bn": 1e9, "T": 1e12, "万亿": 1e12,
+}  # fmt: skip
+_ASCII_END: Final = r"(?![A-Za-z0-9_])"
+_UNIT_CHOICE: Final = "|".join(
+    f"(?P<u{at}>{pattern})" + (_ASCII_END if not re.search(r"[%％‰]", pattern) else "")
+    for at, (pattern, _, _) in enumerate(_UNITS)
+)
+_SCALE_CHOICE: Final = (
+    r"(?:百万|万亿|万|亿|千(?!分)|(?:thousand|million|billion|bn|mil)\b|[kKMBT](?![A-Za-z0-9_]|/[A-Za-z]))"
+)
+_NUMBER: Final = re.compile(
+    rf"(?<![A-Za-z0-9_@/.,])(?<![A-Za-z][{_MINUS}])(?P<sign>(?<![0-9%A-Za-z)）])[+＋±{_MINUS}](?:\s(?=\d))?)?"
+    r"(?P<body>(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?|(?<!\d)\.\d+)"
+    r"(?P<exp>[eE][+\-−]?\d+|\s?[×x*·]\s?10\s?(?:\^\s?\{?\(?[-−+]?\d+\)?\}?|[⁻⁺]?[⁰¹²³⁴⁵⁶⁷⁸⁹]+))?"
+    rf"(?:\s?(?P<scale>{_SCALE_CHOICE}))?(?:[ \-\u00a0]?\s?(?P<unit>{_UNIT_CHOICE}))?"
+    r"(?![A-Za-z0-9_@]|\.\d|,\d{3})"
+)
+_SPECIAL: Final = re.compile(
+    r"(?<![A-Za-z0-9_/])(?P<sign>[+-−])?(?P<body>NaN|nan|NAN|∞|[Ii]nf(?:inity|inite)?|无穷大?)(?![A-Za-z0-9_])"
+)
+_WORDS: Final = {
+    "zero": 0, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9,
+    "ten": 10, "eleven": 11, "twelve": 12, "thirteen": 13, "fourteen": 14, "fifteen": 15, "sixteen": 16,
+    "eighteen": 18, "twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "hundred": 100,
+}  # fmt: skip
+_DIGITS: Final = {
+    "零": 0,
+    "一": 1,
+    "二": 2,
+    "两": 2,
+    "俩": 2,
+    "三": 3,
+    "四": 4,
+    "五": 5,
+    "六": 6,
+    "七": 7,
+    "八": 8,
+    "九": 9,
+}
+_COUNTED: Final = "|".join(f"(?P<u{at}>{p})" for at, (p, c, _) in enumerate(_UNITS) if c in {
+    "gpus", "samples", "prompts", "steps", "turns", "ratio", "s"})  # fmt: skip
+_WORD_NUMBER: Final = re.compile(rf"(?i)\b(?P<word>{'|'.join(_WORDS)})[ -](?P<unit>{_COUNTED}){_ASCII_END}")
+_CHINESE_NUMBER: Final = re.compile(
+    rf"(?<![第\d零一二两三四五六七八九十百千万点])(?P<word>[一二两三四五六七八九十百]{{1,5}})\s?(?P<unit>{_COUNTED}){_ASCII_END}"
+)
+#: Factors in words.
+_FACTORS: Final[tuple[tuple[str, float], ...]] = (
+    (r"quadrupl(?:ed|es|ing)|(?:翻了?两番)", 4.0),
+    (r"tripl(?:ed|es|ing)|threefold|(?:变|增|涨|提高|上升)(?:为|成|到|至)原来的三倍", 3.0),
+    (r"(?:more than |almost |nearly |roughly |about )?doubl(?:ed|es|ing)|twofold|翻了?[一]?(?:倍|番)|twice as|two times as", 2.0),
+    (r"halv(?:ed|es|ing)|by (?:about |roughly |almost |nearly )?half|(?:下降|减少|降低|缩短|缩小|减|少|降|跌)了?(?:约|近|大约|将近|差不多)?一半|减半|腰斩|降(?:了|到|至|为)?(?:原来的)?一半|half as|cut in half", 0.5),
+)  # fmt: skip
+_FACTOR: Final = re.compile("|".join(f"(?P<f{at}>{p})" for at, (p, _) in enumerate(_FACTORS)), re.IGNORECASE)
+_APPROX_BEFORE: Final = re.compile(
+    r"(?i)(?:约为?|大约|大概|大致|接近|将近|差不多|近|左右|[~∼～≈≃≅]|\b(?:about|around|roughly|approximately|approx\.?|nearly|"
+    r"almost|close to|circa|some|just (?:under|over|below|above|shy of)|a little (?:over|under)|slightly (?:over|under|above|below)))\s*(?:step\s)?[`*]*$"
+)
+_APPROX_AFTER: Final = re.compile(r"^[`*]*\s?(?:左右|上下|or so\b|-ish\b|多(?![少次种个样])|出头)")
+_ABOVE: Final = re.compile(
+    r"(?i)(?:(?<!不)(?<!未)(?<!没有)超过了?|(?<!不)高于|(?<!不)大于|(?<!不)多于|突破了?|超出|不低于|不少于|不小于|至少|\b(?:above|over|exceed(?:s|ed|ing)?|greater than|more than|"
+    r"higher than|larger than|longer than|beyond|at least|no less than|upwards of)|(?<![-=])>=?|≥|⩾)\s*(?:了\s*)?[`*]*$"
+)
+_BELOW: Final = re.compile(
+    r"(?i)(?:(?<!不)(?<!没有)(?<!从未)低于|(?<!不)小于|(?<!不)少于|不到|不足|不超过|不高于|至多|最多|未超过|未达到?|没有?超过|没到|没有达到|\b(?:below|under|less than|lower than|smaller than|"
+    r"shorter than|fewer than|at most|no more than|not exceed(?:ing)?|did not exceed|never exceed(?:s|ed|ing)?|(?:does|do|did) not (?:exceed|reach)|"
+    r"never (?:[a-z]+ )?(?:above|over)|not above)|<=?|≤|⩽)\s*(?:了\s*)?[`*]*$"
+)
+_AT_LEAST: Final = re.compile(
+    r"(?i)(?:未低于|没有?低于|不曾低于|never (?:[a-z]+ )?(?:below|under)|not below|did not (?:fall|drop) below)\s*[`*]*$"
+)
+_AFTER_BOUND: Final = re.compile(
+    r"^[`*]*\s?(?:(以上|之上|or more|or higher|\+(?=[\s，,。.]|$))|(以下|之下|以内|or less|or lower))"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """A number in a text.
+
+    Attributes:
+        start, end: characters of it, unit included.
+        text: these characters.
+        number: as written, scale applied, unit not.
+        half: half a unit of the last shown digit, like ``number``; the whole allowance where it is "about".
+        unit: class of the unit (``%``, ``pp``, ``s``, ``ms``, ``gib``, ``rate``, ``tokens``, ``gpus``, ``ratio`` …) or "".
+        factor: to the base of the unit's class (``min``: 60).
+        sign: ``+``, ``-``, ``±`` or "".
+        approx: "about" or the like stands beside it.
+        bound: ``>`` or ``<`` where it is stated as a bound.
+        digits: significant digits shown.
+    """
+
+    start: int
+    end: int
+    text: str
+    number: float
+    half: float
+    unit: str = ""
+    factor: float = 1.0
+    sign: str = ""
+    approx: bool = False
+    bound: str = ""
+    digits: int = 1
+    decimals: int = 0
+
+
+def quantities(text: str, masked: list[tuple[int, int]]) -> list[Quantity]:
+    """Every quantity of a text outside the masked spans (names, steps), left to right."""
+    found: list[Quantity] = []
+    for match in _NUMBER.finditer(text):
+        end = match.end()
+        if any(a < match.end("body") and match.start("body") < b for a, b in masked):
+            continue
+        cut = min((a for a, _ in masked if match.end("body") <= a < end), default=end)
+        found.append(_quantity(text, match, cut))
+    for match in _SPECIAL.finditer(text):
+        if not any(a < match.end() and match.start() < b for a, b in masked):
+            body = match["body"].lower()
+            value = math.nan if body == "nan" else -math.inf if (match["sign"] or "") in {"-", "−"} else math.inf
+            found.append(Quantity(match.start(), match.end(), match.group(), value, 0.0))
+    for pattern, numerals in ((_WORD_NUMBER, False), (_CHINESE_NUMBER, True)):
+        for match in pattern.finditer(text):
+            if any(a < match.end() and match.start() < b for a, b in masked):
+                continue
+            value = float(chinese_number(match["word"]) if numerals else _WORDS[match["word"].lower()])
+            unit, factor = _unit(match)
+            if numerals and unit == "steps" and value == 1:
+                continue  # 一步 is a figure of speech
+            if value == 1:
+                continue
+            near = _APPROX_AFTER.search(text[match.end() : match.end() + 6]) or _APPROX_BEFORE.search(
+                text[: match.start()][-24:]
+            )
+            half = (0.25 if near else 0.1) * value if unit == "ratio" else 0.0
+            found.append(Quantity(match.start(), match.end(), match.group(), value, half, unit, factor, digits=2))
+    for match in _FACTOR.finditer(text):
+        if not any(a < match.end() and match.start() < b for a, b in masked):
+            value = next(_FACTORS[int(name[1:])][1] for name, held in match.groupdict().items() if held)
+            found.append(
+                Quantity(match.start(), match.end(), match.group(), value, 0.12 * value, "factor", approx=True)
+            )
+    found.sort(key=lambda q: (q.start, -q.end))
+    kept: list[Quantity] = []
+    for quantity in found:
+        if not kept or quantity.start >= kept[-1].end:
+            kept.append(quantity)
+    return kept
+
+
+def _unit(match: re.Match[str]) -> tuple[str, float]:
+    for at, (_, name, factor) in enumerate(_UNITS):
+        if match.groupdict().get(f"u{at}"):
+            return name, factor
+    return "", 1.0
+
+
+def _quantity(text: str, match: re.Match[str], cut: int) -> Quantity:
+    body = match["body"].replace(",", "")
+    exponent = 0
+    if match["exp"]:
+        shown = match["exp"].translate(_SUPERSCRIPTS).replace("−", "-")
+        exponent = int(re.search(r"[-+]?\d+$", shown.rstrip(")}")).group())  # type: ignore[union-attr]
+    decimals = len(body.partition(".")[2])
+    scale = _SCALES.get(match["scale"] or "", 1.0)
+    unit, factor = _unit(match)
+    if not unit and re.search(
+        r"(?i)\bfactor of\s*(?:about |roughly |~)?[`*]*$", text[max(0, match.start() - 24) : match.start()]
+    ):
+        unit = "ratio"
+    end = match.end()
+    if cut < end:  # a name begins where a unit was read
+        end, unit, factor = cut, "", 1.0
+        while end > match.end("body") and text[end - 1].isspace():
+            end -= 1
+    place = 10.0 ** (exponent - decimals) * scale
+    number = float(body) * 10.0**exponent * scale
+    sign = (match["sign"] or "").strip()
+    sign = "-" if sign and sign in "-−–﹣－" else "+" if sign in {"+", "＋"} else sign
+    before, after = text[max(0, match.start() - 40) : match.start()], text[end : end + 12]
+    approx = bool(_APPROX_BEFORE.search(before) or _APPROX_AFTER.search(after))
+    half = place / 2
+    if approx:
+        bare = body.replace(".", "").lstrip("0")
+        zeros = len(bare) - len(bare.rstrip("0")) if decimals == 0 else 0
+        half = place * 10**zeros
+        if len(bare.rstrip("0")) <= 1:
+            half = max(place, min(half, 0.15 * number))
+    digits = len(body.replace(".", "").lstrip("0")) or 1
+    return Quantity(
+        match.start(), end, text[match.start() : end].strip(), -number if sign == "-" else number, half, unit, factor,
+        sign, approx, _bound(before, after), digits, decimals,
+    )  # fmt: skip
+
+
+def _bound(before: str, after: str) -> str:
+    if _AT_LEAST.search(before):
+        return ">"
+    if _BELOW.search(before):
+        return "<"
+    if _ABOVE.search(before):
+        return ">"
+    match = _AFTER_BOUND.search(after)
+    return "" if match is None else ">" if match[1] else "<"
+
+
+def chinese_number(text: str) -> int:
+    """A Chinese numeral below 1000 (``三`` → 3, ``十二`` → 12, ``一百零五`` → 105)."""
+    total, digit = 0, 0
+    for char in text:
+        if char in _DIGITS:
+            digit = _DIGITS[char]
+        else:
+            total += (digit or 1) * {"十": 10, "百": 100}[char]
+            digit = 0
+    return total + digit

@@ -1,0 +1,163 @@
+"""Numbers about two metrics: shares, factors, differences, sums, rates over all GPUs."""
+
+# ruff: noqa: E501 (patterns stay on one line)
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from assistant.ground.binding import Frame
+from assistant.ground.chains import Chains
+from assistant.ground.cues import change_cue, cue, outside
+from assistant.ground.deciding import Decision
+from assistant.ground.lexicon import Named
+from assistant.ground.quantities import Quantity
+from assistant.ground.table import agrees
+from assistant.ground.verdicts import as_shown, plain
+
+
+class Relations(Chains):
+    """Decides numbers that relate two metrics."""
+
+    def _share(self, frame: Frame, q: Quantity, key: str, steps: Sequence[int], clause: str) -> Decision | None:
+        table = self.table
+        total = table.total_time()
+        divided = key == total and re.search(r"\S\s*[/÷]\s*\S", frame.text[: q.start]) is not None
+        if q.unit != "%" or not (
+            cue("share").search(clause) or divided or (table.kind(key) == "seconds" and key != total)
+        ):
+            return None
+        others = [n.keys[0] for n in frame.names if n.keys and key not in n.keys and n.start < q.start]
+        if key == total and others:
+            key, others = others[0], []
+        wholes = [*others, *([total] if total and total != key else [])]
+        span = list(steps or table.held(key))
+        first: tuple[float, int] | None = None
+        if key == total:
+            return None
+        for whole in wholes:
+            if table.kind(whole) != table.kind(key):
+                continue
+            shares = [
+                (a / b, s) for s in span if (a := table.value(key, s)) is not None and (b := table.value(whole, s))
+            ]
+            if not shares:
+                continue
+            averaged = sum(v for v, _ in shares) / len(shares)
+            fits = [agrees(q.number * 0.01, q.half * 0.01, v, bound=q.bound) for v, _ in shares]
+            whole_fits = agrees(q.number * 0.01, q.half * 0.01, averaged, bound=q.bound)
+            if fits[-1] or (any(fits) and not steps and len(shares) <= 6) or (whole_fits and len(shares) > 1):
+                value, step = shares[-1]
+                fact = table.ledger.share(key, whole, step, value, run=table.run,
+                                          inputs=[table.ledger.value(key, step, table.run), table.ledger.value(whole, step, table.run)])  # fmt: skip
+                return Decision("supported", "", fact.id, key, step)
+            first = first or shares[-1]
+        if first is None:
+            return None
+        value, step = first
+        return Decision(
+            "contradicted",
+            self.say("share", metric=key, step=step, true=f"{plain(value * 100, 3)}%", shown=q.text),
+            None,
+            key,
+            step,
+        )
+
+    def _of_two(self, frame: Frame, index: int, name: Named) -> Decision | None:
+        """A factor or a difference between two metrics that the sentence names."""
+        q, table = frame.numbers[index], self.table
+        others = [n for n in frame.names if n.keys and not set(n.keys) & set(name.keys)]
+        steps, _ = self.scope(frame, index, name.keys[0] if name.keys else "")
+        if summed := self._sum(frame, q, steps):
+            return summed
+        after = frame.text[q.end : q.end + 24]
+        if q.unit in {"ratio", "factor"} and (
+            re.match(r"(?i)\s*(?:as (?:long|large|much|high) as\s+)?(?:the|its)?\s*(?:mean|average)", after)
+            or re.search(r"(?:平均|均值)(?:值)?的\s*[`*]*$", frame.text[: q.start])
+        ):
+            means = [f"{key.rsplit('/', 1)[0]}/mean" for key in name.keys if "/" in key]
+            others = [
+                *others,
+                *(Named(0, 0, "", (m,)) for m in means if m in self.table.run.columns and m not in name.keys[:1]),
+            ]
+        if q.unit == "%" and not re.search(
+            r"(?i)^[`*\s]*(?:higher|lower|more|less|longer|shorter|larger|smaller|faster|slower|greater)|(?:高|低|多|少|长|短|快|慢)(?:了|出)?(?:约)?\s*[`*]*$",
+            after if after.strip()[:1].isascii() and after.strip() else frame.text[: q.start],
+        ):
+            return None
+        if not others or not name.keys or (q.unit not in {"ratio", "factor", "%"} and not change_cue(frame, q)):
+            return None
+        for other in others:
+            for key in name.keys[:3]:
+                for step in steps or table.held(key)[-1:]:
+                    a, b = table.value(key, step), table.value(other.keys[0], step)
+                    if a is None or b is None or table.kind(key) != table.kind(other.keys[0]) or not a or not b:
+                        continue
+                    if other.start and other.end <= name.start and not other.statistic:
+                        a, b = b, a  # what is named first is what is compared
+                    if q.unit in {"ratio", "factor"}:
+                        less = cue("lower").search(frame.text) or re.search(
+                            r"(?i)faster|shorter|smaller|快|短|[低少小]", frame.text
+                        )
+                        options: Iterable[float] = (a / b, b / a) if less else (a / b,)
+                    elif q.unit == "pp":
+                        options = (abs(a - b) * 100,)
+                    elif q.unit == "%":
+                        options = (abs(a / b - 1) * 100,)
+                    else:
+                        options = (abs(a - b),)
+                    held = [(q.number, q.half)] if q.unit in {"ratio", "factor", "%", "pp"} else table.readings(q, key)
+                    if any(agrees(abs(n), h, v, bound=q.bound) for v in options for n, h in held):
+                        return Decision("supported", "", None, key, step)
+        return None
+
+    def _sum(self, frame: Frame, q: Quantity, steps: Sequence[int]) -> Decision | None:
+        """``A and B together take 4.1 s``: the sum of the metrics named before, at a step."""
+        named = list(dict.fromkeys(n.keys[0] for n in frame.names if n.keys and n.end <= q.start))
+        table = self.table
+        clause = outside(frame, *frame.clause_span(q.start))
+        if not cue("total").search(clause) or not named:
+            return None
+        if len(named) == 1:
+            rows = table.finite(named[0], self._span(frame) or (steps if len(steps) > 1 else None))
+            if len(rows) < 2 or len(steps) == 1:
+                return None
+            true, key = sum(v for _, v in rows), named[0]
+        elif len(steps) == 1 and len(named) <= 4:
+            cells = [table.value(key, steps[0]) for key in named]
+            if any(c is None for c in cells):
+                return None
+            true, key, rows = sum(c for c in cells if c is not None), named[0], [(steps[0], cells[0] or 0.0)]
+        else:
+            return None
+        held = table.readings(q, key, true)
+        if not held:
+            return None
+        fact = self._aggregate_fact(key, "sum", true, rows)
+        if any(agrees(a, b, true, bound=q.bound) for a, b in held):
+            return Decision("supported", "", fact, key)
+        return Decision(
+            "contradicted", self.say("sum", true=as_shown(true, q, table.kind(key)), shown=q.text), fact, key
+        )
+
+    def _across(self, frame: Frame, q: Quantity, key: str, steps: Sequence[int]) -> Decision | None:
+        """``677 tokens/s across workers``: a rate per GPU told as that of all."""
+        table = self.table
+        if key != "perf/throughput" or q.unit not in {"rate", "", "tokens"} or change_cue(frame, q):
+            return None
+        clause = outside(frame, *frame.clause_span(q.start))
+        if cue("per_gpu").search(clause) or not cue("across").search(clause):
+            return None
+        held = [s for s in (steps or table.held(key)) if table.derived("cluster_throughput", s) is not None]
+        if not held:
+            return None
+        for step in held:
+            fact = table.derived("cluster_throughput", step)
+            if fact is not None and agrees(q.number, q.half, float(fact.value or 0), bound=q.bound):
+                return Decision("supported", "", fact.id, key, step)
+        step = next((s for s in held if self.cell(q, key, s).status == "supported"), held[-1])
+        fact, gpus = table.derived("cluster_throughput", step), table.derived("n_gpus", step)
+        if fact is None or gpus is None:
+            return None
+        note = self.say("per_gpu", shown=q.text, gpus=gpus.value, true=plain(float(fact.value or 0), 4))
+        return Decision("contradicted", note, fact.id, key, step)

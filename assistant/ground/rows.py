@@ -1,0 +1,374 @@
+"""Cells of a Markdown table as claims: the metric from the row or the column, the step from the column or the row."""
+
+# ruff: noqa: E501 (patterns stay on one line)
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
+
+from assistant.ground.binding import Carried, Frame
+from assistant.ground.cues import cue
+from assistant.ground.deciding import Decision
+from assistant.ground.extra import stated
+from assistant.ground.judging import Judge
+from assistant.ground.lexicon import Lexicon, Named
+from assistant.ground.masks import masked_spans
+from assistant.ground.places import Place, places
+from assistant.ground.quantities import quantities
+from assistant.ground.sentences import Unit
+from assistant.ground.verdicts import Claim
+from assistant.model import Fact
+
+_CHANGE: Final = re.compile(r"(?i)change|delta|Δ|diff|变化|差|增减|涨跌|幅|→|->|\bvs\b|growth|relative")
+_FACTOR: Final = re.compile(r"(?i)^\W*(?:ratio|factor|×|x|倍数?|比值|times)\W*$")
+_CHANGE_ROW: Final = re.compile(
+    r"(?i)^\W*(?:relative )?(?:change|delta|Δ|diff(?:erence)?|变化|差值?|增幅|涨跌幅?|变动)(?:率|量|幅度)?\W*$"
+)
+_NOISE: Final = re.compile(
+    r"(?i)noise|噪声|std\.? ?err|标准误|interval|区间|p[- ]?value|slope|斜率|significan|显著|每步|per step|growth"
+)
+_STEP_COLUMN: Final = re.compile(
+    r"(?i)^\W*(?:(?:global|training|train|logged)[_ ]?)?(?:steps?|步数?|iter(?:ation)?s?|epoch|第几步|训练步数?|step 编号)\W*(?:no\.?|number|编号)?\W*$"
+)
+_LINE_COLUMN: Final = re.compile(r"(?i)^\W*(?:lines?|行号?|rows?)\W*$")
+_GONE: Final = re.compile(r"(?i)^\W*(?:n/?a|—|–|-{1,3}|missing|none|null|缺失|无|没有)?\W*(?:\(.*\)|（.*）)?$")
+
+
+class RowReader:
+    """Reads the rows of one table after another.
+
+    Args:
+        lexicon: the run's names.
+        judge: decides.
+        extra: further facts that a cell may state.
+    """
+
+    def __init__(self, lexicon: Lexicon, judge: Judge, extra: Sequence[Fact] = ()) -> None:
+        self.lexicon, self.judge, self.extra = lexicon, judge, extra
+        self.last_step: int | None = None
+        self.row_key: str | None = None
+        self.rows: list[int] = []
+
+    def begin(self) -> None:
+        """A new table."""
+        self.last_step = None
+        self.rows = []
+
+    def claims(self, text: str, unit: Unit, context: Carried) -> list[Claim]:
+        """The claims of one row."""
+        cells = [text[a:b] for a, b in unit.cells]
+        if not cells:
+            return []
+        head = list(unit.header) + [""] * (len(cells) - len(unit.header))
+        row_name = self._name(cells[0])
+        row_steps = self._steps(cells[0]) or (self._bare_step(cells[0]) if _STEP_COLUMN.match(head[0]) else ())
+        column_steps = [self._steps(title) or self._heading_step(title, head) for title in head]
+        found: list[Claim] = []
+        self.row_key = None
+        start_at = 1 if len(cells) > 1 and (row_name or row_steps or not re.search(r"\d", cells[0])) else 0
+        change_row = bool(_CHANGE_ROW.match(cells[0])) and len(self.rows) >= 2
+        for at in range(start_at, len(cells)):
+            if at >= len(unit.cells) or _LINE_COLUMN.match(head[at] if at < len(head) else ""):
+                continue
+            title = head[at]
+            if (
+                row_name is not None
+                and row_name.keys
+                and _STEP_COLUMN.match(title.replace("所在", "").replace("at ", ""))
+            ):
+                found += self._extreme_step(text, unit, at, row_name, head)
+                continue
+            name = row_name or self._name(title)
+            if row_name:
+                name = self._sibling(row_name, title)
+            elif name is None and at and row_steps:
+                name = self._name(head[0])
+            steps = (
+                row_steps
+                or column_steps[at]
+                or (column_steps[0] if not any(column_steps[1:]) else ())
+                or context.steps
+                or (context.pair or ())
+                or (context.span or ())
+            )
+            if name is None and context.names:
+                name = context.names[-1]
+            if name is not None and row_name is None and (statistic := self._label(cells[0])):
+                name = replace(self._with(name, statistic), statistic=statistic)
+                steps = context.steps
+            change = bool(_CHANGE.search(title) or _FACTOR.match(title)) and (
+                not column_steps[at] or bool(re.search(r"(?i)change|变化|Δ|delta|diff|差", title))
+            )
+            if change_row:
+                name, steps, change = self._name(title) or name, (self.rows[0], self.rows[-1]), True
+            if _NOISE.search(title) and not change:
+                continue
+            found += self._cell(
+                text,
+                unit,
+                at,
+                name,
+                steps,
+                title,
+                change=change,
+                all_steps=column_steps,
+                row_steps=row_steps,
+                head=head,
+            )
+        if row_steps and len(row_steps) == 1:
+            self.last_step = row_steps[0]
+            self.rows.append(row_steps[0])
+        return found
+
+    def _cell(  # noqa: PLR0917
+        self, text: str, unit: Unit, at: int, name: Named | None, steps: tuple[int, ...], title: str, *, change: bool,
+        all_steps: list[tuple[int, ...]], row_steps: tuple[int, ...], head: list[str],
+    ) -> list[Claim]:  # fmt: skip
+        start, end = unit.cells[at]
+        part = text[start:end]
+        own = [n for n in self.lexicon.named(part) if n.keys or n.absent]
+        if own:
+            name = own[0]
+        if name is None or (change and not name.keys):
+            return []
+        inside = places(part, self.judge.table.steps)
+        spare = masked_spans(part, self.judge.table.run, own, inside)
+        numbers = quantities(part, spare)
+        parts = [*re.findall(r"[（(]([^()（）]+)[)）]", title), re.sub(r"[（(].*?[)）]", "", title)]
+        unit_of = [
+            q
+            for part_ in parts
+            for word in re.split(r"[,，;；]", part_)
+            for q in quantities("1 " + word.strip(), [])
+            if word.strip().lower() not in {"min", "m", "max"} and q.unit in {"s", "ms", "gib", "%", "tokens", "rate"}
+        ]
+        if unit_of:
+            numbers = [q if q.unit else replace(q, unit=unit_of[0].unit, factor=unit_of[0].factor) for q in numbers]
+        claims = []
+        if change and _FACTOR.match(title):
+            numbers = [q if q.unit else replace(q, unit="ratio") for q in numbers]
+        if (
+            not numbers
+            and name.keys
+            and (word := self._direction(part, name, self._change_pair(all_steps, row_steps, steps)))
+        ):
+            claims.append(Claim(part, start, end, word.status, word.reason, word.fact))
+        if change:
+            pair = self._change_pair(all_steps, row_steps, steps)
+            carried = Carried((name,), pair or (), pair, None)
+        else:
+            carried = Carried(
+                (name,), steps if len(steps) == 1 else (), None, (min(steps), max(steps)) if len(steps) > 1 else None
+            )
+            if len(steps) == 2 and re.search(r"(?i)→|->|\bvs\b|versus|对比|/", title):
+                carried = Carried((name,), steps, (steps[0], steps[1]))
+        if len(inside) > 1 and not change:
+            carried = Carried((name,))
+        elif inside:
+            carried = Carried((name,), inside[0].steps, None, None)
+        for index, q in enumerate(numbers):
+            frame = Frame(part, [], [], numbers, carried)
+            self.judge.begin()
+            if change:
+                decision = self._change(frame, index, name, carried.pair)
+            else:
+                shown = replace(name, statistic=name.statistic or self._aggregate(title, steps))
+                frame = Frame(part, [], inside if len(inside) > 1 else [], numbers, replace(carried, names=(shown,)))
+                decision = self.judge.number(frame, index)
+                if decision is not None and decision.status == "supported" and decision.key is not None:
+                    self.row_key = decision.key
+            if decision is not None and decision.status != "supported" and stated(q, self.extra, name.keys, (), part):
+                decision = Decision("supported")
+            if decision is not None:
+                claims.append(
+                    Claim(
+                        part[q.start : q.end],
+                        start + q.start,
+                        start + q.end,
+                        decision.status,
+                        decision.reason,
+                        decision.fact,
+                    )
+                )
+        if (
+            not numbers
+            and steps
+            and len(steps) == 1
+            and name.keys
+            and _GONE.match(part)
+            and part.strip()
+            and not change
+        ):
+            value = self.judge.table.value(name.keys[0], steps[0])
+            if value is not None and re.search(r"(?i)n/?a|missing|缺|无|none|null", part):
+                cell = self.judge.table.run.cell(name.keys[0], steps[0])
+                note = self.judge.say(
+                    "held",
+                    metric=name.keys[0],
+                    step=steps[0],
+                    true=cell.value if cell else "",
+                    line=cell.line if cell else 0,
+                )
+                claims.append(Claim(part, start, end, "contradicted", note))
+        return claims
+
+    @staticmethod
+    def _label(text: str) -> str:
+        """The statistic that a row is of, by its label."""
+        for word, pattern in (
+            ("max", r"(?i)\W*(?:max(?:imum)?|peak|highest|最大值?|最高值?|峰值)\W*"), ("min", r"(?i)\W*(?:min(?:imum)?|lowest|最小值?|最低值?)\W*"),
+            ("mean", r"(?i)\W*(?:mean|average|avg|平均值?|均值)\W*"),
+        ):  # fmt: skip
+            if re.fullmatch(pattern, text):
+                return word
+        return ""
+
+    def _extreme_step(self, text: str, unit: Unit, at: int, name: Named, head: list[str]) -> list[Claim]:
+        """``| reward | 0.150 | 2 |`` under ``| metric | peak | step |``: the step of the extreme."""
+        start, end = unit.cells[at]
+        match = re.fullmatch(r"\D*(\d{1,7})\D*", text[start:end])
+        which = next((w for w in map(self._label, reversed(head[:at])) if w in {"max", "min"}), "")
+        if match is None or not which:
+            return []
+        first: Claim | None = None
+        for key in name.keys[:4]:
+            rows = self.judge.table.finite(key)
+            if not rows:
+                continue
+            best = (max if which == "max" else min)(v for _, v in rows)
+            where = [s for s, v in rows if v == best]
+            fact = self.judge.table.ledger.value(key, where[0], self.judge.table.run)
+            identity = fact.id if fact else None
+            if int(match[1]) in where:
+                return [Claim(text[start:end], start, end, "supported", "", identity)]
+            note = self.judge.say("extreme_step", metric=key, step=where[0], true=f"{best:.4g}")
+            first = first or Claim(text[start:end], start, end, "contradicted", note, identity)
+        return [] if first is None else [first]
+
+    def _direction(self, part: str, name: Named, pair: tuple[int, int] | None) -> Decision | None:
+        """A cell that says ``up`` or ``下降``."""
+        senses = {
+            sense
+            for sense in ("up", "down")
+            if cue(sense).search(f" {part} ") or re.fullmatch(rf"\W*{sense}\W*", part, re.IGNORECASE)
+        }
+        if len(senses) != 1:
+            return None
+        wanted = 1 if senses == {"up"} else -1
+        table = self.judge.table
+        first: Decision | None = None
+        for key in name.keys[:3]:
+            held = table.held(key)
+            a, b = pair or ((held[0], held[-1]) if len(held) > 1 else (0, 0))
+            x, y = table.value(key, a), table.value(key, b)
+            if x is None or y is None or a == b:
+                continue
+            fact = table.ledger.change(key, a, b, table.run)
+            identity = fact.id if fact else None
+            if (y - x) * wanted > 0:
+                return Decision("supported", "", identity, key)
+            note = self.judge.say(
+                "rose" if y > x else "fell" if y < x else "same",
+                metric=key,
+                first=a,
+                second=b,
+                from_=f"{x:.4g}",
+                to=f"{y:.4g}",
+            )
+            first = first or Decision("contradicted", note, identity, key)
+        return first
+
+    def _change(self, frame: Frame, index: int, name: Named, pair: tuple[int, int] | None) -> Decision | None:
+        q, table = frame.numbers[index], self.judge.table
+        if pair is None:
+            return None
+        first: Decision | None = None
+        keys = [key for key in name.keys if key == self.row_key] or list(name.keys[:4])
+        for key in keys:
+            x, y = table.value(key, pair[0]), table.value(key, pair[1])
+            if x is None or y is None:
+                continue
+            fact = table.ledger.change(key, *pair, table.run)
+            if self.judge.changes.is_change(q, table.kind(key), x, y):
+                return Decision("supported", "", fact.id if fact else None, key)
+            told = self.judge.changes.told_change(key, *pair, x, y, q)
+            first = first or Decision("contradicted", told, fact.id if fact else None, key)
+        return first
+
+    def _change_pair(
+        self, all_steps: list[tuple[int, ...]], row_steps: tuple[int, ...], steps: tuple[int, ...]
+    ) -> tuple[int, int] | None:
+        if len(steps) == 2 and not any(len(s) == 1 for s in all_steps):
+            return steps[0], steps[1]
+        columns = [s[0] for s in all_steps if len(s) == 1]
+        if len(columns) >= 2:
+            return columns[0], columns[-1]
+        if row_steps and len(row_steps) == 2:
+            return row_steps[0], row_steps[1]
+        if row_steps and self.last_step is not None:
+            return self.last_step, row_steps[0]
+        return (steps[0], steps[1]) if len(steps) == 2 else None
+
+    # -- headers -----------------------------------------------------------------------------------
+    def _name(self, text: str) -> Named | None:
+        named = [n for n in self.lexicon.named(text) if n.keys or n.derived or n.absent]
+        keyed = [n for n in named if n.keys or n.derived]
+        return keyed[0] if keyed else named[0] if named and "/" in named[0].text else None
+
+    def _sibling(self, name: Named, title: str) -> Named:
+        """``response_length`` in the row and ``max`` in the column's header."""
+        for word, pattern in (
+            ("max", r"(?i)^\W*max(?:imum)?\W*$|最大"),
+            ("min", r"(?i)^\W*min(?:imum)?\W*$|最小"),
+            ("mean", r"(?i)^\W*(?:mean|average|avg)\W*$|平均|均值"),
+        ):
+            if re.search(pattern, title):
+                return (
+                    self.lexicon._with_statistic(replace(name, exact=False), " " * name.start + name.text + f" {word}")
+                    if False
+                    else self._with(name, word)
+                )
+        return name
+
+    def _with(self, name: Named, statistic: str) -> Named:
+        siblings = [f"{key.rsplit('/', 1)[0]}/{statistic}" for key in name.keys]
+        held = tuple(s for s in siblings if s in self.judge.table.run.columns)
+        return replace(name, keys=(*held, *name.keys) if held else name.keys, statistic=statistic)
+
+    @staticmethod
+    def _statistic(title: str, row_name: Named | None, context: Carried) -> Named | None:
+        return None
+
+    @staticmethod
+    def _aggregate(title: str, steps: tuple[int, ...]) -> str:
+        if len(steps) == 1:
+            return ""
+        if cue("maximum").search(title):
+            return "max"
+        if cue("minimum").search(title):
+            return "min"
+        return "mean" if cue("mean").search(title) else ""
+
+    def _steps(self, text: str) -> tuple[int, ...]:
+        found: list[Place] = places(text, self.judge.table.steps)
+        return found[0].steps if found else ()
+
+    def _bare_step(self, text: str) -> tuple[int, ...]:
+        match = re.fullmatch(r"\W*(\d{1,7})(?:\s*[→–-]+>?\s*(\d{1,7}))?\W*", text)
+        return () if match is None else tuple(int(g) for g in match.groups() if g)
+
+    def _heading_step(self, title: str, head: list[str]) -> tuple[int, ...]:
+        """A bare number above a column, where the first header says that these are steps."""
+        bare = [t for t in head[1:] if t.strip()]
+        all_steps = len(bare) > 1 and all(
+            re.fullmatch(r"\W*\d{1,7}\W*", t) and int(re.sub(r"\D", "", t)) in self.judge.table.steps for t in bare
+        )
+        if (
+            head
+            and (all_steps or re.search(r"(?i)step|步", head[0]))
+            and (match := re.fullmatch(r"\W*(\d{1,7})\W*", title))
+        ):
+            return (int(match[1]),)
+        return ()

@@ -1,0 +1,1 @@
+"""Evaluations of answers with a model: faults, lies, injections, and what our side adds in time."""
