@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 
 from assistant.analysis.checks import covered
@@ -10,9 +11,9 @@ from assistant.analysis.trend import MIN_POINTS
 from assistant.ask.answer_single import progress, tail_of
 from assistant.ask.context import Context, key
 from assistant.ask.departures import all_checks
-from assistant.ask.findings import remedy, told
+from assistant.ask.findings import Told, remedy, told
 from assistant.ask.naming import central, named_keys
-from assistant.ask.parts import timed
+from assistant.ask.parts import number, timed
 from assistant.ask.steps import EPOCH_KEYS
 from assistant.ask.telling import trend_sentence
 from assistant.model import Verdict
@@ -34,7 +35,7 @@ def advice(context: Context) -> Verdict:
     checks.sort(key=lambda c: not set(c.metrics) & set(named))  # what the question is about comes first
     findings = told(context, checks[:MOST_ADVISED])
     if findings:
-        summary = say("advice.some", first=findings[0].sentence)
+        summary = say(f"advice.{_word(context, findings)}", first=findings[0].sentence) + _checkpoint(context)
     else:
         summary = say("advice.none" if covered(context.run) else "explain.not_covered")
     doc.paragraph(f"**{summary}**")
@@ -45,18 +46,72 @@ def advice(context: Context) -> Verdict:
         doc.bullets([one.line if place == 0 else one.whole(context.language)])
         measures = remedy(context, one)
         if measures:
-            doc.paragraph(say("advice.measures"), measures)
+            doc.paragraph(measures)
             doc.paragraph(context.quote(one.card, "not") if one.card is not None else "")
     doc.bullets([*_outcomes(context, named), *([] if findings else _open_points(context))])
     for metric in named[:2] if not findings else []:
         card = context.card(metric)
         if card is not None:
             doc.paragraph(context.quote(card, "read"))
-    doc.paragraph(say("advice.condition"))
+    if not findings:
+        doc.paragraph(say("advice.condition"))
     context.metrics.extend(named)
     worst = next((s for s in ("critical", "warning") if any(c.severity == s for c in checks)), None)
     enough = len(context.train_steps) >= MIN_POINTS and covered(context.run)
     return Verdict(worst or ("healthy" if enough else "insufficient_data"), unmark(summary), "medium")
+
+
+#: What a question asks about, and the rules that speak for doing it.
+_ASKED = {
+    "stop": (
+        re.compile(r"(?i)早停|停(?!滞)|继续|接着(?:跑|训)|\b(?:stop|kill|continue|abort)|keep (?:going|training)"),
+        re.compile(
+            r"not_finite|reward_hacking|policy_breakdown|gradients_explode|entropy_explosion|held_out_loss_rises"
+            r"|loss_(?:divergence|regained|above_start)|constant_score|validation_falling|token_accuracy_lost"
+        ),
+    ),
+    "longer": (
+        re.compile(
+            r"(?i)(?:放宽|加大|调大|提高|增大|加长|raise|increase|allow|longer|bigger|larger).{0,20}(?:len|长度|上限|token|response)"
+            r"|(?:长度|上限|length|tokens?).{0,10}(?:放宽|加大|调大|提高|不够|调高)"
+        ),
+        re.compile(r"truncation"),
+    ),
+}  # fmt: skip
+_CHECKPOINT = re.compile(r"(?i)存档|检查点|checkpoint|ckpt|早停|回退|回滚|early[- ]stop|roll ?back")
+
+
+def _word(context: Context, findings: list[Told]) -> str:
+    """With which words the first finding answers what is asked: yes to it, or that something else comes first."""
+    for name, (asked, rules) in _ASKED.items():
+        if asked.search(context.query.text):
+            first = next((one for one in findings if rules.search(one.check.rule)), None)
+            if first is None:
+                return f"not_yet_{name}" if name == "stop" else "some"
+            findings.remove(first)
+            findings.insert(0, first)
+            return name
+    return "some"
+
+
+def _checkpoint(context: Context) -> str:
+    """Which checkpoint validation speaks for, where the question is about stopping or which to keep."""
+    if not _CHECKPOINT.search(context.query.text):
+        return ""
+    found = role(context.run, "val_accuracy") or role(context.run, "held_out_loss")
+    if found is None or not found.spelling.plain:
+        return ""
+    metric = found.metrics[0]
+    facts = [f for s in context.run.series(metric)[0] if (f := context.value(metric, s)) is not None]
+    held = [f for f in facts if isinstance(f.value, (int, float)) and math.isfinite(f.value)]
+    if len(held) < 2:
+        return ""
+    lower = found.role == "held_out_loss"
+    best = (min if lower else max)(held, key=number)
+    if best is held[-1]:
+        return ""
+    side = "lowest" if lower else "highest"
+    return " " + context.say(f"advice.checkpoint_{side}", metric=metric, best=best, last=held[-1])
 
 
 _IF = re.compile(r"(?i)如果|假如|假设|要是|万一|\bif\b|\bsuppose\b|what would happen|hypothetical")
@@ -93,7 +148,7 @@ def _about_named(context: Context, named: list[str]) -> list[str]:
         if asserted and trend.direction == other_way and not hypothetical(context.query.text):
             word = context.say(f"premise.word_{asserted}")
             sentence = context.say("premise.no_such_trend", metric=metric, word=word, trend=sentence)
-        lines.append(sentence + tail_of(context, metric))
+        lines.append(sentence + tail_of(context, metric, sentence))
     return lines
 
 
@@ -108,7 +163,7 @@ def _outcomes(context: Context, named: list[str]) -> list[str]:
         trend = context.ledger.trend(metric)
         if trend is not None:
             _, sentence = progress(context, metric, trend)
-            lines.append(sentence + tail_of(context, metric))
+            lines.append(sentence + tail_of(context, metric, sentence))
             context.cite(context.card(metric))
     return lines
 

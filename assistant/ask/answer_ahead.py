@@ -13,6 +13,7 @@ from assistant.analysis.trend import MIN_POINTS
 from assistant.ask.context import Context
 from assistant.ask.naming import central, named_keys, unknown
 from assistant.ask.parts import number
+from assistant.ask.possible import possible
 from assistant.ask.telling import trend_sentence
 from assistant.model import Fact, Verdict
 from assistant.write.document import unmark
@@ -25,6 +26,11 @@ _TOTAL = re.compile(
 )
 #: "the next 10 steps", "接下来 10 步".
 _NEXT = re.compile(r"(?i)(?:next|接下来|之后|未来|往后|再(?:跑|训|过)?)\s*(\d{1,5})\s*(?:个)?\s*(?:步|steps?)")
+#: "for 100 more steps", "再跑 100 步": so many steps from the last one on, whatever the total.
+_MORE = re.compile(
+    r"(?i)(\d{1,7})\s+(?:more|further|additional|extra|other)\s+steps?"
+    r"|(?:再|继续|多)(?:跑|训练|训|练)?\s*(\d{1,7})\s*(?:个)?\s*(?:步|steps?)"
+)
 #: Steps ahead that are shown where the question names none.
 USUAL = 10
 PER = 100
@@ -79,7 +85,7 @@ def _value(context: Context, metric: str, trend: Fact) -> str:
         step = last + int(following[1])
     else:
         step = last + max(1, min(USUAL, (trend.n or 1) // 2))
-    fact, reason = forecast(context.ledger, metric, step)
+    fact, reason = forecast(context.ledger, metric, step, possible=possible(context, metric))
     if fact is None:
         asked = context.ledger.constant("step_ahead", step, "the question")
         return context.say(f"ahead.refused_{reason}", metric=metric, at=asked)
@@ -90,7 +96,7 @@ def _value(context: Context, metric: str, trend: Fact) -> str:
 
 
 def _reach(context: Context, metric: str, target: float) -> str:
-    fact, reason = reach(context.ledger, metric, target)
+    fact, reason = reach(context.ledger, metric, target, possible=possible(context, metric))
     asked = context.ledger.constant("target", target, "the question")
     shown = context.doc.show(asked, None, context.kind_of(metric))
     if fact is None:
@@ -105,6 +111,9 @@ def _reach(context: Context, metric: str, target: float) -> str:
 def time_left(context: Context) -> Verdict:
     """Seconds until the run ends, from the last step times; refused where the total is not known."""
     doc, say, run = context.doc, context.say, context.run
+    more = _MORE.search(context.query.text)
+    if more is not None:
+        return _time_of_steps(context, int(more[1] or more[2]))
     stated = _TOTAL.search(context.query.text)
     asked = None if stated is None else int(next(group for group in stated.groups() if group))
     total = asked if asked is not None else total_steps(run)
@@ -114,6 +123,8 @@ def time_left(context: Context) -> Verdict:
     if metric is not None:
         context.metrics.append(metric)
     last = max(run.distinct_steps)
+    if total is not None and total <= last:
+        fact, reason = None, "done"
     if fact is not None and total is not None and isinstance(fact.value, float):
         source = "question" if asked is not None else "log"
         number = context.ledger.constant("total_steps", total, f"the {source}")
@@ -130,12 +141,36 @@ def time_left(context: Context) -> Verdict:
         values: dict[str, Any] = {"last": last} | ({} if total_fact is None else {"total": total_fact})
         text = say(f"eta.refused_{reason}" if reason != "done" or total_fact else "eta.refused_no_total", **values)
         doc.paragraph(f"**{text}**")
+        if total_fact is not None and reason != "done" and total is not None:
+            left = context.ledger.derived(
+                "steps_left", total - last, inputs=[total_fact], formula=f"total_steps − {last}"
+            )  # fmt: skip
+            doc.paragraph(say("eta.steps_left", left=left, total=total_fact, last=last))
         if metric is not None and reason in {"no_total", "few_points"}:
             doc.paragraph(_pace(context, metric), say("eta.tell_total") if reason == "no_total" else "")
     if trend is not None and metric is not None and (trend.n or 0) >= MIN_POINTS:
         doc.paragraph(trend_sentence(context, metric, trend))
     code = (trend.direction if trend is not None and fact is not None else None) or "inconclusive"
     return Verdict(code, unmark(text), "medium" if fact is not None else "low")
+
+
+def _time_of_steps(context: Context, more: int) -> Verdict:
+    """How long so many further steps take, from the last step times."""
+    run, say = context.run, context.say
+    last = max(run.distinct_steps)
+    fact, reason = remaining(context.ledger, total=last + more)
+    metric = next((name for name in STEP_TIMES if name in run.columns), None)
+    count = context.ledger.constant("further_steps", more, "the question")
+    if metric is not None:
+        context.metrics.append(metric)
+    if fact is None:
+        text = say("eta.more_refused" if reason == "no_step_times" else "eta.refused_few_points", n=count, last=last)
+        context.doc.paragraph(f"**{text}**")
+        return Verdict("inconclusive", unmark(text), "low")
+    text = say("eta.more", n=count, v=fact, last=last)
+    context.doc.paragraph(f"**{text}**")
+    context.doc.paragraph(say("eta.assumes"))
+    return Verdict("answered", unmark(text), "medium")
 
 
 def _pace(context: Context, metric: str) -> str:

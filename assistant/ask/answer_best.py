@@ -80,6 +80,12 @@ def _judge(context: Context) -> str | None:
     """What "best" is judged by: a validation taken more than once, else the training score."""
     names = ("val_accuracy", "held_out_loss", "score_mean", "reward_mean", "training_loss")
     found = [(name, held) for name in names if (held := role(context.run, name)) is not None and held.spelling.plain]
+    if found and found[0][0] == "val_accuracy" and len(found[0][1]) < 2:
+        # One validation is no choice: another metric that was validated more often is one.
+        counts = {m: len(context.run.columns[m].values) for m in context.run.metrics if is_validation(m)}
+        often = max((m for m in counts if _higher(context, m)), key=counts.__getitem__, default=None)
+        if often is not None and counts[often] > 1:
+            return often
     several = next((held for name, held in found if not name.startswith("val") or len(held) > 1), None)
     return several.metrics[0] if several is not None else found[0][1].metrics[0] if found else None
 

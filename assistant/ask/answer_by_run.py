@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from assistant.analysis.diagnosis import role
 from assistant.ask.answer_runs import MOST_RUNS, about
 from assistant.ask.context import Context, key
+from assistant.ask.departures import all_checks
 from assistant.ask.parts import number
 from assistant.ask.telling import trend_sentence
 from assistant.model import Fact, Run, Verdict
@@ -50,6 +51,7 @@ def by_run(context: Context, keys: list[str]) -> Verdict:
         context.metrics.append(metric)
         context.cite(context.card(metric))
     doc.blocks[slot] = f"**{texts[0]}**" + "".join(f"\n\n- {text}" for text in texts[1:])
+    doc.bullets(_broken(context))
     doc.paragraph(context.say("by_run.caution"))
     _not_one(context)
     return Verdict("inconclusive", unmark(texts[0]), "medium")
@@ -74,6 +76,16 @@ def trends(context: Context, keys: list[str]) -> Verdict:
     context.cite(context.card(metric))
     _not_one(context)
     return Verdict(code, unmark(texts[0]), "medium")
+
+
+def _broken(context: Context) -> list[str]:
+    """The gravest critical finding of each run that has one: what its values have to be read with."""
+    lines = []
+    for run in context.runs[:MOST_RUNS]:
+        one = about(context, run)
+        grave = [c for c in all_checks(one) if c.severity == "critical"]
+        lines += [context.say("runs.finding", name=run.name, first=one.finding(check)) for check in grave[:1]]
+    return lines
 
 
 def _not_one(context: Context) -> None:

@@ -6,12 +6,12 @@ import math
 import re
 
 from assistant.analysis.compare import compare_runs, compare_windows
-from assistant.analysis.validation import ValidationSet, validation_sets
+from assistant.analysis.validation import ValidationSet, problem_count, validation_sets
 from assistant.ask import answer_validation
 from assistant.ask.comparing import knowledge_of, tell
-from assistant.ask.context import Context, is_validation, key
+from assistant.ask.context import Context, benchmark_sizes, is_validation, key
 from assistant.ask.naming import central, named_keys
-from assistant.ask.parts import change_remarks, change_table, headlines
+from assistant.ask.parts import change_remarks, change_table, headlines, noise_text
 from assistant.ask.windows import windows_in
 from assistant.model import Fact, Verdict
 from assistant.write.document import unmark
@@ -29,6 +29,8 @@ _VERSUS = re.compile(
     r"|差别|差异|相差"
     r"|(?:和|跟|与|同|比).{1,24}(?:比|差|高|低|大|小|关系)|对比|比较"
 )
+#: Basis of a noise that is the most a share's sampling can do.
+BOUND = "share_bound"
 REWARDS = ("critic/score", "critic/rewards", "reward", "mean_reward")
 
 
@@ -211,7 +213,7 @@ def _training(context: Context, first: int, second: int) -> Verdict:
     code, summary = judge(context, decisive)
     doc.blocks[slot] = f"**{summary}**"
     doc.bullets(change_remarks(context, first, second))
-    if len(changes) > 1:
+    if len(changes) > 1 and any(change.significant for change in changes):
         looks = context.ledger.count("metrics_compared", len(changes), step=second)
         doc.paragraph(context.say("compare.multiple_looks", n=looks))
     context.metrics.extend(str(c.metric) for c in changes[:6])
@@ -275,9 +277,27 @@ def with_error(context: Context, change: Fact, table: ValidationSet) -> Fact:
                 errors.append(answer_validation.standard_error(context, other, step))
     known = [(e, e.value) for e in errors if e is not None and isinstance(e.value, float)]
     if len(known) < 2:
-        return change  # the scatter of the validations themselves, where there are enough of them
+        return _bounded(context, change, table)
     noise = math.sqrt(sum(value**2 for _, value in known))
     return context.ledger.with_noise(change, noise, "resampling", [fact for fact, _ in known])
+
+
+def _bounded(context: Context, change: Fact, table: ValidationSet) -> Fact:
+    """The change with the most that re-sampling answers to the same problems can do, where it is larger than that.
+
+    The variance of mean@N over P problems is at most p(1 − p)/(P·N) for a binary variable. A change within that bound
+    keeps the scatter of the validations themselves, where there are enough of them.
+    """
+    variances, inputs = [], []
+    for step in (change.from_step or 0, change.to_step or 0):
+        problems = problem_count(context.run, table, step, benchmark_sizes())
+        fact = context.value(str(change.metric), step)
+        if table.variable != "acc" or not problems or fact is None or not isinstance(fact.value, (int, float)):
+            return change
+        variances.append(max(0.0, fact.value * (1 - fact.value)) / (problems * table.samples))
+        inputs.append(fact)
+    noise = math.sqrt(sum(variances))
+    return context.ledger.with_noise(change, noise, BOUND, inputs) if abs(change.delta or 0) > 1.96 * noise else change
 
 
 def metrics(context: Context, keys: list[str], first: int, second: int) -> Verdict:
@@ -355,7 +375,7 @@ def judge(context: Context, change: Fact) -> tuple[str, str]:
         return "inconclusive", say(noise, metric=metric, c=change, limit=context.bound(change), **steps)
     better = ((change.delta or 0) > 0) == (direction == "higher_better")
     code = "improved" if better else "regressed"
-    return code, say(f"compare.{code}", metric=metric, c=change, **steps)
+    return code, say(f"compare.{code}", metric=metric, c=change, noise=noise_text(context, change), **steps)
 
 
 def _direction(context: Context, metric: str) -> str:

@@ -6,6 +6,7 @@ import math
 import re
 
 from assistant.analysis import derive
+from assistant.analysis.forecast import total_steps
 from assistant.ask.context import Context, key
 from assistant.ask.naming import absent, named_keys, steps_text, unknown, variant, wanted_steps, which
 from assistant.ask.parts import missing_lines
@@ -109,6 +110,10 @@ def _count_steps(context: Context) -> Verdict:
         train=context.ledger.count("training_steps", len(context.train_steps)),
         val=context.ledger.count("validations", len(context.validation_steps)),
     )  # fmt: skip
+    total = total_steps(context.run)
+    if total is not None:
+        known = context.ledger.constant("total_steps", total, "the log")
+        text += (" " if context.language == "en" else "") + context.say("eta.total_known", total=known, last=steps[-1])
     context.doc.paragraph(f"**{text}**")
     return Verdict("answered", unmark(text))
 

@@ -36,7 +36,8 @@ def values_of_named(context: Context, queries: Sequence[Query]) -> None:
     for metric in central(list(dict.fromkeys(named)))[:MOST]:
         trend = context.ledger.trend(metric) if metric not in told and metric not in EPOCH_KEYS else None
         if trend is not None:
-            lines.append(trend_sentence(context, metric, trend) + tail_of(context, metric))
+            said = trend_sentence(context, metric, trend)
+            lines.append(said + tail_of(context, metric, said))
             context.metrics.append(metric)
     if lines:
         context.doc.paragraph(context.say("named.lead"))

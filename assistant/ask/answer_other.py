@@ -11,7 +11,7 @@ from assistant.analysis.identities import largest_advantage
 from assistant.ask.answer_absent import thing_in, unlogged
 from assistant.ask.context import Context, key
 from assistant.ask.naming import absent
-from assistant.ask.parts import as_rate, missing_row, note, number, time_part, timed, top_advantage
+from assistant.ask.parts import as_rate, missing_row, note, number, time_part, timed, top_advantage, validation_time
 from assistant.model import Fact, Verdict
 from assistant.write.document import unmark
 
@@ -21,6 +21,8 @@ _PER_GPU = re.compile(r"(?i)(?:每|一)(?:张|块|个)?\s*(?:卡|gpu)|per (?:gpu
 _STAGES = re.compile(
     r"(?i)阶段|占|share|fraction|环节|拆|哪部分|花在哪|瓶颈|stage|phase|\bpart\b|break ?down|bottleneck|where"
 )
+#: Share of all the time from which that of validations belongs to the answer's first sentence.
+NOTABLE = 0.05
 #: How many further steps are tried where the first does not imply a quantity.
 MOST_STEPS = 60
 #: Keys of the whole throughput and of one GPU's, and how far from a whole number their ratio may be.
@@ -297,8 +299,12 @@ def bottleneck(context: Context) -> Verdict:
         return Verdict("no_data", unmark(text))
     first, total = found.shares[0], context.doc.show(found.total, None, "seconds")
     summary = context.say("bottleneck.summary", share=first, stage=key(str(first.name)), total=total)
-    context.doc.paragraph(f"**{summary}**")
+    aside, part = validation_time(context) if slot.kind == "none" else ("", 0.0)
+    large = part >= NOTABLE
+    gap = "" if context.language == "zh" else " "
+    context.doc.paragraph(f"**{summary}{gap}{aside}**" if large else f"**{summary}**")
     time_part(context, found.step)
+    context.doc.paragraph("" if large else aside)
     context.metrics.extend([str(first.name), str(found.total.metric)])
     context.cite(context.card(str(first.name)))
     return Verdict("answered", unmark(summary))

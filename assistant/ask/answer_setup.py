@@ -54,7 +54,7 @@ def on_policy(context: Context) -> Verdict:
     else:
         text = say("onpolicy.unknown")
     doc.paragraph(f"**{text}**")
-    doc.bullets([_range(context, name, held) for name, held in facts.items() if held])
+    doc.bullets([_range(context, name, held) for name, held in facts.items() if len({f.value for f in held}) > 1])
     doc.paragraph(say("onpolicy.note"))
     for name in keys:
         context.cite(context.card(name))

@@ -16,9 +16,11 @@ from assistant.ask.findings import remedy, told
 from assistant.ask.parts import missing_lines, number
 from assistant.ask.telling import course_table, trend_sentence
 from assistant.model import Fact, Verdict
-from assistant.write.document import unmark
+from assistant.write.document import marked_ids, unmark
 
 MOST_ROWS = 8
+#: Share of a rise by which a fall in between is told.
+FALLEN = 0.25
 #: Keys of memory: allocated, reserved, host; as frameworks spell them.
 _MEMORY = ("memory", "cuda_mem", "gpu_mem", "rss", "max_mem", "mem_")
 
@@ -110,10 +112,57 @@ def _is_memory(context: Context, metric: str) -> bool:
     return any(word in metric.lower() for word in _MEMORY)
 
 
+#: Words for the value network, and the explained variance from which it is of use.
+_CRITIC = re.compile(r"(?i)\bcritic\b|价值(?:网络|函数|模型|头)|\bvalue (?:network|function|model|head|net)\b")
+_LEARNS = re.compile(r"(?i)学|收敛|\b(?:learn|converg)\w*")
+EXPLAINS = 0.5
+
+
+def critic_learns(context: Context) -> Verdict | None:
+    """Whether the value network learns, by its explained variance, else its loss.
+
+    ``None`` (nothing written) where that is not asked, or the log holds neither.
+    """
+    say, doc = context.say, context.doc
+    if not (_CRITIC.search(context.query.text) and _LEARNS.search(context.query.text)):
+        return None
+    found = [one for name in ("value_explained", "value_loss") if (one := role(context.run, name)) is not None]
+    keys = [one.metrics[0] for one in found if one.spelling.plain]
+    trends = {name: trend for name in keys if (trend := context.ledger.trend(name)) is not None}
+    if not trends:
+        return None
+    main, trend = next(iter(trends.items()))
+    ends = [context.value(main, step or 0) for step in (trend.first_step, trend.last_step)]
+    if found[0].role == "value_explained" and main == found[0].metrics[0]:
+        late = context.ledger.level(main, trend, "last", context.run) or ends[1]
+        state = "up" if number(late) >= EXPLAINS else "down" if number(late) <= 0 else "partly"
+    else:
+        state = {"falling": "up", "rising": "down"}.get(trend.direction or "", "partly")
+    text = say(f"learning.critic_{state}", metric=main, first=ends[0] or "", last=ends[1] or "")
+    doc.paragraph(f"**{text}**")
+    lines = [trend_sentence(context, name, one) for name, one in trends.items()]
+    doc.bullets([line + tail_of(context, name, line) for (name, _), line in zip(trends.items(), lines, strict=True)])
+    policy = role(context.run, "val_accuracy") or role(context.run, "score_mean") or role(context.run, "reward_mean")
+    moved = None if policy is None else context.ledger.trend(policy.metrics[0])
+    if policy is not None and moved is not None and policy.spelling.plain:
+        doc.paragraph(say("learning.critic_policy", said=progress(context, policy.metrics[0], moved)[1]))
+        context.cite(context.card(policy.metrics[0]))
+    context.metrics.extend(trends)
+    for name in trends:
+        context.cite(context.card(name))
+    context.chart(context.title(main), list(trends))
+    few = all((one.n or 0) < MIN_POINTS for one in trends.values())
+    code = "insufficient_data" if few else {"up": "healthy", "down": "warning"}.get(state, "insufficient_data")
+    return Verdict(code, unmark(text), "medium")
+
+
 # -- is it learning ----------------------------------------------------------------------------------------------------
 def learning(context: Context) -> Verdict:
     """Validation first, then the training reward; both with how sure they are."""
     say, doc, run = context.say, context.doc, context.run
+    of_critic = critic_learns(context)
+    if of_critic is not None:
+        return of_critic
     score = role(run, "score_mean") or role(run, "reward_mean") or role(run, "training_loss")
     validation = role(run, "val_accuracy") or role(run, "held_out_loss")
     if score is None and validation is None:
@@ -160,7 +209,8 @@ def learning(context: Context) -> Verdict:
         notes.append(say("learning.no_validation"))
     elif len(validation) < 2:
         notes.append(say("learning.one_validation"))
-    notes.append(say("learning.not"))
+    if role(run, "value_loss") is None:  # said of losses of the GRPO family
+        notes.append(say("learning.not"))
     doc.bullets(notes)
     context.chart(say("section.signals"), context.metrics[:2])
     code = {"up": "healthy", "down": "warning"}.get(state, "insufficient_data")
@@ -184,11 +234,32 @@ def progress(context: Context, metric: str, trend: Fact) -> tuple[str, str]:
             code, sentence = judge_with_trend(context, change)
             enough = (trend.n or 0) >= MIN_POINTS
             state = {"improved": "up", "regressed": "down"}.get(code, "flat" if enough else "few")
-            return state, sentence
+            return state, sentence + (_between(context, change) if state == "up" else "")
     state = {"rising": "up", "falling": "down"}.get(trend.direction or "", "flat")
     if (trend.n or 0) < MIN_POINTS:
         state = "few"
     return state, trend_sentence(context, metric, trend)
+
+
+def _between(context: Context, change: Fact) -> str:
+    """Where a metric that got better was better still in between: the best value, and how far it fell after it."""
+    metric = str(change.metric)
+    facts = [f for s in context.run.series(metric)[0] if (f := context.value(metric, s)) is not None]
+    held = [f for f in facts if isinstance(f.value, (int, float)) and math.isfinite(f.value)]
+    held = [f for f in held if (change.from_step or 0) <= (f.step or 0) <= (change.to_step or 0)]
+    sign = 1 if (change.delta or 0) > 0 else -1
+    if len(held) < 3:
+        return ""
+    best = max(held, key=lambda fact: sign * number(fact))
+    after = [f for f in held if (f.step or 0) > (best.step or 0)]
+    least = max(1.96 * (change.noise or 0), FALLEN * abs(change.delta or 0))
+    if not after:
+        return ""
+    worst = min(after, key=lambda fact: sign * number(fact))
+    if abs(number(best) - number(worst)) <= least:
+        return ""
+    gap = "" if context.language == "zh" else " "
+    return gap + context.say("compare.between", best=best, worst=worst)
 
 
 # -- training up, validation not ---------------------------------------------------------------------------------------
@@ -213,9 +284,7 @@ def _apart(context: Context, validation: str, training: str) -> Verdict:
     )  # fmt: skip
     text = say(f"apart.{case}")
     doc.paragraph(f"**{text}**")
-    doc.bullets(
-        [states[validation][1] + tail_of(context, validation), states[training][1] + tail_of(context, training)]
-    )
+    doc.bullets([states[name][1] + tail_of(context, name, states[name][1]) for name in (validation, training)])
     grave = [c for c in all_checks(context) if c.severity in {"critical", "warning"}]
     related = [c for c in grave if {validation, training} & set(c.metrics)] or grave
     for one in told(context, related[:1]):
@@ -231,15 +300,34 @@ def _apart(context: Context, validation: str, training: str) -> Verdict:
     return Verdict(code, unmark(text), "medium")
 
 
-def tail_of(context: Context, metric: str) -> str:
-    """The lowest, highest and latest value of a metric, as a sentence led by a blank where the language has one."""
+def tail_of(context: Context, metric: str, said: str = "") -> str:
+    """The lowest, highest and latest value of a metric, as a sentence led by a blank where the language has one.
+
+    Args:
+        context: of the answer.
+        metric: key.
+        said: the sentence before it; what it names is not named again.
+    """
     facts = [f for s in context.run.series(metric)[0] if (f := context.value(metric, s)) is not None]
     held = [f for f in facts if isinstance(f.value, (int, float)) and math.isfinite(f.value)]
     if len(held) < 2:
         return ""
-    low, high = (pick(held, key=number) for pick in (min, max))
+    known, values = set[int | None](), set[object]()
+    for one in (context.ledger.get(name) for name in marked_ids(said)):
+        if one is not None and one.metric == metric and one.kind == "value":
+            known.add(one.step)
+            values.add(one.value)
+        elif one is not None and one.metric == metric and one.kind == "change":
+            known |= {one.from_step, one.to_step}
+            values |= {one.from_value, one.to_value}
+    parts = []
+    for name, fact in (("low", min(held, key=number)), ("high", max(held, key=number)), ("last", held[-1])):
+        if fact.step not in known and (name == "last" or fact.value not in values):
+            known.add(fact.step)
+            parts.append(context.say(f"advice.{name}", v=fact))
     gap = "" if context.language == "zh" else " "
-    return gap + context.say("advice.range", low=low, high=high, last=held[-1])
+    joined = ("，" if context.language == "zh" else ", ").join(parts)
+    return gap + context.say("advice.range", parts=joined) if parts else ""
 
 
 # -- validation against training ---------------------------------------------------------------------------------------

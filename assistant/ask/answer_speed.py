@@ -9,15 +9,25 @@ from dataclasses import replace
 
 from assistant.analysis import derive
 from assistant.analysis.diagnosis import role
+from assistant.analysis.forecast import STEP_TIMES
 from assistant.analysis.slowdown import Slowdown, StageChange, slowdown
 from assistant.ask.context import Context, key
+from assistant.ask.departures import all_checks
+from assistant.ask.findings import told
 from assistant.ask.parts import as_rate, number
-from assistant.ask.telling import course_table
+from assistant.ask.telling import course_table, main_change, sides
 from assistant.model import Fact, Verdict
 from assistant.write.document import mark, unmark
 from assistant.write.numbers import percent, signed
 
 _HOW_MUCH = re.compile(r"(?i)多少|几(?:秒|分)|差|how much|\bthan\b|compar")
+_GRADUAL = re.compile(
+    r"(?i)一步比一步|越来越|越跑越|越训越|逐渐|逐步|慢慢|gradual"
+    r"|progressive|slower and slower|longer and longer|step by step|creep"
+)
+#: How near a finding sets in to be told beside a jump, and how many are; parts of a split that add up to more than so
+#: many times the change cancel each other.
+NEAR, MOST_BESIDE, CANCELS = 2, 2, 3.0
 #: Fewest steps on each side for a test, and the share of the run that a side takes.
 LEAST_SIDE, SIDE = 3, 3
 MOST_STAGES = 5
@@ -38,19 +48,24 @@ def why_slower(context: Context) -> Verdict:
         return Verdict("no_data", unmark(text))
     doc, say = context.doc, context.say
     text = _summary(context, found, windows)
+    jump, beside = _jump(context, found) if found.slower else ("", [])
+    gap = "" if context.language == "zh" else " "
+    text = f"{jump}{gap}{text}" if jump and _GRADUAL.search(context.query.text) else text
     doc.paragraph(f"**{text}**")
+    doc.bullets([*([] if jump and jump in text else [jump]), *beside])
     rows = [_row(context, stage) for stage in found.stages[:MOST_STAGES] if _worth(stage, found)]
     head = [say("head.stage"), _span(context, windows[0]), _span(context, windows[1])]
     doc.table([*head, say("head.change"), say("slower.head_parts")], rows)
     changed = found.slower or found.faster
     if changed and found.carrier is not None and found.carrier.cause != "other":
-        doc.paragraph(say(f"slower.means_{found.carrier.cause}", stage=key(found.carrier.stage)))
+        longer = _longer(context, windows) if found.carrier.cause == "more_tokens" else ""
+        doc.paragraph(longer or say(f"slower.means_{found.carrier.cause}", stage=key(found.carrier.stage)))
     elif found.slower is None:
         least = context.ledger.constant("least_steps_a_side", LEAST_SIDE, "slowdown")
         doc.paragraph(say("slower.few_note", least=least))
     elif not changed:
         doc.paragraph(say("slower.scatter"))
-    if any(stage.tokens is not None for stage in found.stages):
+    if any(_splits(stage) for stage in found.stages):
         doc.paragraph(say("slower.parts_note"))
     _stage_cards(context, found)
     if context.query.steps.kind == "pair" and _HOW_MUCH.search(context.query.text):  # two steps set against each other
@@ -103,6 +118,49 @@ def _summary(context: Context, found: Slowdown, windows: tuple[tuple[int, int], 
     )  # fmt: skip
 
 
+def _jump(context: Context, found: Slowdown) -> tuple[str, list[str]]:
+    """Where the step's time rose by a jump: the sentence, and the grave findings that set in around that step."""
+    metric = str(found.after.metric or next(iter(STEP_TIMES)))
+    metric = next((name for name in (metric, *STEP_TIMES) if name in context.run.columns), metric)
+    trend = context.ledger.trend(metric, context.train_steps or None)
+    change = None if trend is None else main_change(context, trend, context.train_steps or None)
+    if change is None or change[0].kind != "level" or change[0].after <= change[0].before:
+        return "", []
+    text = context.say("slower.jump", **{**sides(context, change), "metric": metric})
+    grave = [c for c in all_checks(context) if c.severity in {"critical", "warning"} and c.steps]
+    near = [c for c in grave if abs(c.steps[0] - change[0].step) <= NEAR]
+    return text, [context.say("premise.meanwhile", first=one.sentence) for one in told(context, near[:MOST_BESIDE])]
+
+
+def _longer(context: Context, windows: tuple[tuple[int, int], tuple[int, int]]) -> str:
+    """Mean response lengths of the two sides, where they grew."""
+    lengths = role(context.run, "response_length_mean")
+    if lengths is None or not lengths.spelling.plain:
+        return ""
+    means = []
+    for first, last in windows:
+        held = [f for s in context.train_steps if first <= s <= last and (f := lengths.fact(context.ledger, s))]
+        held = [f for f in held if _finite(f)]
+        if not held:
+            return ""
+        means.append(
+            context.ledger.derived(
+                f"mean({lengths.metrics[0]})/{first}-{last}", math.fsum(number(f) for f in held) / len(held),
+                inputs=held, formula=f"mean of {lengths.metrics[0]} over steps {first} to {last}",
+            )
+        )  # fmt: skip
+    if number(means[1]) <= number(means[0]):
+        return ""
+    shown = [context.doc.show(mean, None, "tokens") for mean in means]
+    return context.say("slower.longer", metric=lengths.metrics[0], before=shown[0], after=shown[1])
+
+
+def _splits(stage: StageChange) -> bool:
+    """Whether a split says something: parts that all but cancel each other do not."""
+    parts = [abs(number(part)) for part in (stage.tokens, stage.engine, stage.tail) if part is not None]
+    return bool(parts) and sum(parts) <= CANCELS * abs(number(stage.change))
+
+
 def _worth(stage: StageChange, found: Slowdown) -> bool:
     """Whether a stage is large enough for a line: a hundredth of the step, or of its change."""
     sizes = [abs(float(fact.value)) for fact in (stage.after, found.after) if isinstance(fact.value, (int, float))]
@@ -120,7 +178,7 @@ def _row(context: Context, stage: StageChange) -> list[str]:
     parts = [
         context.say(f"slower.part_{name}", part=_signed(context, fact))
         for name, fact in (("tokens", stage.tokens), ("engine", stage.engine), ("tail", stage.tail))
-        if fact is not None
+        if fact is not None and _splits(stage)
     ]
     texts = [doc.show(stage.before), doc.show(stage.after), _signed(context, stage.change)]
     return [key(stage.stage), *texts, ("；" if context.language == "zh" else "; ").join(parts) or "—"]

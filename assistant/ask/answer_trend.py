@@ -8,16 +8,17 @@ from assistant.analysis.checks import JUDGED, covered
 from assistant.analysis.diagnosis import role
 from assistant.analysis.trend import MIN_POINTS
 from assistant.ask.answer_lookup import lookup
-from assistant.ask.answer_single import tail_of
+from assistant.ask.answer_single import critic_learns, tail_of
 from assistant.ask.context import Context, is_validation, key
 from assistant.ask.departures import all_checks, departure
 from assistant.ask.findings import told
 from assistant.ask.naming import absent, central, named_keys, unknown, wanted_steps
+from assistant.ask.schedules import phases
 from assistant.ask.telling import trend_sentence
 from assistant.model import Fact, Verdict
 from assistant.write.document import unmark
 
-MOST_GAPS = 24
+MOST_GAPS, MOST_VALUES = 24, 6
 
 
 def trend(context: Context) -> Verdict:
@@ -56,6 +57,9 @@ def trend(context: Context) -> Verdict:
 
 def health(context: Context, keys: list[str]) -> Verdict:
     """Whether single metrics look normal: what rules say of them, their trend, and that there is no universal norm."""
+    of_critic = critic_learns(context)
+    if of_critic is not None:
+        return of_critic
     doc, steps = context.doc, context.train_steps or list(context.run.distinct_steps)
     slot = context.query.steps
     chosen = [s for s in slot.values if s in steps] if slot.kind == "single" else steps
@@ -82,7 +86,11 @@ def health(context: Context, keys: list[str]) -> Verdict:
     quiet = "health.metric_clean" if judged else "health.run_clean" if clean else "health.metric_unjudged"
     if not clean and _loss_falls(context, keys):
         quiet = "health.loss_falls"
+    if not sentences and len(context.train_steps) < MIN_POINTS:
+        quiet = "health.few"
+    bad = bool(findings) and findings[0].grave
     summary = sentences[0] if sentences else context.say(quiet, names=context.join(map(key, keys)), n=count)
+    summary = context.say("health.bad", first=summary) if bad else summary
     doc.paragraph(f"**{summary}**")
     lines = [*(one.line for one in findings[:1]), *(one.whole(context.language) for one in findings[1:])]
     doc.bullets([*lines, *texts])
@@ -93,7 +101,6 @@ def health(context: Context, keys: list[str]) -> Verdict:
         doc.paragraph(context.say("health.elsewhere", first=other.sentence))
     if len(keys) == 1 and slot.kind != "single":
         _values_table(context, keys[0])
-    doc.paragraph(context.say("define.no_norm"))
     for metric in keys[:3]:
         doc.paragraph(context.gloss(metric))
     context.metrics.extend(keys)
@@ -128,13 +135,16 @@ def _outcome(context: Context, keys: list[str]) -> str:
     trend = context.ledger.trend(found.metrics[0])
     if trend is None:
         return ""
-    said = trend_sentence(context, found.metrics[0], trend) + tail_of(context, found.metrics[0])
+    said = trend_sentence(context, found.metrics[0], trend)
+    said += tail_of(context, found.metrics[0], said)
     return context.say("health.against", said=said)
 
 
 def _trend_text(context: Context, metric: str, fact: Fact, steps: list[int] | None = None) -> str:
     """A trend in words: its form, its levels, values lost to cuts, and what a large p-value beside it means."""
     texts = [trend_sentence(context, metric, fact, steps)]
+    if phases(context, metric, steps) is not None:
+        return texts[0]
     jumped = fact.form in {"shift", "bend", "ramp", "turn"}
     levels = {} if fact.form == "shift" else context.levels(metric, fact)
     if levels:
@@ -186,16 +196,18 @@ def _trend_detail(context: Context, metric: str, code: str) -> None:
         doc.paragraph(say("trend.few_note", least=least))
     card = context.card(metric)
     if card is not None:
-        if card.direction not in {"higher_better", "lower_better"} and code in {"rising", "falling"}:
-            doc.paragraph(say("trend.direction_note"))
         doc.paragraph(context.gloss(metric))
 
 
 def _values_table(context: Context, metric: str) -> None:
-    """Up to twelve values of a metric, evenly picked."""
+    """A few values of a metric, evenly picked, and the peak of a schedule."""
     doc, say = context.doc, context.say
     steps = [s for s in wanted_steps(context, metric) if context.run.value(metric, s) is not None]
-    shown = steps if len(steps) <= 12 else [steps[round(i * (len(steps) - 1) / 11)] for i in range(12)]
+    if len(steps) > MOST_VALUES:
+        turning = phases(context, metric)
+        spread = [steps[round(i * (len(steps) - 1) / (MOST_VALUES - 1))] for i in range(MOST_VALUES)]
+        steps = sorted({*spread, *(f.step for f in turning or () if f.step in steps)})
+    shown = steps
     rows = []
     for step in shown:
         fact = context.value(metric, step)

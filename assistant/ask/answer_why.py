@@ -129,7 +129,7 @@ def _of_metric(
             doc.paragraph(f"**{text}**")
             return Verdict("insufficient_data", unmark(text))
         text, holds = _over_run(context, metric, claimed, trend, sudden=sudden)
-        text += tail_of(context, metric)
+        text += tail_of(context, metric, text)
     doc.paragraph(f"**{text}**")
     related = [c for c in checks if metric in c.metrics and c.severity in {"critical", "warning"}]
     findings = told(context, related)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -18,6 +19,10 @@ from assistant.write import Document
 _VALIDATION = ("val-core/", "val-aux/", "val/")
 #: Keys of a log that must belong to a framework before its bare names are read as that framework's.
 MANY_KEYS = 4
+#: Keys that say where a row without a step stands in the training.
+EPOCHS = {"epoch", "train/epoch"}
+#: Ends of the names of a diagnosis's facts that are levels of a metric, shown in its unit.
+_LEVELS = ("_before", "_after", "_end", "_best", "_start", "_lowest", "_high", "_low")
 _BOOKKEEPING = ("training/", "timing_s/testing", "timing_s/save_checkpoint")
 
 
@@ -29,6 +34,18 @@ def benchmark_sizes() -> dict[str, int]:
     text = (resources.data_folder("knowledge") / "benchmarks.yaml").read_text(encoding="utf-8")
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     return {name: int(entry["problems"]) for name, entry in yaml.load(text, Loader=loader).items()}
+
+
+_STATISTICS = {
+    "zh": {"mean": "均值", "max": "最大值", "min": "最小值"},
+    "en": {"mean": "mean", "max": "maximum", "min": "minimum"},
+}
+_ONE = {"zh": r"(?:均值|平均|中位数|最大值?|最小值?)", "en": r"(?:mean|median|max(?:imum)?|min(?:imum)?)"}
+#: A list of statistics in a card's line, in each language.
+_LISTED = {
+    "zh": re.compile(rf"{_ONE['zh']}(?:(?:、|与){_ONE['zh']})+"),
+    "en": re.compile(rf"\b{_ONE['en']}(?:(?:, (?:and )?| and | or ){_ONE['en']}\b)+", re.IGNORECASE),
+}
 
 
 def is_validation(metric: str) -> bool:
@@ -57,6 +74,7 @@ class Context:
 
     def __post_init__(self) -> None:
         self.doc = Document(self.query.language, self.kind_of)
+        self.doc.rows = bool(self.runs) and self.run.step_axis == "index" and bool(EPOCHS & set(self.run.columns))
 
     # -- the run ---------------------------------------------------------------------------------
     @property
@@ -155,7 +173,22 @@ class Context:
         card = self.card(metric)
         if card is None:
             return ""
-        return f"{key(metric)}{'：' if self.language == 'zh' else ': '}{self.short(card)} {self.cite(card)}"
+        lead = key(metric) + ("：" if self.language == "zh" else ": ")
+        held = "" if not metric.startswith("eval_") or "eval" in card.keys[0] else self.say("gloss.held_out")
+        return f"{lead}{self._fitted(card, metric)}{held} {self.cite(card)}"
+
+    def _fitted(self, card: Card, metric: str) -> str:
+        """A card's line; where it lists the mean, the largest and the smallest, the one that the key holds."""
+        text = card.short(self.language)
+        listed, words = _LISTED[self.language], _STATISTICS[self.language]
+        part = next((word for word in reversed(re.split(r"[/_@]", metric)) if word in words), None)
+        found = listed.search(text) if part is not None else None
+        if found is None or part is None:
+            return self.short(card)
+        title, source = card.title(self.language), card.source
+        pieces = (text[: found.start()], text[found.end() :])
+        before, after = (self.doc.quote(card.id, title, source, piece) if piece else "" for piece in pieces)
+        return before + words[part] + after
 
     def join(self, items: Iterable[str]) -> str:
         """A list in running text."""
@@ -194,7 +227,8 @@ class Context:
         """Registers a rule's result as a finding; returns its sentence (with marks)."""
         from assistant.write.document import unmark
 
-        sentence = self.say(f"finding.{check.rule}", **dict(check.facts))
+        facts = {name: self._level(name, fact) for name, fact in check.facts}
+        sentence = self.say(f"finding.{check.rule}", **facts)
         found = check.diagnosis
         self.findings.append(
             Finding(
@@ -206,6 +240,11 @@ class Context:
             )
         )  # fmt: skip
         return f"{sentence} {self.cite(self.resolver.library.get(found.card))}".strip() if found else sentence
+
+    def _level(self, name: str, fact: Fact) -> Fact:
+        """A diagnosis's fact, in per cent where it is a level of a share."""
+        level = fact.kind == "derived" and fact.metric is not None and name.endswith(_LEVELS) and fact.unit is None
+        return replace(fact, unit="fraction") if level and self.kind_of(str(fact.metric)) == "fraction" else fact
 
     def chart(self, title: str, metrics: Iterable[str]) -> None:
         """Attaches a line chart of some metrics; those with fewer than two points are left out."""

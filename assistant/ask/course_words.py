@@ -5,10 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
+from assistant.analysis.moves import lone_spike
 from assistant.analysis.series import series
 from assistant.analysis.trend import Scale
 from assistant.ask.context import Context
 from assistant.model import Fact
+from assistant.write.document import mark
+from assistant.write.numbers import percent, plain, signed
 
 _WAY = {"rising": "up", "falling": "down"}
 
@@ -20,14 +25,18 @@ def course_sentence(
     if trend.form == "drift":
         return context.say("trend.drift", metric=metric, t=trend)
     if trend.form == "spike":
-        return context.say("trend.spike", metric=metric, t=trend, **_apart(context, metric, trend, steps, scale))
+        fields = _apart(context, metric, trend, steps, scale)
+        phrase = "spike_level" if fields["low"].value == fields["high"].value else "spike"
+        return context.say(f"trend.{phrase}", metric=metric, t=trend, **fields)
+    if trend.form == "bend":
+        return _bends(context, metric, trend, steps, scale)
     if trend.form not in {"ramp", "turn"}:
         return None
     facts = _knots(context, metric, trend, steps, scale)
     if len(facts) != 4:
         return None
     kind = context.kind_of(metric)
-    fields: dict[str, Any] = dict(zip("abcd", facts, strict=True))
+    fields = dict[str, Any](zip("abcd", facts, strict=True))
     fields |= {f"{name}_text": context.doc.show(fact, None, kind) for name, fact in zip("abcd", facts, strict=True)}
     if trend.form == "ramp":
         way = _WAY.get(trend.direction or "", "up")
@@ -40,14 +49,53 @@ def course_sentence(
     return context.say(f"trend.{phrase}", metric=metric, t=trend, net=net, **fields)
 
 
+def _bends(context: Context, metric: str, trend: Fact, steps: Sequence[int] | None, scale: Scale) -> str | None:
+    """A pace that changed more than once: the first and the last; ``None`` where it changed once."""
+    changes = context.ledger.changes(trend, None if steps is None else list(steps), scale=scale)
+    if len(changes) < 2 or any(change.kind != "slope" for change, _, _ in changes):
+        return None
+    before, after = changes[0][1], changes[-1][2]
+    texts = {}
+    for name, fact in (("before", before), ("after", after)):
+        value = float(fact.value or 0)
+        text = signed(value, context.kind_of(metric), language=context.language)
+        if scale == "log":
+            text = f"{'+' if value > 0 else ''}{percent(value * 100)}%"
+        texts[f"{name}_text"] = mark(fact.id, text)
+    way = _WAY.get(trend.direction or "", "none")
+    count = context.ledger.count("changes of pace", len(changes), metric=metric, last_step=trend.last_step)
+    return context.say(f"trend.{way}_bends", metric=metric, t=trend, before=before, after=after, count=count, **texts)
+
+
 def tail_sentence(
     context: Context, metric: str, trend: Fact, steps: Sequence[int] | None = None, *, scale: Scale = "linear"
 ) -> str | None:
-    """That the last values lie apart from a trend told without them; ``None`` where none do or the head says so."""
+    """That the last values, or a single one, lie apart; ``None`` where none do or the head says so."""
     detail = context.ledger.trend_detail(metric, steps, context.run, scale=scale)
-    if detail is None or not detail.tail or trend.form == "spike":
+    if detail is None or trend.form == "spike":
         return None
+    if not detail.tail:
+        return _outlier(context, metric, steps)
     return context.say("trend.tail", t=trend, **_apart(context, metric, trend, steps, scale))
+
+
+def _outlier(context: Context, metric: str, steps: Sequence[int] | None) -> str | None:
+    """That a single value lies apart from all others, which no trend tells."""
+    whole = series(context.run, metric)
+    part = whole if steps is None else whole.at(steps)
+    place = lone_spike(part.values)
+    if place is None:
+        return None
+    rest = np.delete(np.arange(len(part)), place)
+    places = {"step": place, "low": rest[part.values[rest].argmin()], "high": rest[part.values[rest].argmax()]}
+    facts = {name: context.value(metric, int(part.steps[at])) for name, at in places.items()}
+    if any(fact is None for fact in facts.values()):
+        return None
+    kind = context.kind_of(metric)
+    texts = {name: context.doc.show(fact, None, kind) for name, fact in facts.items() if fact is not None}
+    return context.say(
+        "trend.outlier", metric=metric, step=facts["step"], value=texts["step"], low=texts["low"], high=texts["high"]
+    )
 
 
 def _knots(context: Context, metric: str, trend: Fact, steps: Sequence[int] | None, scale: Scale) -> list[Fact]:
@@ -76,4 +124,15 @@ def _apart(context: Context, metric: str, trend: Fact, steps: Sequence[int] | No
         fact = context.value(metric, int(part.steps[place]))
         assert fact is not None
         fields |= {name: fact, f"{name}_text": context.doc.show(fact, None, kind)}
+    ends = [float(part.values[places[name]]) for name in ("low", "high", "last")]
+    if kind == "number":  # as many digits as tell the value apart from those it lies apart from
+        digits = next((n for n in range(3, 10) if len({_read(v, n) for v in ends}) == len(set(ends))), 9)
+        if digits > 3:
+            texts = {name: plain(float(part.values[at]), digits) for name, at in places.items()}
+            fields |= {f"{name}_text": mark(fields[name].id, text) for name, text in texts.items()}
     return {**fields, "count": context.ledger.count("last values apart", tail, metric=metric)}
+
+
+def _read(value: float, digits: int) -> float:
+    """A value as a reader of so many digits has it."""
+    return float(plain(value, digits).replace(",", ""))

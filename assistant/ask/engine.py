@@ -12,7 +12,7 @@ from weakref import WeakKeyDictionary
 from assistant.analysis import Ledger
 from assistant.ask import answer_define, answer_other, answers, naming
 from assistant.ask.answer_named import values_of_named
-from assistant.ask.context import Context, is_validation
+from assistant.ask.context import EPOCHS, Context, is_validation
 from assistant.ask.understand import Query, State, after, continued_language, language_of, off_topic, parts, understand
 from assistant.ground import check
 from assistant.ground.check import Checked, withhold
@@ -21,7 +21,7 @@ from assistant.model import Answer, Fact, GroundingError, Mention, Run, Usage, V
 from assistant.write.document import marked_ids, render, unmark
 
 #: Intents that can be answered without any log.
-MAX_SOURCES = 8
+MAX_SOURCES, MAX_PLACES = 8, 3
 _TRAIN_ACCURACY = re.compile(r"训练(?:集)?(?:的|上)?(?:准确率|正确率|accuracy)|train(?:ing)? acc", re.IGNORECASE)
 _WITHOUT_LOG = {"define", "out_of_scope"}
 
@@ -179,6 +179,7 @@ def finish(context: Context, verdict: Verdict, problem: str | None, seconds: flo
     """Renders the document, renumbers the facts used, and checks the finished text against them."""
     doc = context.doc
     doc.blocks = [block for block in doc.blocks if block]
+    _rows(context)
     markup = doc.markup().replace("（—）", "").replace(" (—)", "")
     if doc.citations:
         listed = "; ".join(
@@ -213,13 +214,26 @@ def finish(context: Context, verdict: Verdict, problem: str | None, seconds: flo
     )  # fmt: skip
 
 
+def _rows(context: Context) -> None:
+    """Where the log prints no steps, what a row is, and the epochs of those that the first sentence names."""
+    if not context.doc.rows or not context.doc.blocks:
+        return
+    named = [int(name.partition(":")[2]) for name in marked_ids(context.doc.blocks[0]) if name.startswith("step:")]
+    metric = next((name for name in EPOCHS if name in context.run.columns), "")
+    places = [fact for step in dict.fromkeys(named) if (fact := context.value(metric, step)) is not None]
+    if named:
+        gap = "" if context.language == "zh" else " "
+        said = gap.join(context.say("note.row_epoch", v=fact) for fact in places[:MAX_PLACES])
+        context.doc.paragraph(context.say("note.rows", places=said))
+
+
 def _cut_apart(context: Context) -> list[str]:
-    """Where and why one log was taken as several runs, each place once."""
+    """Where and why one log was taken as several runs, and how steps were counted or chosen, each place once."""
     found = {
-        (run.name.rpartition(" #")[0], note.line): note.text(context.language)
+        (run.name.rpartition(" #")[0], note.line, note.code): note.text(context.language)
         for run in context.runs
         for note in run.warnings
-        if note.code == "another_run"
+        if note.code in {"another_run", "several_values_a_step", "step_counted"}
     }
     return list(found.values())
 

@@ -37,7 +37,8 @@ class Told:
 
     def whole(self, language: str) -> str:
         """Sentence and line."""
-        return self.sentence + (("" if language == "zh" else " ") + self.line if self.line else "")
+        gap = "" if language == "zh" and not self.sentence.endswith("]") else " "
+        return self.sentence + (gap + self.line if self.line else "")
 
 
 def told(context: Context, checks: Sequence[Check]) -> list[Told]:

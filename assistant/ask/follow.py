@@ -29,9 +29,11 @@ _THAT_STEP = re.compile(
     r"|\bat that (?:point|time)\b|\bthere\b|\bsame step\b|同一(?:个)?\s*(?:步|step)"
 )
 _RELATIVE = re.compile(
-    r"(?i)(?P<next>(?:下|(?<!最)后)一?(?:个)?\s*(?:步|step)|(?:下|后)一次|\b(?:next|following) (?:step|one|eval\w*|val\w*)\b"
+    r"(?i)(?P<next>(?:下|(?<!最)后)一?(?:个)?\s*(?:步|step)|(?:下|后)一次"
+    r"|\b(?:next|following) (?:step|one|eval\w*|val\w*)\b"
     r"|\b(?:the )?(?:step |one )?after (?:that|it)\b|\bthe (?:step |one )after\b|the after)"
-    r"|(?P<back>(?:上|前)一(?:个)?\s*(?:步|step)|(?:上|前)一次|再(?:往)?前一?(?:步|次)|\bprevious (?:step|one|eval\w*|val\w*)\b"
+    r"|(?P<back>(?:上|前)一(?:个)?\s*(?:步|step)|(?:上|前)一次|再(?:往)?前一?(?:步|次)"
+    r"|\bprevious (?:step|one|eval\w*|val\w*)\b"
     r"|\b(?:the )?(?:step|one) (?:right |just )?before\b|\bthe (?:step|one) prior\b)"
 )
 _BARE_NUMBER = re.compile(
@@ -46,7 +48,8 @@ _DENIED = re.compile(r"(?i)(?:不是|而非|并非|\bnot|n't|rather than|instead
 _DIFFERENCE = re.compile(
     r"(?i)差(?:多少|了多少|几|距|值)|相差|[降涨跌升变高低掉][了出]?(?:多少|几倍|几个点|多大)|变化(?:多大|多少|了多少)"
     r"|(?:两|俩)(?:个|步|者).{0,6}(?:差|比|变)|\b(?:difference|delta|gap)\b|by how much|how (?:much|far) apart"
-    r"|how (?:much|big)\b.{0,20}\b(?:change|drop|gain|jump|rise|fall|grow)\b|how much (?:higher|lower|more|less|better|worse)"
+    r"|how (?:much|big)\b.{0,20}\b(?:change|drop|gain|jump|rise|fall|grow)\b"
+    r"|how much (?:higher|lower|more|less|better|worse)"
 )
 _IT = re.compile(r"(?i)\b(?:it|that|this)\b|它|那一?步|这个值|那个值")
 _LAST_NUMBER = re.compile(r"(?<![\d.])(\d{1,7})\s*(?:步)?\s*[.!。]*\s*$")
@@ -151,7 +154,8 @@ def _apart(own: Query, before: Query, text: str, run: Run) -> Query | None:
     pair = (before.earlier, step)
     return replace(
         before, text=own.text, wording=own.wording or own.text, language=own.language, intent="compare", op=None,
-        asked_op=None, steps=StepSlot("pair", tuple(sorted(pair))), all_steps=pair, step_marks=((0, pair[0]), (1, step)),
+        asked_op=None, steps=StepSlot("pair", tuple(sorted(pair))), all_steps=pair,
+        step_marks=((0, pair[0]), (1, step)),
         follows="slots", guessed=False,
     )  # fmt: skip
 

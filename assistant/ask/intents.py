@@ -43,13 +43,20 @@ _ASKS_HEALTH = re.compile(
 _TIMED = ("timing_s/", "time/", "timing/", "perf/time_")
 _IN_A_WINDOW = re.compile(r"(?i)平均|均值|\bmean\b|average|\bavg\b")
 _AND_MEAN = re.compile(r"(?i)(?:和|与|、|,|及)\s*(?:平均|均值)|(?:平均|均值)\s*(?:和|与|、|,|及)|\bmean\b|\baverage\b")
-_LEARNT = 2.0
+_LEARNT = 1.5
 """What a question's learnt log-odds count beside the patterns' weights; chosen on folds, as are the others here."""
-_FLOOR = -8.0
-_SURE = 0.3
+_MOST = 6.0
+_SURE = 0.6
 _TOLD_BY_WORDS = 1.0
-_ELSEWHERE = 0.35
+_ELSEWHERE = 0.2
 _SURELY_ELSEWHERE = 0.7
+_YIELDING = {"memory", "same", "learning"}
+_YIELDS = 0.75
+_YIELDED_TO = {"forecast", "advice", "define", "compare", "explain"}
+_HOW_TO_READ = re.compile(
+    r"(?i)how (?:should|do|can|would|to|am i supposed to) ?(?:i|we|one|you)? ?(?:read|interpret|understand)\b"
+    r"|怎么理解|如何理解|怎样理解|怎么解读"
+)
 _WHAT_IS = re.compile(r"(?i)\bwhat('s| is| was| were| are)\b")
 
 
@@ -138,6 +145,7 @@ def decided(
     if _out_of_scope(query, text, scores, run, shares):
         plain = held.single["out_of_domain"].search(text) is not None
         return replace(query, intent="out_of_scope", topics=(), op=None), 5.0 if plain else 0.0
+    query = _topics_yielded(query, shares)
     topic = next((name for name in TOPIC_INTENTS if name in query.topics), None)
     order = [name for name, _ in held.intents]
     _weigh(query, text, scores, n_runs, with_log=run is not None)
@@ -221,13 +229,26 @@ def _timed_otherwise(named: Sequence[Mentioned]) -> bool:
     return any(m.key is not None and not m.key.endswith(("/step", "step_time", "time_per_step")) for m in named)
 
 
+def _topics_yielded(query: Query, shares: dict[str, float] | None) -> Query:
+    """The topics without those that name a matter rather than what is asked of it, where another intent is sure."""
+    if shares is None or not _YIELDING & set(query.topics):
+        return query
+    best = max(shares, key=lambda name: shares[name])
+    yields = _YIELDING if best in _YIELDED_TO and shares[best] >= _YIELDS else set()
+    return replace(query, topics=tuple(topic for topic in query.topics if topic not in yields))
+
+
 def _with_learnt(scores: dict[str, float], shares: dict[str, float], order: Sequence[str]) -> tuple[str, float]:
-    """The intent by patterns and what was learnt together, and how strongly it is told."""
-    top = max(shares[name] for name in order)
-    joint = {name: scores[name] + max(_FLOOR, _LEARNT * math.log(shares[name] / top + 1e-9)) for name in order}
-    best = max(order, key=lambda name: (joint[name], -order.index(name)))
-    if scores[best] <= 0 and shares[best] >= _SURE:
-        return best, _TOLD_BY_WORDS
+    """The intent by patterns and what was learnt, and how strongly it is told: sure words move weak patterns."""
+    best = max(order, key=lambda name: (scores[name], -order.index(name)))
+    learnt = max(order, key=lambda name: shares[name])
+    if learnt == best or shares[learnt] < _SURE:
+        return best, scores[best]
+    if scores[best] <= 0:
+        return learnt, _TOLD_BY_WORDS
+    evidence = min(_MOST, _LEARNT * math.log(shares[learnt] / (shares[best] + 1e-9)))
+    if scores[learnt] + evidence > scores[best]:
+        return learnt, max(scores[learnt], _TOLD_BY_WORDS)
     return best, scores[best]
 
 
@@ -239,7 +260,7 @@ def _out_of_scope(
     if shares is None or patterns().single["out_of_domain"].search(text):
         return ruled
     if ruled:
-        return shares["out_of_scope"] >= _ELSEWHERE
+        return shares["out_of_scope"] >= _ELSEWHERE or max(shares.values()) < _SURE
     known = bool(query.mentions) or query.steps.kind != "none" or bool(query.topics) or max(scores.values()) >= 5
     return not known and shares["out_of_scope"] >= _SURELY_ELSEWHERE
 
@@ -359,6 +380,8 @@ def _weigh(query: Query, text: str, scores: dict[str, float], n_runs: int, *, wi
         scores["define"] += 0 if re.search(r"(?i)结果|results?", text) else 10
     if re.search(r"(?i)趋势|走势|曲线|\btrend|over time", text):
         scores["trend"] += 4
+    if named and _HOW_TO_READ.search(text):
+        scores["define"] += 6  # whatever step stands beside
     if scores["forecast"] >= 5:
         scores["forecast"] += 4
         scores["lookup"] -= 0 if query.op else 3

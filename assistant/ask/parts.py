@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from assistant.analysis import derive, derive_all, time_shares
+from assistant.analysis.timing import inside_step, layout_of, total_key
 from assistant.ask.context import Context, key
 from assistant.model import Fact
 
@@ -163,6 +166,40 @@ def time_part(context: Context, step: int) -> bool:
     return True
 
 
+def validation_time(context: Context) -> tuple[str, float]:
+    """What validations took beside the training steps, as a sentence, and their share of the whole.
+
+    Empty where the log does not time them, or where their time is part of the steps'.
+    """
+    layout = layout_of(context.run)
+    whole = None if layout is None else total_key(context.run, layout)
+    metric = next(
+        (m for m in (layout.sometimes if layout else ()) if re.search(r"val|test", m) and m in context.run.columns),
+        None,
+    )
+    if whole is None or metric is None or inside_step(context.run, metric) is not False:
+        return "", 0.0
+    sums = []
+    for name in (metric, whole):
+        held = [f for s in context.run.series(name)[0] if (f := context.value(name, s)) is not None]
+        held = [f for f in held if isinstance(f.value, (int, float)) and math.isfinite(f.value)]
+        count = context.ledger.count("values", len(held), metric=name)
+        total = context.ledger.derived(
+            f"sum({name})", math.fsum(number(f) for f in held), formula=f"Σ {name}", inputs=[*held, count], unit="s"
+        )
+        sums.append((count, total))
+    (count, spent), (_, steps) = sums
+    part = number(spent) / (number(spent) + number(steps))
+    share = context.ledger.derived(
+        f"share({metric})",
+        part,
+        formula=f"Σ {metric} / (Σ {metric} + Σ {whole})",
+        inputs=[spent, steps],
+        unit="fraction",
+    )
+    return context.say("time.validation", metric=metric, n=count, total=spent, share=share), part
+
+
 def change_table(context: Context, metrics: Sequence[str], first: int, second: int) -> list[Fact]:
     """Table of metrics at two steps with change and noise, and the note that says what the noise is.
 
@@ -204,7 +241,7 @@ def noise_text(context: Context, change: Fact) -> str:
     if change.noise is None:
         return context.say("noise.none")
     shown = context.doc.show(change, "noise")
-    bound = change.noise_basis in {"bound", "fraction_bound", "walk_bound"}
+    bound = change.noise_basis in {"bound", "fraction_bound", "walk_bound", "share_bound"}
     return context.say("noise.at_most", noise=shown) if bound else shown
 
 
@@ -238,7 +275,7 @@ def change_remarks(context: Context, first: int, second: int) -> list[str]:
             say("change.pg_loss_sign", pg=loss, adv=advantage) if flipped else say("change.pg_loss_same", adv=advantage)
         )
     kl = ledger.change("actor/ppo_kl", first, second)
-    if kl is not None and max(abs(kl.from_value or 0), abs(kl.to_value or 0)) < 0.01:
+    if kl is not None and kl.delta and max(abs(kl.from_value or 0), abs(kl.to_value or 0)) < 0.01:
         lines.append(say("change.kl", kl=kl))
     return lines
 

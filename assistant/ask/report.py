@@ -37,6 +37,7 @@ from assistant.ask.parts import (
     time_part,
     timed,
     top_advantage,
+    validation_time,
 )
 from assistant.ask.telling import course_table
 from assistant.model import Fact, Verdict
@@ -201,7 +202,7 @@ def _learning(context: Context, *, full: bool) -> tuple[str, str]:
             state = {"up": "down", "down": "up"}.get(state, state)
         context.metrics.append(metric)
         context.cite(context.card(metric))
-        sentence += tail_of(context, metric)
+        sentence += tail_of(context, metric, sentence)
         single = by == "validation" and trend.n == 1 and _one_validation(context, trend)
         lines.append(single or sentence)
         if single and (beside := _validation_reward(context)):
@@ -252,8 +253,6 @@ def _stability(context: Context, findings: Sequence[Told]) -> None:
     doc.heading("report.section_stable")
     said = next((one for one in findings if one.grave), None)  # the verdict holds its sentence
     doc.bullets([one.line if one is said else one.whole(context.language) for one in findings])
-    if not findings and covered(context.run):
-        doc.paragraph(context.say("report.no_rule"))
     keys = [found.metrics[0] for name in STABILITY if (found := role(context.run, name)) is not None
             and found.spelling.plain]  # fmt: skip
     if len(keys) < 2:
@@ -288,6 +287,7 @@ def _efficiency(context: Context, step: int) -> None:
     mean = context.value("timing_s/agent_loop/generate_sequences/mean", step)
     if use is not None and longest is not None and mean is not None:
         lines.append(say("time.tail", longest=longest, mean=mean, use=use))
+    lines.append(validation_time(context)[0])
     rate, cluster = context.value("perf/throughput", step), derive(context.ledger, "cluster_throughput", step)
     if rate is not None and cluster is not None:
         lines.append(say("report.rate", rate=doc.show(rate, None, "rate"), cluster=cluster))

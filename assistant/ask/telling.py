@@ -10,6 +10,7 @@ from assistant.analysis.changepoints import ChangePoint
 from assistant.ask.context import Context
 from assistant.ask.course_words import course_sentence
 from assistant.ask.parts import number
+from assistant.ask.schedules import schedule_sentence
 from assistant.model import Fact
 from assistant.write.document import mark
 from assistant.write.numbers import signed
@@ -49,6 +50,9 @@ def _metric_of(context: Context, fact: Fact) -> str | None:
 
 def trend_sentence(context: Context, metric: str, trend: Fact, steps: Sequence[int] | None = None) -> str:
     """Direction, ends and how sure: "about x a step" only where the metric moved step by step."""
+    planned = schedule_sentence(context, metric, steps)
+    if planned is not None:
+        return planned
     course = course_sentence(context, metric, trend, steps)
     if course is not None:
         return course
@@ -67,6 +71,10 @@ def trend_sentence(context: Context, metric: str, trend: Fact, steps: Sequence[i
 
 def movement(context: Context, metric: str, trend: Fact, steps: Sequence[int] | None = None) -> str:
     """A trend for a cell of a table: a word, and the step of a jump or turn."""
+    levels = [context.ledger.level(metric, trend, which, context.run) for which in ("first", "last")]
+    moved = number(levels[1]) - number(levels[0]) if None not in levels else 0.0
+    if moved * {"rising": 1, "falling": -1}.get(trend.direction or "", 0) < 0:
+        return context.say("move.both")
     change = main_change(context, trend, steps)
     if change is not None:
         phrase = "jump" if change[0].kind == "level" else "turn"

@@ -10,7 +10,7 @@ from typing import cast
 from assistant.ask.described import described, may_describe
 from assistant.ask.follow import after, continued_language, followed
 from assistant.ask.intents import decided, further_operations, operation
-from assistant.ask.learnt import shipped
+from assistant.ask.learnt import Table, shipped
 from assistant.ask.metrics_named import metrics_named, statistics
 from assistant.ask.patterns import patterns
 from assistant.ask.query import Depth, Query, State
@@ -28,6 +28,10 @@ __all__ = [
 
 _STEP_TIME = ("timing_s/step", "perf/time_per_step", "time/step_total", "step_time")
 _MOST_PARTS = 4
+_STEP_WORDS = re.compile(
+    r"(?i)\b(?:the|at|in|and|to|steps?|last|first|final|latest)\b"
+    r"|第|步|最后|最新|最近|一|和|到|与|呢|吗"
+)
 _NOT_FINITE = re.compile(r"(?i)(?<![a-z_/])(?:nans?|infs?|infinity|infinite)(?![a-z_/])|非数|无穷|非有限")
 _AN_EPOCH = re.compile(r"(?i)epochs?\s*[#:]?\s*\d|第\s*\d+\s*个?\s*(?:epoch|轮次)")
 
@@ -53,14 +57,18 @@ def understand(
     about = runs[places[0]] if places else runs[0] if runs else None
     wording = question if said == question.strip() else said
     asked = without_language(said)
-    own, strength = _alone(wording, asked, resolver, about, language=language, n_runs=len(runs))
     talking = state is not None and state.query is not None
-    spelt = any(re.search(r"[/_]", m.text) for m in own.mentions)  # a key that nobody knows is no description
     tied = talking and _short(said)
-    if about is not None and may_describe(own, strength) and own.asked_op != "count" and not spelt and not tied:
+    own, strength = _alone(wording, asked, resolver, about, language=language, n_runs=len(runs))
+    spelt = any(re.search(r"[/_]", m.text) for m in own.mentions)  # a key that nobody knows is no description
+    meant: tuple[Mentioned, ...] = ()
+    bare = _only_named(own, asked)
+    if about is not None and may_describe(own, strength) and own.asked_op != "count" and not (spelt or tied or bare):
         meant = described(said, own, about, resolver, talking=talking)
-        if meant:
-            own, strength = _alone(wording, said, resolver, about, language=language, n_runs=len(runs), meant=meant)
+    if meant:
+        own, strength = _alone(wording, said, resolver, about, language=language, n_runs=len(runs), meant=meant)
+    elif not tied and not bare:  # what is learnt is learnt from questions that stand alone
+        own, strength = _alone(wording, asked, resolver, about, language=language, n_runs=len(runs), table=shipped())
     own = replace(own, text=question, runs=places)
     if state is not None and state.query is not None:
         own = followed(own, said, state, runs, resolver=resolver, strength=strength)
@@ -74,13 +82,19 @@ def _short(text: str) -> bool:
     return few or pronoun is not None or patterns().single["follow"].search(text) is not None
 
 
+def _only_named(own: Query, text: str) -> bool:
+    """Whether a question is nothing but the name of a metric, or of steps."""
+    rest = _STEP_WORDS.sub(" ", _blank(text, [(m.start, m.end) for m in own.mentions]))
+    return (bool(own.mentions) or own.steps.kind != "none") and not re.search(r"[^\W\d]", rest)
+
+
 def _alone(
     wording: str, text: str, resolver: Resolver, run: Run | None, *, language: str, n_runs: int,
-    meant: tuple[Mentioned, ...] = (),
+    meant: tuple[Mentioned, ...] = (), table: Table | None = None,
 ) -> tuple[Query, float]:  # fmt: skip
     """What a question says by itself, and how strongly its intent is told; ``meant`` is what it describes."""
     query, scores = evidence(wording, text, resolver, run, language=language, meant=meant)
-    return decided(query, text, scores, run=run, n_runs=n_runs, table=shipped())
+    return decided(query, text, scores, run=run, n_runs=n_runs, table=table)
 
 
 def evidence(

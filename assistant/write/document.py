@@ -18,6 +18,8 @@ KindOf = Callable[[str], str]
 
 _MARK = re.compile("\x02([^\x03]*)\x03([^\x02\x03\x04]*)\x04")
 _LOOSE = re.compile("(?<=[\u3400-\u9fff）])(\x04?) (?=[\u3400-\u9fff])")
+#: A step in a phrase: the word before a field.
+_STEP = re.compile(r"\b[Ss]teps? (?=\{)|^[Ss]tep$")
 Value = Fact | str | int | float | Sequence[int]
 
 
@@ -43,6 +45,8 @@ class Document:
         self.phrases = table or phrases()
         self.blocks: list[str] = []
         self.citations: dict[str, Citation] = {}
+        self.rows = False
+        """Whether the log prints no steps: what is called a step elsewhere is then the place of a row."""
 
     # -- text with facts -------------------------------------------------------------------------
     def say(self, phrase: str, /, **values: Value) -> str:
@@ -59,7 +63,10 @@ class Document:
             number = value.value if isinstance(value, Fact) else value
             return match[2] if number == 1 else match[3]
 
-        return FIELD.sub(fill, PLURAL.sub(inflect, self.phrases.get(phrase, self.language)))
+        text = self.phrases.get(phrase, self.language)
+        if self.rows:
+            text = _STEP.sub("记录 " if self.language == "zh" else "row ", text)
+        return FIELD.sub(fill, PLURAL.sub(inflect, text))
 
     def show(self, value: Value, part: str | None = None, style: str | None = None) -> str:
         """A fact (or part of one) as text."""

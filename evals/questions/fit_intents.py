@@ -42,7 +42,9 @@ INTENTS: Final = (
     "explain", "define", "compare", "trend", "health", "lookup", "bottleneck", "validation", "derive", "advice",
     "forecast", "out_of_scope",
 )  # fmt: skip
-CHINESE: Final = ("熵", "奖励", "学习率", "梯度范数", "KL", "回答长度", "得分", "截断率", "loss", "吞吐", "显存占用", "clipfrac")
+CHINESE: Final = (
+    "熵", "奖励", "学习率", "梯度范数", "KL", "回答长度", "得分", "截断率", "loss", "吞吐", "显存占用", "clipfrac",
+)  # fmt: skip
 ENGLISH: Final = (
     "entropy", "the reward", "the learning rate", "grad norm", "kl", "response length", "the score", "the clip ratio",
     "loss", "throughput", "memory usage", "clipfrac",

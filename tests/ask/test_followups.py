@@ -44,6 +44,12 @@ def last(*turns: str) -> Query:
         (("kl 最近怎么样", "要紧吗"), "health", ["actor/kl_loss"], ("none",), None),
         (("grad norm 超过 0.5 的有几步", "超过 0.4 呢"), "lookup", ["actor/grad_norm"], ("all",), "count"),
         (("compare step 2 and 3", "and 5 vs 9"), "compare", [], ("pair", 5, 9), None),
+        (("score at step 5", "what about 9", "how big is the difference"), "compare", ["critic/score/mean"],
+         ("pair", 5, 9), None),
+        (("第 5 步的熵", "第 9 步呢", "差多少"), "compare", ["actor/entropy"], ("pair", 5, 9), None),
+        (("第 5 步的 score", "我要的是 grad norm，不是 score"), "lookup", ["actor/grad_norm"], ("single", 5), None),
+        (("entropy at step 20", "and the one before that"), "lookup", ["actor/entropy"], ("single", 19), None),
+        (("第 5 步的熵", "同一步的 grad norm"), "lookup", ["actor/grad_norm"], ("single", 5), None),
     ],
 )  # fmt: skip
 def test_follow_up_changes_what_it_says_and_keeps_the_rest(
