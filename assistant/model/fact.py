@@ -72,7 +72,7 @@ class Fact:
         result: dict[str, Any] = {}
         for spec in fields(self):
             value = getattr(self, spec.name)
-            if value is None and not (self.kind == "change" and spec.name in _SAID_WHEN_UNKNOWN):
+            if value is None and spec.name not in _SAID_WHEN_UNKNOWN.get(self.kind, ()):
                 continue
             if isinstance(value, tuple):
                 value = list(value)
@@ -82,8 +82,8 @@ class Fact:
         return result
 
 
-#: Fields of a change that stand in the JSON even when the log cannot tell them (``null``).
-_SAID_WHEN_UNKNOWN = {"ratio", "noise", "significant"}
+#: Fields that stand in the JSON even when the log cannot tell them (``null``): a p-value takes more than a few points.
+_SAID_WHEN_UNKNOWN = {"change": {"ratio", "noise", "significant"}, "trend": {"p_value"}}
 _JSON_NAMES = {"from_value": "from", "to_value": "to"}
 
 
