@@ -34,6 +34,10 @@ mixed, follow-ups) and compares each answer with what its entry expects. The que
 the metric cards, by authors who had not read the code that answers. Expected numbers were taken from the parsed logs.
 The open half may be read while tuning; of the held half only the tables below are ever shown. The fresh half was
 written later, when the product already stood, by authors who knew neither its phrases nor what it would answer.
+At first sight its first 340 questions gave intent 85.3 %, slots 76.5 %, whole answers 67.4 %, and 150 further ones,
+chosen to be hard, intent 82.7 %, slots 42 to 82 % by language, whole 56.7 %. Both were looked at while tuning since,
+so that their table below says little of questions to come: the held half is the better guide, and these first sights
+the better warning.
 
 A third hand, who had seen no answer, then judged all 413 held and 411 open entries against question, log and interface.
 Of the held half 184 were changed (en 79, mixed 25, zh 80): 111 accept more now (42, 13, 56: another fair reading, a
