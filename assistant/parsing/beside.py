@@ -38,6 +38,7 @@ _HEADED: Final = re.compile(
     rb"(?m)^[A-Za-z_\"#][^\n,;\t]{0,80}[,;\t][^\n]{1,4000}\n(?:[^\n,;\t]{0,40}[,;\t]){0,3}[-+.0-9]+(?:[eE][-+]?[0-9]+)?"
     rb"[,;\t][^\n]{0,4000}\n(?:[^\n,;\t]{0,40}[,;\t]){0,3}[-+.0-9]+(?:[eE][-+]?[0-9]+)?[,;\t\r\n]"
 )
+_ROWS: Final = re.compile(rb"(?m)(?:^[-+.0-9eE]{1,25}[,;\t](?:[^\n,;\t]{0,40}+[,;\t])[^\n]{0,4000}+\n){3}")
 _RECORD: Final = re.compile(rb"(?m)^\{ ?\"[^\n]{0,2000}\}\r?$")
 _RULED: Final = re.compile(rb"(?m)^ {0,8}\|? ?:?-{2,200}:? ?\|[-:| ]{1,2000}\r?$")
 _COUNTER: Final = re.compile(rb"(?i)step|iter|epoch|update")
@@ -168,13 +169,15 @@ def may_hold_block(data: bytes, begin: int, end: int) -> bool:
         data: the text.
         begin: where the first line begins.
         end: behind the last line.
+
+    The rows of a table tell it, too: of a long text only parts are looked at, in which the header need not stand.
     """
     braces = data.find(b'{"', begin, end) >= 0 or data.find(b'{ "', begin, end) >= 0
     if braces and any(_COUNTER.search(found[0]) for found in _RECORD.finditer(data, begin, end)):
         return True
     if data.find(b"--", begin, end) >= 0 and data.find(b"|", begin, end) >= 0 and _RULED.search(data, begin, end):
         return True
-    return _HEADED.search(data, begin, end) is not None
+    return _HEADED.search(data, begin, end) is not None or _ROWS.search(data, begin, end) is not None
 
 
 def _rest(document: Document, *taken: Set[int]) -> Document | None:

@@ -6,6 +6,7 @@ import re
 from typing import Final
 
 from assistant.model.run import LineCounts
+from assistant.parsing.beside import may_hold_block
 from assistant.parsing.repair import Document, strip_ansi, strip_ray
 from assistant.parsing.table import Reading
 
@@ -69,12 +70,14 @@ class Lookalikes:
         numbers: original line numbers found.
         samples: texts of the first three, by number.
         skipped: bytes that were not looked at.
+        blocks: whether a table or records may stand among the lines that were looked at.
     """
 
     def __init__(self, *, thorough: bool = False) -> None:
         self.numbers: set[int] = set()
         self.samples: dict[int, str] = {}
         self.skipped = 0
+        self.blocks = False
         self._left = _ALL
         self._owed = 0
         self._thorough = thorough
@@ -122,6 +125,7 @@ class Lookalikes:
         text = data[start:stop]
         if b"\x1b" in text:
             text = strip_colours(text)
+        self.blocks = self.blocks or may_hold_block(text, 0, len(text))
         spots = []
         for word in _BYTE_WORDS:
             at = text.find(word)

@@ -48,6 +48,8 @@ _NEWLINE: Final = 10
 _UNKNOWN: Final = (None, -1)
 _BLOCK: Final = 1 << 18
 _FEWEST: Final = 4
+_TAIL: Final = 1 << 16
+"""Bytes of the last noise that are looked at for a table in any case."""
 _PAUSE: Final = 64
 """Lines that go one by one after a block that had to."""
 
@@ -113,7 +115,7 @@ class _Scanner:
         self.around = Surroundings()
         self.block_from = 0
         self.signs = Signs()
-        self.blocks = False
+        self.tail = b""
         self.feed = Feed(chunks, self._take)
 
     # -- input ---------------------------------------------------------------------------------
@@ -206,7 +208,7 @@ class _Scanner:
         self.signs.look(data, begin, end, len(self.taken.lines) + len(self.scan.taken), whole=whole)
         self.lookalikes.look(data, begin, end, self.line)
         self.around.noise(data, begin, end, self.line)
-        self.blocks = self.blocks or may_hold_block(data, begin, end)
+        self.tail = data[max(begin, end - _TAIL) : end]
         lines = count_breaks(data, begin, end) + (data[end - 1] != _NEWLINE)
         self.line += lines
         if self.rest_lines <= MOST_ASIDES:
@@ -432,7 +434,7 @@ class _Scanner:
             tuple(sorted(self.lookalikes.numbers)),
             self.lookalikes.skipped,
             self.around.sample,
-            self.blocks,
+            self.lookalikes.blocks or may_hold_block(self.tail, 0, len(self.tail)),
         )
 
     def _rest(self) -> list[str]:
