@@ -30,19 +30,26 @@ def share(context: Context) -> Verdict | None:
         return None
     slot = context.query.steps
     texts = []
+    told = run.distinct_steps[-1]
     for stage in stages[:MOST_STEPS]:
         held = _shares(context, stage, whole)
         if not held:
             continue
         wanted = [one for one in held if slot.kind in {"single", "pair"} and one.step in slot.values]
-        one = wanted[-1] if wanted else held[0] if slot.kind == "first" else held[-1]
-        cell, total = context.value(stage, one.step or 0), context.value(whole, one.step or 0)
-        if cell is None or total is None:
+        text = ""
+        for one in wanted or [held[0] if slot.kind == "first" else held[-1]]:
+            cell, total = context.value(stage, one.step or 0), context.value(whole, one.step or 0)
+            if cell is None or total is None:
+                continue
+            told = one.step or 0
+            text += say(
+                "share.one", stage=key(stage), share=one, cell=doc.show(cell, None, "seconds"),
+                total=doc.show(total, None, "seconds"),
+            )  # fmt: skip
+            text += "" if context.language == "zh" else " "
+        text = text.strip()
+        if not text:
             continue
-        text = say(
-            "share.one", stage=key(stage), share=one, cell=doc.show(cell, None, "seconds"),
-            total=doc.show(total, None, "seconds"),
-        )  # fmt: skip
         if len(held) > 1 and not wanted:
             mean = context.ledger.derived(
                 f"mean share of {stage}", math.fsum(number(f) for f in held) / len(held), inputs=held,
@@ -57,7 +64,7 @@ def share(context: Context) -> Verdict | None:
         return None
     doc.paragraph(f"**{texts[0]}**")
     doc.bullets(texts[1:])
-    _others(context, stages, context.query.steps.values[-1] if slot.kind == "single" else run.distinct_steps[-1])
+    _others(context, stages, told)
     return Verdict("answered", unmark(texts[0]))
 
 
