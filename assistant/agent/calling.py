@@ -251,7 +251,7 @@ class Caller:
 
 def _unused(**_: Any) -> str:
     """Tools are called through the middleware, which knows the answer that they belong to."""
-    raise NotImplementedError
+    raise RuntimeError("a tool was called past the middleware")
 
 
 def _mend_calls(message: Any) -> None:

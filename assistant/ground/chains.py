@@ -133,7 +133,7 @@ class Chains(Cells):
         rows = table.finite(key, span or None)
         low_q, high_q = (frame.numbers[at] for at in group.members)
         if not low_q.unit and high_q.unit:
-            low_q = _with_unit(low_q, high_q)
+            low_q = low_q.in_unit_of(high_q)
         if not rows or not table.readings(low_q, key) or not table.readings(high_q, key):
             return self._wrong_unit(high_q, key, steps)
         siblings = [f"{key[: -len('mean')]}{end}" for end in ("min", "max")] if key.endswith("/mean") else []
@@ -157,20 +157,3 @@ class Chains(Cells):
         note = self.say("range", metric=key, low=as_shown(low, low_q, kind), high=as_shown(high, high_q, kind),
                         shown=f"{low_q.text}–{high_q.text}")  # fmt: skip
         return Decision("contradicted", note, self._aggregate_fact(key, "range", high - low, rows), key)
-
-
-def _with_unit(q: Quantity, other: Quantity) -> Quantity:
-    return Quantity(
-        q.start,
-        q.end,
-        q.text,
-        q.number,
-        q.half,
-        other.unit,
-        other.factor,
-        q.sign,
-        q.approx,
-        q.bound,
-        q.digits,
-        q.decimals,
-    )

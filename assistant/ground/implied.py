@@ -150,7 +150,7 @@ class Implied(Relations):
         """A number whose metric is not named: supported only where it is telling and its unit fits."""
         q, table = frame.numbers[index], self.table
         if not q.unit and index and frame.numbers[index - 1].unit == "turns":
-            q = _with_unit(q, frame.numbers[index - 1])
+            q = q.in_unit_of(frame.numbers[index - 1])
         if q.unit in {"gpus", "samples", "prompts"}:
             decided = self._by_unit(frame, index)
             if decided is not None:
@@ -220,23 +220,6 @@ class Implied(Relations):
                     ):
                         return self.cell(q, key, step)
         return Decision("unsupported", self.say("unbound", shown=q.text))
-
-
-def _with_unit(q: Quantity, other: Quantity) -> Quantity:
-    return Quantity(
-        q.start,
-        q.end,
-        q.text,
-        q.number,
-        q.half,
-        other.unit,
-        other.factor,
-        q.sign,
-        q.approx,
-        q.bound,
-        q.digits,
-        q.decimals,
-    )
 
 
 def _readings(q: Quantity, kind: str, value: float) -> list[tuple[float, float]]:

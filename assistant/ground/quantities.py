@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 _SUPERSCRIPTS: Final = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+")
@@ -154,6 +154,10 @@ class Quantity:
     bound: str = ""
     digits: int = 1
     decimals: int = 0
+
+    def in_unit_of(self, other: Quantity) -> Quantity:
+        """The same number in the unit of another (``3 to 5 s``: both are seconds)."""
+        return replace(self, unit=other.unit, factor=other.factor)
 
 
 def quantities(text: str, masked: list[tuple[int, int]]) -> list[Quantity]:

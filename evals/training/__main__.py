@@ -11,10 +11,10 @@ from pathlib import Path
 
 from evals.training.runs import BadList, read_list
 
-HOW = """training needs an environment of its own (about 1 GB; the runs were made with these versions):
+HOW = """training needs an environment of its own (about 1 GB, torch built for CPUs; made with these versions):
 
   python3.11 -m venv trl-env
-  trl-env/bin/pip install torch==2.13.0 --extra-index-url https://download.pytorch.org/whl/cpu
+  trl-env/bin/pip install torch==2.13.0
   trl-env/bin/pip install trl==1.16.0 transformers==5.23.0 stable-baselines3==2.9.2 datasets accelerate pyyaml
   trl-env/bin/python -m evals.training train FOLDER
 
