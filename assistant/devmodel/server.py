@@ -61,6 +61,8 @@ class DevModel:
         self.port = 0
         self.most_at_once = 0
         self._open = 0
+        self._writers: set[asyncio.StreamWriter] = set()
+        self._tasks: set[asyncio.Task[None]] = set()
 
     @property
     def base_url(self) -> str:
@@ -92,7 +94,7 @@ class DevModel:
         self._loop = asyncio.get_running_loop()
         self._stop = asyncio.Event()
         try:
-            server = await asyncio.start_server(self._connection, "127.0.0.1", self._wish, limit=wire.MAX_HEAD)
+            server = await asyncio.start_server(self._accept, "127.0.0.1", self._wish, limit=wire.MAX_HEAD)
         except OSError as error:
             self._failed = error
             self._ready.set()
@@ -105,6 +107,16 @@ class DevModel:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+        for writer in self._writers:  # a task that was cancelled on its way out has not closed its own
+            writer.transport.abort()
+        await asyncio.gather(*(writer.wait_closed() for writer in self._writers), return_exceptions=True)
+
+    def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Notes the connection before any task of it can be cancelled."""
+        self._writers = {known for known in self._writers if not known.is_closing()} | {writer}
+        task = asyncio.ensure_future(self._connection(reader, writer))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
 
     async def _connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
