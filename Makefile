@@ -85,7 +85,7 @@ bench: $(RUN)
 	@$(BIN)/python tools/bench.py $(ARGS)
 
 test: $(DEV)
-	@$(BIN)/python -m pytest $(ARGS)
+	@$(BIN)/python -m pytest --numprocesses auto --dist worksteal $(ARGS)
 
 evals: $(DEV)
 	@$(BIN)/python -m evals.run --all $(ARGS)
