@@ -2,7 +2,8 @@
 
 python -m evals.faithfulness                 the open half
 python -m evals.faithfulness --misses        and what it got wrong, case by case
-python -m evals.faithfulness --held          the held half, figures alone
+python -m evals.faithfulness --half held     the held half, figures alone (also --held)
+python -m evals.faithfulness --half fresh    a later set, by another author
 python -m evals.faithfulness --cases FILE    the open half's cases as JSON lines, nothing checked
 python -m evals.faithfulness --write         both halves' tables into docs/faithfulness-results.md
 """
@@ -20,6 +21,7 @@ from typing import Any, Final
 from assistant.service.facade import Material, Source, service
 from evals.faithfulness.cases import Case, cases
 from evals.faithfulness.score import Outcome, misses, outcome, tables
+from evals.faithfulness.templates import FRESH, HALVES
 from evals.questions import logs
 
 PAGE: Final = Path(__file__).parents[2] / "docs" / "faithfulness-results.md"
@@ -70,9 +72,14 @@ def check(case: Case) -> Outcome:
         return Outcome(case, (), (), f"{type(error).__name__}: {error}")
 
 
+def drawn(half: str) -> list[Case]:
+    """All cases of a half."""
+    return [case for case in (cases(fresh=True) if half == FRESH else cases()) if case.half == half]
+
+
 def outcomes(half: str, prefix: str = "") -> list[Outcome]:
     """All cases of a half, checked; log by log, so that each is read once."""
-    chosen = [case for case in cases() if case.half == half and case.id.startswith(prefix)]
+    chosen = [case for case in drawn(half) if case.id.startswith(prefix)]
     return [check(case) for case in sorted(chosen, key=lambda case: (case.runs, case.id))]
 
 
@@ -85,24 +92,25 @@ def write(page: Path = PAGE) -> None:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Command line."""
     parser = argparse.ArgumentParser(prog="python -m evals.faithfulness", description=__doc__.splitlines()[0])
-    parser.add_argument("--held", action="store_true", help="the held half: figures alone")
-    parser.add_argument("--misses", action="store_true", help="list what the check got wrong in the open half")
+    parser.add_argument("--half", choices=(*HALVES, FRESH), default="open", help="which half (default: open)")
+    parser.add_argument("--held", dest="half", action="store_const", const="held", help="the held half: figures alone")
+    parser.add_argument("--misses", action="store_true", help="list what the check got wrong; not for the held half")
     parser.add_argument(
         "--only", default="", metavar="PREFIX", help="cases whose id begins so: en, zh-trend, en-trl-01"
     )
-    parser.add_argument("--cases", type=Path, metavar="FILE", help="write the open half's cases and stop")
+    parser.add_argument("--cases", type=Path, metavar="FILE", help="write the half's cases and stop")
     parser.add_argument("--write", action="store_true", help=f"both halves' tables into {PAGE.name}")
     given = parser.parse_args(arguments)
-    if given.held and (given.misses or given.cases):
-        parser.error("the held half's sentences are never shown: --misses and --cases are for the open half")
+    if given.half == "held" and (given.misses or given.cases):
+        parser.error("the held half's sentences are never shown: --misses and --cases are for the others")
     if given.cases:
-        lines = [json.dumps(case.to_json(), ensure_ascii=False) for case in cases() if case.half == "open"]
+        lines = [json.dumps(case.to_json(), ensure_ascii=False) for case in drawn(given.half)]
         given.cases.write_text("\n".join(lines) + "\n", encoding="utf-8")
         return 0
     if given.write:
         write()
         return 0
-    checked = outcomes("held" if given.held else "open", given.only)
+    checked = outcomes(given.half, given.only)
     if given.misses:
         print(misses(checked), end="\n\n")
     print(tables(checked))

@@ -22,7 +22,7 @@ class Case:
 
     Attributes:
         id: template, draw and, for a falsehood, its kind.
-        half: open or held.
+        half: open, held or fresh.
         language: zh or en.
         runs: (name it goes by, run of ``evals/questions/runs.yaml``), one or two.
         kind: of sentence.
@@ -46,22 +46,21 @@ class Case:
 
 
 @cache
-def cases() -> tuple[Case, ...]:
-    """All cases, the same on every call.
+def cases(*, fresh: bool = False) -> tuple[Case, ...]:
+    """All cases of the open and the held half, or those of the fresh one; the same on every call.
 
     Raises:
         ValueError: for a template that no run makes true, or a stated falsehood that is not false.
     """
     given: Counter[str] = Counter()
-    return tuple(case for template in templates() for case in _of(template, given))
+    return tuple(case for template in templates(fresh=fresh) for case in _of(template, given))
 
 
 def _of(template: Template, given: Counter[str]) -> Iterator[Case]:
-    half = "held" if template.held else "open"
     for draw, (true, about, rng) in enumerate(template.scenes()):
         name = f"{template.id}-{draw}"
         silent = template.kind == "no_claim"
-        same = (half, template.language, about, template.kind)
+        same = (template.half, template.language, about, template.kind)
         yield Case(name, *same, "no_claim" if silent else "true", None, true.text)
         if silent:
             continue

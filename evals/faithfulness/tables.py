@@ -186,6 +186,25 @@ class Truth:
             return 0
         return None
 
+    def still(self, metric: str) -> int | None:
+        """1 where all values lie within 3 % of their mean, −1 where a trend moved them by over 30 %."""
+        found, trend = self.series(metric), self.trend(metric)
+        if len(found) < SHORTEST or not found.mean():
+            return None
+        if (found.max() - found.min()) / abs(found.mean()) < 0.03:
+            return 1
+        moved = bool(found.iloc[0]) and abs(found.iloc[-1] / found.iloc[0] - 1) > 0.3
+        return -1 if trend in {-1, 1} and moved else None
+
+    def restless(self, metric: str) -> int | None:
+        """1 where positive values spread over 40 % of their mean with no trend, −1 where a trend moved them by 15 %."""
+        found, trend = self.series(metric), self.trend(metric)
+        if trend is None or found.min() <= 0:
+            return None
+        if trend == 0:
+            return 1 if (found.max() - found.min()) / found.mean() > 0.4 else None
+        return -1 if abs(found.iloc[-1] / found.iloc[0] - 1) > 0.15 else None
+
     # -- changes -------------------------------------------------------------------------------
     def diff(self, metric: str, first: int, last: int) -> float | None:
         """Value at the later step minus the earlier one."""
