@@ -8,11 +8,11 @@ keys in the same order). What comes later and needs to change a row turns it int
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Iterable, Mapping, MutableSequence, Sequence
-from itertools import groupby
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableSequence, Sequence
+from itertools import groupby, repeat
 from struct import Struct
 from types import MappingProxyType
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, overload
 
 from assistant.model.run import Column, Missing, Number
 from assistant.parsing.table import Row
@@ -138,8 +138,89 @@ class KeptRow:
 
 AnyRow = Row | KeptRow
 
+_LOOSE: Final = -1
 
-def loosen(rows: list[AnyRow], index: int) -> Row:
+
+class Rows(MutableSequence[AnyRow]):
+    """A list of rows in which one that was read quickly takes 28 bytes; its object is made when it is looked at."""
+
+    __slots__ = ("_kind_of", "_kinds", "_lines", "_loose", "_of", "_places", "_steps")
+
+    def __init__(self) -> None:
+        self._kinds: list[tuple[str | None, Shape]] = []
+        self._kind_of: dict[tuple[str | None, int], int] = {}
+        self._loose: list[Row] = []
+        self._of = array("l")  # index of its kind, or _LOOSE: then its place is that in the list of loose ones
+        self._steps = array("q")
+        self._lines = array("q")
+        self._places = array("q")
+
+    def add(self, step: int, line: int, tag: str | None, shape: Shape, place: int) -> None:
+        """Appends a kept row."""
+        self._of.append(self._kind(tag, shape))
+        self._steps.append(step)
+        self._lines.append(line)
+        self._places.append(place)
+
+    def add_all(self, steps: Sequence[int], lines: Sequence[int], tag: str | None, shape: Shape, place: int) -> None:
+        """Appends kept rows whose places follow each other."""
+        size = len(steps)
+        self._of.extend(repeat(self._kind(tag, shape), size))
+        self._steps.extend(steps)
+        self._lines.extend(lines)
+        self._places.extend(range(place, place + size))
+
+    def _kind(self, tag: str | None, shape: Shape) -> int:
+        key = (tag, id(shape))
+        kind = self._kind_of.get(key)
+        if kind is None:
+            kind = self._kind_of[key] = len(self._kinds)
+            self._kinds.append((tag, shape))
+        return kind
+
+    def _coded(self, row: AnyRow) -> tuple[int, int, int, int]:
+        if isinstance(row, KeptRow):
+            return self._kind(row.tag, row.shape), row.step, row.line, row.place
+        self._loose.append(row)
+        return _LOOSE, 0, 0, len(self._loose) - 1
+
+    def __len__(self) -> int:
+        return len(self._of)
+
+    def __iter__(self) -> Iterator[AnyRow]:
+        kinds, loose = self._kinds, self._loose
+        for of, step, line, place in zip(self._of, self._steps, self._lines, self._places, strict=True):
+            if of == _LOOSE:
+                yield loose[place]
+            else:
+                yield KeptRow(step, line, *kinds[of], place)
+
+    @overload
+    def __getitem__(self, index: int) -> AnyRow: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[AnyRow]: ...
+    def __getitem__(self, index: int | slice) -> AnyRow | list[AnyRow]:
+        if isinstance(index, slice):
+            return [self[at] for at in range(*index.indices(len(self._of)))]
+        of, place = self._of[index], self._places[index]
+        if of == _LOOSE:
+            return self._loose[place]
+        return KeptRow(self._steps[index], self._lines[index], *self._kinds[of], place)
+
+    def __setitem__(self, index: Any, row: Any) -> None:
+        self._of[index], self._steps[index], self._lines[index], self._places[index] = self._coded(row)
+
+    def __delitem__(self, index: Any) -> None:
+        for held in (self._of, self._steps, self._lines, self._places):
+            del held[index]
+
+    def insert(self, index: int, value: AnyRow) -> None:
+        """Puts a row before that at an index."""
+        for held, number in zip((self._of, self._steps, self._lines, self._places), self._coded(value), strict=True):
+            held.insert(index, number)
+
+
+def loosen(rows: MutableSequence[AnyRow], index: int) -> Row:
     """The row at an index, to be changed."""
     row = rows[index]
     if isinstance(row, KeptRow):

@@ -15,6 +15,7 @@ SCAN: Final = 3000
 
 _CJK: Final = re.compile("[\u3400-\u9fff]")
 _WORD: Final = re.compile(r"(?<![\w/.=:-])[A-Za-z][A-Za-z'’]*(?![\w/=:]|\.\w)")
+_KEY: Final = re.compile(r"(?<![\w/@.-])[A-Za-z][\w@.-]{0,80}(?:[/_][\w@.-]{1,80}){1,8}")
 _NOISE: Final = re.compile(
     r"\s*(?:wandb: |wandb\b|Traceback|File \"|\S+Warning|WARNING|INFO|DEBUG|ERROR|\[rank|"
     r"\([\w./:<>@#=,\[\]-]{1,160} pid=|"
@@ -57,11 +58,12 @@ def is_prose(line: str) -> bool:
         return False
     if chinese >= 2:
         return text.count("|") < 4
+    if text.endswith("?"):  # a key in a question is no sign of a program: `actor/entropy at step 3?`
+        text = _KEY.sub("it", text)
+        words = _WORD.findall(text)
+        return len(words) >= 1 and sum(map(len, words)) + len(words) >= 0.4 * len(text)
     words = _WORD.findall(text)
-    letters = sum(map(len, words)) + len(words)
-    if text.endswith("?"):
-        return len(words) >= 1 and letters >= 0.4 * len(text)
-    return len(words) >= 2 and letters >= 0.6 * len(text)
+    return len(words) >= 2 and sum(map(len, words)) + len(words) >= 0.6 * len(text)
 
 
 def find_prose(

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from itertools import combinations
+from collections.abc import Mapping, MutableSequence, Sequence
+from itertools import combinations, islice
 from typing import Final
 
 from assistant.model.run import Missing, Note, Number, Run
@@ -116,7 +116,7 @@ def _is_last_cut(scan: Scan, tail: Tail) -> bool:
         if lost_decimals(tail.text, known):
             return True
     keys = scan.rows[-1].keys()
-    shapes = kinds_of(scan.rows[:-1])
+    shapes = kinds_of(islice(scan.rows, len(scan.rows) - 1))
     return keys not in shapes and any(len(s) > len(keys) and s[: len(keys)] == keys for s in shapes)
 
 
@@ -124,7 +124,7 @@ def _is_aside(line: str) -> bool:
     return not line.strip() or line.startswith("```") or is_prose(line)
 
 
-def _by_process(rows: list[AnyRow]) -> list[list[AnyRow]]:
+def _by_process(rows: MutableSequence[AnyRow]) -> Sequence[MutableSequence[AnyRow]]:
     """Rows of one run each: by process where processes overlap and contradict each other."""
     spans: dict[str | None, tuple[int, int]] = {}
     for at, row in enumerate(rows):
@@ -157,7 +157,7 @@ def _contradict(one: Mapping[str, Number], other: Mapping[str, Number]) -> bool:
     return any(not same_number(one.get(key, value), value) for key, value in other.items())
 
 
-def _finish(rows: list[AnyRow], scan: Scan, name: str, index: int, *, alone: bool) -> Run | None:
+def _finish(rows: MutableSequence[AnyRow], scan: Scan, name: str, index: int, *, alone: bool) -> Run | None:
     notes: list[Note] = []
     tags = {row.tag for row in rows} if scan.dicts and not alone else set()
     for position, printed in reversed(scan.dicts):
@@ -200,7 +200,7 @@ def _finish(rows: list[AnyRow], scan: Scan, name: str, index: int, *, alone: boo
     )
 
 
-def _merge(rows: list[AnyRow], before: int, printed: ValidationDict) -> list[Note]:
+def _merge(rows: MutableSequence[AnyRow], before: int, printed: ValidationDict) -> list[Note]:
     """Puts a validation dict into its row; a row of its own if the log has none."""
     keys = {key for key, _, _ in printed.cells}
     start = printed.line
@@ -262,7 +262,7 @@ def _merge(rows: list[AnyRow], before: int, printed: ValidationDict) -> list[Not
     return notes
 
 
-def _duplicate_notes(scan: Scan, rows: list[AnyRow], *, alone: bool) -> list[Note]:
+def _duplicate_notes(scan: Scan, rows: MutableSequence[AnyRow], *, alone: bool) -> list[Note]:
     copies = [row for row in scan.duplicates if alone or row.tag == rows[0].tag]
     if not copies:
         return []

@@ -12,7 +12,7 @@ from operator import ge
 from typing import Any, Final
 
 from assistant.model.run import Missing, Number
-from assistant.parsing.kept import AnyRow
+from assistant.parsing.kept import Rows
 from assistant.parsing.numbers import read_number
 from assistant.parsing.repair import Document, strip_ray
 from assistant.parsing.segments import (
@@ -95,7 +95,7 @@ class Scan:
         seen: tells records that repeat an earlier one.
     """
 
-    rows: list[AnyRow] = field(default_factory=list)
+    rows: Rows = field(default_factory=Rows)
     sizes: tuple[array[int], array[int]] = field(default_factory=lambda: (array("l"), array("l")))
     ends: dict[int, tuple[Tail, str]] = field(default_factory=dict)
     rest: Sequence[str] = ()
@@ -103,7 +103,7 @@ class Scan:
     samples: dict[str, list[tuple[Number, int]]] = field(default_factory=dict)
     taken: set[int] = field(default_factory=set)
     bad: list[int] = field(default_factory=list)
-    duplicates: list[AnyRow] = field(default_factory=list)
+    duplicates: Rows = field(default_factory=Rows)
     seen: Seen = field(default_factory=lambda: Seen([]))
 
 

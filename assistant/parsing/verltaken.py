@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Sequence
-from itertools import repeat
 
 from assistant.parsing import cuts
-from assistant.parsing.kept import KeptRow, Shape
+from assistant.parsing.kept import Shape
 from assistant.parsing.verlblocks import Group
 from assistant.parsing.verlends import Ends
 from assistant.parsing.verlline import LONGEST_TAIL, Cells
@@ -68,10 +67,10 @@ class Taken:
         self.lines.append(number)
         shape = self._shape(keys, types)
         if not scan.seen.is_new(step, hash(text)):
-            scan.duplicates.append(KeptRow(step, number, tag, shape, -1))
+            scan.duplicates.add(step, number, tag, shape, -1)
             return True
         index = len(scan.rows)
-        scan.rows.append(KeptRow(step, number, tag, shape, shape.add(values, types)))
+        scan.rows.add(step, number, tag, shape, shape.add(values, types))
         scan.sizes[0].append(len(text))
         scan.sizes[1].append(full)
         self.ends.add(len(text), index, text)
@@ -106,13 +105,14 @@ class Taken:
             gone = self._repeated(steps, members)
             copied = len(steps) - 1 in gone
             if gone:
-                scan.duplicates.extend(KeptRow(steps[i], numbers[i], tag, shape, -1) for i in sorted(gone))
+                for i in sorted(gone):
+                    scan.duplicates.add(steps[i], numbers[i], tag, shape, -1)
                 packed = group.without(gone)
                 kept = [index for index in range(len(steps)) if index not in gone]
                 steps, numbers = [steps[i] for i in kept], [numbers[i] for i in kept]
                 members = [members[i] for i in kept]
             place = shape.extend(packed, group.types)
-            rows.extend(map(KeptRow, steps, numbers, repeat(tag), repeat(shape), range(place, shape.size)))
+            rows.add_all(steps, numbers, tag, shape, place)
             taken += members
         sizes = array("l", map(len, taken))
         scan.sizes[0].extend(sizes)

@@ -7,6 +7,7 @@ python -m evals.agent --write                and the tables into docs/models.md
 
 from __future__ import annotations
 
+import argparse
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -46,7 +47,11 @@ PARTS: dict[str, tuple[str, Callable[[], tuple[str, bool]]]] = {
 
 def main(arguments: list[str]) -> int:
     """Runs the parts named; 1 if something got through."""
-    wanted = [name for name in arguments if name in PARTS] or list(PARTS)
+    parser = argparse.ArgumentParser(prog="python -m evals.agent", description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("parts", nargs="*", metavar="PART", choices=[*PARTS, []], help=f"some of: {', '.join(PARTS)}")
+    parser.add_argument("--write", action="store_true", help="the tables into docs/models.md")
+    given = parser.parse_args(arguments)
+    wanted = given.parts or list(PARTS)
     told, status = [], False
     for name in wanted:
         title, part = PARTS[name]
@@ -54,7 +59,7 @@ def main(arguments: list[str]) -> int:
         told.append(f"### {title}\n\n{table}")
         status |= bad
         print(told[-1] + "\n", flush=True)
-    if "--write" in arguments:
+    if given.write:
         page = PAGE.read_text(encoding="utf-8")
         before, after = page.split(BEGIN)[0], page.split(END)[1]
         PAGE.write_text(f"{before}{BEGIN}\n" + "\n\n".join(told) + f"\n{END}{after}", encoding="utf-8")
