@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import sys
 
-from assistant.api.app import create_app
 from assistant.cli import main as cli
+from assistant.serving import application
 
-app = create_app()
+app = application()
 
 
 def main() -> int:

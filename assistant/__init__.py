@@ -13,9 +13,16 @@ Errors raised by the package derive from :class:`assistant.model.errors.Assistan
     ``KnowledgeError``       a card, phrase or rule file breaks its schema (file and field are named)
 """
 
-from importlib import metadata
+__version__: str
 
-try:
-    __version__ = metadata.version("metric-assistant")
-except metadata.PackageNotFoundError:  # a bare checkout on sys.path
-    __version__ = "0.0.0"
+
+def __getattr__(name: str) -> str:
+    """``__version__``, looked up when it is asked for: what reads it takes longer to load than a log to answer."""
+    if name != "__version__":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import metadata
+
+    try:
+        return metadata.version("metric-assistant")
+    except metadata.PackageNotFoundError:  # a bare checkout on sys.path
+        return "0.0.0"

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
+import os
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
-DataFolder = Literal["knowledge", "prompts", "examples"]
+DataFolder = Literal["knowledge", "prompts", "examples", "skills"]
 
 PACKAGE = Path(__file__).resolve().parent
 
@@ -29,3 +31,38 @@ def data_folder(name: DataFolder) -> Path:
         f"the folder {name!r} is missing: looked for {installed} (an installed package) and {checkout} "
         "(a checkout). Install the package again, or restore the folder from the repository."
     )
+
+
+def yaml_table(path: Path) -> Any:
+    """A shipped YAML file's contents.
+
+    Reading YAML is most of what a short command would wait for, so its contents are kept as JSON in the cache folder,
+    under the hash of the file's bytes; a file that JSON cannot hold as it is (numbers as keys) is read each time.
+
+    Raises:
+        OSError: it cannot be read.
+        yaml.YAMLError: it is no YAML.
+    """
+    import orjson
+
+    content = path.read_bytes()
+    digest = hashlib.sha256(content).hexdigest()[:24]
+    base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")  # noqa: PTH111 - there may be no home
+    kept = Path(base) / "metric-assistant" / "tables" / f"{path.stem}-{digest}.json"
+    try:
+        return orjson.loads(kept.read_bytes())
+    except (OSError, orjson.JSONDecodeError):
+        pass
+    import yaml
+
+    table = yaml.load(content.decode("utf-8"), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    try:
+        text = orjson.dumps(table)
+        if orjson.loads(text) == table:
+            kept.parent.mkdir(parents=True, exist_ok=True)
+            beside = kept.with_name(f"{kept.name}.{os.getpid()}")
+            beside.write_bytes(text)
+            beside.replace(kept)
+    except (OSError, TypeError):
+        pass
+    return table

@@ -1,23 +1,31 @@
-"""Intervals of comparisons: what they hold, and the widening that makes it at least 95 %.
+"""Intervals of comparisons: what they hold, and the factors that make it 95 %, or at least that.
 
 ``python -m evals.compare_widths`` prints how often the interval of a difference holds the truth, in Markdown;
-``--fit`` prints the table ``WIDENED`` of ``assistant/analysis/compare_noise.py``. Series are drawn from a fixed seed.
+``--fit`` prints the tables ``FACTORS`` of ``assistant/analysis/compare_averaged.py`` and ``WIDENED`` of
+``assistant/analysis/compare_noise.py``. Series are drawn from a fixed seed.
 
-The interval allows for the strongest correlation ρ̄ that a log leaves plausible. Where that is the strongest that is
-considered, nothing is left to spare, and what is estimated beside it makes noise of ρ = 0.9 miss a little more often
-than 5 %. ``--fit`` finds, for each number of points a side, the least factor with which it misses ``AIM`` in logs of
-several lengths, and of that and its neighbours' the largest. The table in use is of 2500 draws.
+Of sides of ten points or more, a search looks for the factors, as a function of the mean correlation, with which noise
+of every ρ misses as close to 5 % as can be, for each number of points that tell ρ. The table in use is of 1000 draws a
+cell (``--fit averaged``).
+
+Of fewer points, the interval allows for the strongest correlation ρ̄ that a log leaves plausible. Where that is the
+strongest that is considered, nothing is left to spare, and what is estimated beside it makes noise of ρ = 0.9 miss a
+little more often than 5 %. ``--fit widened`` finds, for each number of points a side, the least factor with which it
+misses ``AIM`` in logs of several lengths, and of that and its neighbours' the largest. The table in use is of 2500
+draws.
 """
 
 from __future__ import annotations
 
 import argparse
+import math
 from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
 
-from assistant.analysis import compare_noise
+from assistant.analysis import compare_averaged, compare_noise
+from assistant.analysis.compare_averaged import KNOTS, Averaged, average, averaged, difference
 from assistant.analysis.compare_noise import LARGEST, Level, Noise, between, level
 from assistant.analysis.noise import same_gap_noise
 from evals.trend_calibration import noise
@@ -31,9 +39,21 @@ AIM = 0.046
 RHOS = (0.0, 0.3, 0.5, 0.7, 0.8, 0.9)
 #: Sides and logs that are measured: points of a side and of the log.
 STEPS = ((1, 10), (1, 20), (1, 100), (2, 20), (2, 40), (5, 40), (5, 100), (10, 40), (10, 100), (30, 100), (90, 100))
-WINDOWS = ((5, 5, 10), (5, 5, 30), (5, 5, 100), (10, 10, 20), (10, 10, 60), (10, 10, 200), (20, 20, 40), (20, 20, 100),
-           (50, 50, 100), (100, 100, 300), (5, 50, 100))  # fmt: skip
-RUNS = (20, 40, 80, 200, 400)
+WINDOWS = ((5, 5, 10), (5, 5, 30), (5, 5, 100), (5, 50, 100), (10, 10, 20), (10, 10, 30), (10, 10, 60), (10, 10, 200),
+           (10, 50, 100), (15, 15, 30), (20, 20, 40), (20, 20, 100), (50, 50, 100), (100, 100, 300))  # fmt: skip
+RUNS = (20, 40, 60, 80, 200, 400)
+Drawn = tuple[float, Noise | Averaged | None]
+#: Windows of one series (w) or last quarters of two (r) of which factors are fitted: points a side and of the log, by
+#: the points that tell the correlation.
+FITTED = {
+    20: (("w", 10, 20),),
+    40: (("w", 20, 40),),
+    80: (("w", 10, 60), ("w", 10, 200), ("r", 10, 40), ("w", 20, 100), ("r", 20, 80)),
+    100: (("w", 50, 100), ("r", 50, 200)),
+    200: (("w", 100, 300), ("r", 100, 400)),
+}
+#: Share that is held, as the search wants it: with what distance costs nothing, tries, and how smooth factors are.
+WANTED, SLACK, TRIES, SMOOTH = 0.952, 0.008, 4000, 1.0
 
 
 def levels(series: Array, first: tuple[int, int], second: tuple[int, int]) -> tuple[Level, Level] | None:
@@ -74,6 +94,63 @@ def least_factor(draws: list[list[tuple[float, Level, Level]]], aim: float = AIM
     return next(f for f in 1 + np.arange(100) / 100 if all(missed(some, float(f)) <= aim for some in draws))
 
 
+def unfitted(kind: str, n: int, length: int, rho: float, repeats: int) -> tuple[Array, Array]:
+    """Log of differences over the half-width that an average without a factor gives, and its mean correlation."""
+    rng = np.random.default_rng([31, n, length, int(100 * rho), kind == "r"])
+    one = noise(rng, repeats, length, rho)
+    two = noise(rng, repeats, length, rho) if kind == "r" else one
+    last = (length - n, length)
+    first = last if kind == "r" else (0, n)
+    ratios, means = np.empty(repeats), np.empty(repeats)
+    for row, (x, y) in enumerate(zip(one, two, strict=True)):
+        a, b = average(x, first), average(y, last)
+        assert a is not None
+        assert b is not None
+        found = averaged(a, b, same=kind == "w")
+        assert found is not None
+        delta = abs(float(y[slice(*last)].mean() - x[slice(*first)].mean()))
+        ratios[row], means[row] = math.log(max(delta, 1e-300) / found.half_width()), found.rho
+    return ratios, means
+
+
+def factors(draws: list[list[tuple[Array, Array]]]) -> tuple[Array, Array]:
+    """Log factors at ``KNOTS`` and what is held with them, shape (cells, ρ), by a random search with a fixed seed."""
+    rng = np.random.default_rng(0)
+
+    def held(logs: Array) -> Array:
+        return np.array([[(ratio <= np.interp(mean, KNOTS, logs)).mean() for ratio, mean in cell] for cell in draws])
+
+    def loss(logs: Array) -> float:
+        off = np.maximum(np.abs(held(logs) - WANTED) - SLACK, 0) / 0.01
+        bent = SMOOTH * (np.diff(logs, 2) ** 2).sum() + 0.02 * (logs**2).sum()
+        return float((off**2).sum() / len(draws) + bent)
+
+    logs = np.zeros(len(KNOTS))
+    best = loss(logs)
+    for attempt in range(TRIES):
+        size, new = 0.3 * (1 - attempt / TRIES) + 0.01, logs.copy()
+        knot, kind = int(rng.integers(len(new))), rng.random()
+        if kind < 0.3:
+            new[knot:] += rng.normal() * size
+        elif kind < 0.5:
+            new += rng.normal() * size * 0.3
+        else:
+            new[knot] += rng.normal() * size
+        value = loss(new)
+        if value < best:
+            best, logs = value, new
+    return logs, held(logs)
+
+
+def fit_averaged(repeats: int) -> None:
+    """Prints the table ``FACTORS``."""
+    compare_averaged.FACTORS.update(dict.fromkeys(compare_averaged.FACTORS, (1.0,) * len(KNOTS)))
+    for points, cells in FITTED.items():
+        logs, held = factors([[unfitted(*cell, rho, repeats) for rho in RHOS] for cell in cells])
+        row = ", ".join(f"{value:.2f}" for value in np.exp(logs))
+        print(f"    {points}: ({row}),  # {100 * (1 - held.max()):.1f} to {100 * (1 - held.min()):.1f}", flush=True)
+
+
 def fit(repeats: int) -> None:
     # Found without the widening that is in use.
     compare_noise.WIDENED.update(dict.fromkeys(compare_noise.WIDENED, 1.0))
@@ -93,10 +170,10 @@ def largest_near(factors: list[float], place: int) -> float:
 
 
 # -- what is held -----------------------------------------------------------------------------------------------------
-def step_pair(gap: int) -> Callable[[Array, Array, np.random.Generator], tuple[float, Noise | None]]:
+def step_pair(gap: int) -> Callable[[Array, Array, np.random.Generator], Drawn]:
     """Two steps of one series, anywhere in it; far apart by the scatter around each, as ``compare_rows`` does."""
 
-    def drawn(x: Array, _: Array, rng: np.random.Generator) -> tuple[float, Noise | None]:
+    def drawn(x: Array, _: Array, rng: np.random.Generator) -> Drawn:
         i = int(rng.integers(0, len(x) - gap))
         first, second = (i, i + 1), (i + gap, i + gap + 1)
         direct = same_gap_noise(x.tolist(), i, i + gap)
@@ -108,28 +185,24 @@ def step_pair(gap: int) -> Callable[[Array, Array, np.random.Generator], tuple[f
     return drawn
 
 
-def windows(n: int, m: int) -> Callable[[Array, Array, np.random.Generator], tuple[float, Noise | None]]:
+def windows(n: int, m: int) -> Callable[[Array, Array, np.random.Generator], Drawn]:
     """The first n and the last m points of one series."""
 
-    def drawn(x: Array, _: Array, rng: np.random.Generator) -> tuple[float, Noise | None]:
+    def drawn(x: Array, _: Array, rng: np.random.Generator) -> Drawn:
         sides = (0, n), (len(x) - m, len(x))
-        both = levels(x, *sides)
-        return mean_difference(x, *sides), None if both is None else between(*both)
+        return mean_difference(x, *sides), difference((x, x), sides, same=True)
 
     return drawn
 
 
-def runs(x: Array, y: Array, rng: np.random.Generator) -> tuple[float, Noise | None]:
+def runs(x: Array, y: Array, rng: np.random.Generator) -> Drawn:
     """The last quarters of two series."""
     part = (len(x) - len(x) // 4, len(x))
-    a, b = level(x, part), level(y, part)
     delta = abs(float(x[slice(*part)].mean() - y[slice(*part)].mean()))
-    return delta, None if a is None or b is None else between(a, b)
+    return delta, difference((x, y), (part, part), same=False)
 
 
-def cell(
-    draw: Callable[[Array, Array, np.random.Generator], tuple[float, Noise | None]], n: int, rho: float, repeats: int
-) -> str:
+def cell(draw: Callable[[Array, Array, np.random.Generator], Drawn], n: int, rho: float, repeats: int) -> str:
     """Share of intervals that hold the truth, and in brackets the share refused where it is a per cent or more."""
     rng = np.random.default_rng([22, n, int(100 * rho)])
     one, two = noise(rng, repeats, n, rho), noise(rng, repeats, n, rho)
@@ -137,7 +210,7 @@ def cell(
     for x, y in zip(one, two, strict=True):
         delta, found = draw(x, y, rng)
         if found is not None:
-            hits.append(delta <= found.half_width())
+            hits.append(found.p_value(delta) >= 0.05)  # the same as a half-width of at least that, and sooner found
     refused = 100 * (1 - len(hits) / repeats)
     return (f"{100 * np.mean(hits):.1f}" if hits else "–") + (f" ({refused:.0f})" if refused >= 1 else "")
 
@@ -156,10 +229,10 @@ def measure(repeats: int) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--fit", action="store_true", help="print the table WIDENED")
+    parser.add_argument("--fit", choices=["averaged", "widened"], help="print the table FACTORS, or WIDENED")
     parser.add_argument("--repeats", type=int, default=1000)
     arguments = parser.parse_args()
-    (fit if arguments.fit else measure)(arguments.repeats)
+    {"averaged": fit_averaged, "widened": fit, None: measure}[arguments.fit](arguments.repeats)
 
 
 if __name__ == "__main__":

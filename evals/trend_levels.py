@@ -54,6 +54,27 @@ EFFECTS: dict[str, Callable[[int], Array]] = {
 }
 
 
+#: Curves, and the lengths at which they are cut with the step that is asked for.
+CURVES: dict[str, tuple[Callable[[Array], Array], tuple[tuple[int, int], ...]]] = {
+    "2e^(−t/15) + 0.5": (lambda t: 2 * np.exp(-t / 15) + 0.5, ((30, 45), (40, 60), (60, 80), (80, 100))),
+    "2e^(−t/40) + 0.5": (lambda t: 2 * np.exp(-t / 40) + 0.5, ((40, 60), (60, 90), (80, 120))),
+    "1 − e^(−t/30)": (lambda t: 1 - np.exp(-t / 30), ((40, 60), (60, 90), (90, 120))),
+    "logistic, 1/(1 + e^((40 − t)/8))": (
+        lambda t: 1 / (1 + np.exp((40 - t) / 8)),
+        ((30, 45), (40, 55), (50, 65), (60, 80)),
+    ),
+    "3/√(t + 1)": (lambda t: 3 / np.sqrt(t + 1), ((40, 70), (60, 90), (100, 150))),
+    "1/(1 + t/20)": (lambda t: 1 / (1 + t / 20), ((40, 60), (60, 80), (80, 120))),
+    "1 + 0.3 sin(2πt/80)": (lambda t: 1 + 0.3 * np.sin(2 * np.pi * t / 80), ((20, 35), (30, 45), (40, 55), (60, 80))),
+    "(t/60)²": (lambda t: (t / 60) ** 2, ((40, 60), (60, 80))),
+    "0.3 log(t + 1)": (lambda t: 0.3 * np.log(t + 1), ((60, 90), (100, 150))),
+}
+#: Most series of a curve, length and deviation.
+MOST_CURVES = 200
+#: Deviations of the noise about them.
+SCATTERS = (0.03, 0.1)
+
+
 def trends(series: Array) -> list[Trend]:
     steps = np.arange(series.shape[1])
     return [trend_of(steps, values) for values in series]
@@ -185,6 +206,28 @@ def coverage(repeats: int) -> None:
     step_times(repeats)
 
 
+def bends(repeats: int) -> None:
+    """Forecasts of curves: what is told, and how much of that holds the value that comes."""
+    print(f"\nForecasts of curves with independent noise, {repeats} series a length and deviation\n")
+    head("curve", "told, %", "of those hold the value that comes, %", "the curve itself, %")
+    every: list[tuple[bool, bool]] = []
+    for name, (curve, cuts) in CURVES.items():
+        found: list[tuple[bool, bool]] = []
+        for n, step in cuts:
+            for scatter in SCATTERS:
+                rng = rng_of(n, step, int(100 * scatter), len(name))
+                level = curve(np.arange(step + 1.0))
+                for values in level + scatter * rng.standard_normal((repeats, step + 1)):
+                    (told,) = forecasts_at(np.arange(n), values[:n], (step,))
+                    if told.low is not None and told.high is not None:
+                        found.append((told.low <= values[step] <= told.high, told.low <= level[step] <= told.high))
+        every += found
+        asked = repeats * len(cuts) * len(SCATTERS)
+        row(name, f"{100 * len(found) / asked:.0f}", *(share([pair[k] for pair in found]) for k in (0, 1)))
+    asked = repeats * len(SCATTERS) * sum(len(cuts) for _, cuts in CURVES.values())
+    row("all", f"{100 * len(every) / asked:.0f}", *(share([pair[k] for pair in every]) for k in (0, 1)))
+
+
 def step_times(repeats: int) -> None:
     """Seconds that further steps take, about a level."""
     print("\nTime left: one more step / as many as were seen / ten times as many\n")
@@ -206,17 +249,19 @@ def step_times(repeats: int) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--repeats", type=int, default=1000)
-    parser.add_argument("--only", choices=["levels", "intervals"], help="one half of the tables")
+    parser.add_argument("--only", choices=["levels", "intervals", "bends"], help="a part of the tables")
     arguments = parser.parse_args()
     repeats = arguments.repeats
-    if arguments.only != "intervals":
+    if arguments.only in {None, "levels"}:
         deviation = 1.96 * np.sqrt(0.0475 / repeats) * 100
         print(f"{repeats} series a cell; a share of 5 % is then known to ±{deviation:.1f}.")
         false_alarms(repeats)
         other_noise(repeats)
         power(repeats)
-    if arguments.only != "levels":
+    if arguments.only in {None, "intervals"}:
         coverage(repeats)
+    if arguments.only in {None, "bends"}:
+        bends(min(repeats, MOST_CURVES))
 
 
 if __name__ == "__main__":

@@ -12,15 +12,19 @@ from __future__ import annotations
 import argparse
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from assistant.analysis.ar_line import fit_line, sum_ahead
 from assistant.analysis.nulls import critical
+from assistant.analysis.pace import curvature
 from assistant.analysis.stats import pair_places, persistence, score_variance
+from assistant.analysis.trend import trend_of
 from assistant.analysis.widths import SEEN
 from evals.trend_calibration import noise
+from evals.trend_levels import steepness
 
 Array = NDArray[np.float64]
 RHOS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
@@ -31,22 +35,27 @@ WEIGHTS_SUM = np.where(np.array(RHOS) <= 0.5, WEIGHTS, 0.0)
 SIZES: dict[str, tuple[int, ...]] = {
     "slope": (10, 12, 14, 17, 20, 25, 30, 38, 48, 60, 80, 110, 160, 256),
     "line": (10, 12, 14, 17, 20, 25, 30, 40, 60, 100, 200, 400),
+    "ahead": (10, 12, 14, 17, 20, 25, 30, 40, 60, 100, 200, 400),
     "sum": (5, 6, 8, 10, 14, 20, 30, 50, 100, 200),
 }
-REPEATS = {"slope": 6000, "line": 3000, "sum": 3000}
+REPEATS = {"slope": 6000, "line": 3000, "ahead": 3000, "sum": 3000}
 #: Which errors of a draw make which table.
 PARTS: dict[str, dict[str, slice]] = {
     "slope": {"slope": slice(0)},
-    "line": {"line": slice(0, 3), "point_near": slice(3, 4), "point_far": slice(4, 5)},
+    "line": {"line": slice(0, 3)},
+    "ahead": {"course": slice(0, 3), "point_near": slice(3, 4), "point_far": slice(4, 6)},
     "sum": {"sum_near": slice(0, 1), "sum_far": slice(1, 4)},
 }
+#: Most points of a steep line of which more than a few have no interval of the slope, and therefore no forecast.
+SELECTED = 40
 #: Beyond so many points, sums are only of as many values or more.
 NEAR_SUMS = 20
 TRIES, STEP = 1500, 0.35
 #: Distance from 5 % that costs nothing, and what a width costs.
 SLACK, NARROW = 0.013, 0.05
-#: The least width, and that below so many points.
-LEAST, FEW, LEAST_FEW = 1.75, 14, 1.5
+#: The least width, and that below so many points; and where a reach is added on one side, so that the other alone may
+#: miss.
+LEAST, FEW, LEAST_FEW, LEAST_AHEAD = 1.75, 14, 1.5, 1.3
 #: The largest width; of a slope, as Kendall's τ: beyond, an interval would hold zero beside steep rises. Ten points
 #: need more, or strong correlation misses too often.
 MOST = 40.0
@@ -72,21 +81,46 @@ def slope_draw(n: int, rho: float, repeats: int, rng: np.random.Generator) -> tu
 
 
 def line_draw(n: int, rho: float, repeats: int, rng: np.random.Generator) -> tuple[Array, Array]:
-    """Errors over their deviations, and r: of the line at three steps ahead, of a point at the next and the last.
-
-    Shape (5, repeats): the line a quarter, half and the whole length ahead, the next point, the point a length ahead.
-    """
-    ahead = ((max(n // 4, 2), False), (n // 2, False), (n, False), (1, True), (n, True))
+    """Errors of the line a quarter, half and a whole length ahead over their deviations, shape (3, repeats), and r."""
     x, steps = noise(rng, repeats, 2 * n, rho), np.arange(n)
-    found, seen = np.empty((len(ahead), repeats)), np.empty(repeats)
+    found, seen = np.empty((3, repeats)), np.empty(repeats)
     for row, values in enumerate(x):
         line = fit_line(steps, values[:n])
         seen[row] = line.seen
-        for k, (distance, point) in enumerate(ahead):
+        for k, distance in enumerate((max(n // 4, 2), n // 2, n)):
             step = n - 1 + distance
-            truth = values[step] if point else 0.0
-            found[k, row] = abs(line.at(step) - truth) / line.deviation(step, point=point)
+            found[k, row] = abs(line.at(step)) / line.deviation(step, point=False)
     return found, seen
+
+
+def ahead_draw(n: int, rho: float, repeats: int, rng: np.random.Generator) -> tuple[Array, Array]:
+    """As :func:`line_draw`, of what is told of a steep line: errors beyond the reach towards a possible bend, and r.
+
+    Shape (6, told): the line a quarter, half and the whole length ahead; the next point, those half and a whole length
+    ahead. Draws that are refused are left out: those that seem to bend or to hold a change, and, up to
+    :data:`SELECTED` points, those whose slope has no interval.
+    """
+    ahead = ((max(n // 4, 2), False), (n // 2, False), (n, False), (1, True), (n // 2, True), (n, True))
+    slope, steps = steepness(rho) / n, np.arange(n)
+    found, seen = [], []
+    for values in noise(rng, repeats, 2 * n, rho) + slope * np.arange(2 * n):
+        bent = curvature(steps, values[:n])
+        if bent.bends():
+            continue
+        if n <= SELECTED:
+            trend = trend_of(steps, values[:n])
+            if trend.changes or trend.interval is None or trend.direction != "rising":
+                continue
+        line, errors = fit_line(steps, values[:n]), []
+        for distance, point in ahead:
+            step = n - 1 + distance
+            error = (values[step] if point else slope * step) - line.at(step)
+            bow = bent.at(step)
+            reach = abs(bow) if error * bow > 0 else 0.0
+            errors.append(max(abs(error) - reach, 0.0) / line.deviation(step, point=point))
+        found.append(errors)
+        seen.append(line.seen)
+    return np.array(found).T, np.array(seen)
 
 
 def sum_draw(n: int, rho: float, repeats: int, rng: np.random.Generator) -> tuple[Array, Array]:
@@ -101,11 +135,30 @@ def sum_draw(n: int, rho: float, repeats: int, rng: np.random.Generator) -> tupl
     return found, seen
 
 
+DRAWS = {"line": line_draw, "ahead": ahead_draw, "sum": sum_draw}
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What widths may be: points, what each ρ counts for, their bounds, and whether they may fall with r."""
+
+    n: int
+    weights: Array
+    most: float = MOST
+    least: float | None = None
+    falls: bool = False
+
+    @property
+    def logs(self) -> tuple[float, float]:
+        """Bounds of log width."""
+        return math.log(self.least or (LEAST if self.n >= FEW else LEAST_FEW)), math.log(self.most)
+
+
 class Knots:
     """Width as a function of r: log width at ``SEEN``, linear between."""
 
-    def __init__(self, seen: Sequence[Array], n: int, most: float, weights: Array = WEIGHTS) -> None:
-        self.n, self.most, self.weights = n, math.log(most), weights
+    def __init__(self, seen: Sequence[Array], shape: Shape) -> None:
+        self.shape = shape
         self.places: list[tuple[NDArray[np.intp], Array]] = []
         for r in seen:
             at = np.clip(np.searchsorted(SEEN, r) - 1, 0, len(SEEN) - 2)
@@ -121,19 +174,19 @@ class Knots:
 
 
 def search(misses: Misses, knots: Knots, start: Array, rng: np.random.Generator) -> tuple[Array, Array]:
-    """Log widths, never falling with r, that miss as near to 5 % as can be; and the shares missed."""
-    n = knots.n
-    least, slack = LEAST if n >= FEW else LEAST_FEW, SLACK * min(1.0, (15 / n) ** 0.6)
+    """Log widths that miss as near to 5 % as can be, never falling with r unless ``knots`` say so; and their misses."""
+    shape, (least, most) = knots.shape, knots.shape.logs
+    slack = SLACK * min(1.0, (15 / shape.n) ** 0.6)
     held = np.sqrt(knots.counts / knots.counts.sum())
 
     def loss(logs: Array) -> float:
         shares = misses(knots.widths(logs))
         off = np.maximum(np.abs(shares - 0.05) - slack, 0) / 0.01
-        value = (knots.weights[:, None] * off**2).sum() / shares.shape[1]
+        value = (shape.weights[:, None] * off**2).sum() / shares.shape[1]
         value += 0.3 * (np.diff(logs, 2) ** 2).sum() + 0.05 * ((logs - start) ** 2).sum() + NARROW * (held * logs).sum()
         return float(value)
 
-    logs = np.clip(start, math.log(least), knots.most)
+    logs = np.clip(start, least, most)
     best = loss(logs)
     for attempt in range(TRIES):
         size = STEP * (1 - attempt / TRIES) + 0.01
@@ -146,7 +199,8 @@ def search(misses: Misses, knots: Knots, start: Array, rng: np.random.Generator)
             new += rng.normal() * size * 0.3
         else:
             new[knot] += rng.normal() * size
-        new = np.maximum.accumulate(np.clip(new, math.log(least), knots.most))
+        new = np.clip(new, least, most)
+        new = new if shape.falls else np.maximum.accumulate(new)
         value = loss(new)
         if value < best:
             best, logs = value, new
@@ -167,11 +221,12 @@ def fit_slope(n: int, start: Array, repeats: int, rng: np.random.Generator) -> t
             rows.append([missed.mean(), missed.sum() / (missed | (u <= test)).sum()])
         return np.array(rows)
 
-    return search(misses, Knots([r for _, r, _ in draws], n, pairs / deviation * math.atanh(most)), start, rng)
+    shape = Shape(n, WEIGHTS, pairs / deviation * math.atanh(most))
+    return search(misses, Knots([r for _, r, _ in draws], shape), start, rng)
 
 
 def fit_errors(
-    draws: Sequence[tuple[Array, Array]], start: Array, rng: np.random.Generator, n: int, weights: Array
+    draws: Sequence[tuple[Array, Array]], start: Array, rng: np.random.Generator, shape: Shape
 ) -> tuple[Array, Array]:
     """Misses of errors of shape (kinds, repeats) for each ρ, with their r."""
     errors = [np.log(np.maximum(error, 1e-9)) for error, _ in draws]
@@ -179,7 +234,17 @@ def fit_errors(
     def misses(widths: list[Array]) -> Array:
         return np.array([(e > w).mean(axis=1) for e, w in zip(errors, widths, strict=True)])
 
-    return search(misses, Knots([r for _, r in draws], n, MOST, weights), start, rng)
+    return search(misses, Knots([r for _, r in draws], shape), start, rng)
+
+
+def beyond_near(errors: Array, seen: Array, n: int, near: Array) -> Array:
+    """Errors half and a whole length ahead, the former such that it passes ``far`` where it passes the width there.
+
+    That width lies between those of the next point and of one a whole length ahead (``widths.ahead_width``).
+    """
+    share = math.log(n // 2) / math.log(n)
+    half = (errors[0] / np.exp(np.interp(seen, SEEN, near)) ** (1 - share)) ** (1 / share)
+    return np.stack([half, errors[1]])
 
 
 def line_of(n: int, logs: Array, shares: Array, weights: Array = WEIGHTS) -> str:
@@ -194,6 +259,7 @@ def tables(which: str, repeats: int) -> dict[str, list[str]]:
     begin = np.linspace(math.log(2.1), math.log(4), len(SEEN))
     parts = PARTS[which]
     before, weights = dict.fromkeys(parts, begin), WEIGHTS_SUM if which == "sum" else WEIGHTS
+    least = LEAST_AHEAD if which == "ahead" else None
     lines: dict[str, list[str]] = {name: [] for name in parts}
     for n in SIZES[which]:
         rng = np.random.default_rng([7, n, len(which)])
@@ -202,12 +268,15 @@ def tables(which: str, repeats: int) -> dict[str, list[str]]:
             before["slope"], shares = fit_slope(n, before["slope"], drawn, rng)
             lines["slope"].append(line_of(n, before["slope"], shares))
             continue
-        draws = [(line_draw if which == "line" else sum_draw)(n, rho, repeats, rng) for rho in RHOS]
+        draws = [DRAWS[which](n, rho, repeats, rng) for rho in RHOS]
         for name, part in parts.items():
             if name == "sum_near" and n > NEAR_SUMS:
                 continue
             chosen = [(error[part], seen) for error, seen in draws]
-            before[name], shares = fit_errors(chosen, before[name], rng, n, weights)
+            if name == "point_far":
+                chosen = [(beyond_near(error, seen, n, before["point_near"]), seen) for error, seen in chosen]
+            shape = Shape(n, weights, least=least, falls=name == "point_near")
+            before[name], shares = fit_errors(chosen, before[name], rng, shape)
             lines[name].append(line_of(n, before[name], shares, weights))
     return lines
 

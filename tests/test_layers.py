@@ -25,6 +25,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "": {"model", "service"},  # assistant/__init__.py, for what it exports
     "resources": set(),
     "settings": set(),
+    "serving": {"api", "web", "mcp"},
     "model": set(),
     "parsing": {"model"},
     "analysis": {"model"},
@@ -42,7 +43,7 @@ MAY_IMPORT: dict[str, set[str]] = {
 }
 
 # A command starts a surface, so it pays for it only when it runs: inside a function.
-MAY_IMPORT_LAZILY: dict[str, set[str]] = {"cli": {"api", "web", "mcp", "devmodel"}}
+MAY_IMPORT_LAZILY: dict[str, set[str]] = {"cli": {"api", "web", "mcp", "devmodel", "serving"}}
 
 # Third-party packages (shell patterns) and the only files that may import them.
 ONLY_IN: dict[str, list[str]] = {
@@ -50,8 +51,12 @@ ONLY_IN: dict[str, list[str]] = {
     "langgraph*": ["agent/*"],
     "openai": ["agent/*"],
     "chromadb": ["knowledge/index*"],
-    "fastapi": ["api/*"],
-    "starlette": ["api/*"],
+    "fastapi": ["api/*", "web/*", "mcp/*", "serving.py"],
+    "starlette": ["api/*", "web/*", "mcp/*"],
+    "prometheus_client": ["api/*"],
+    "sqlalchemy": ["service/sessions/*"],
+    "alembic": ["service/sessions/*"],
+    "psycopg": ["service/sessions/*"],
     "nicegui": ["web/*"],
     "mcp": ["mcp/*"],
     "rich": ["cli/*"],
@@ -60,7 +65,7 @@ ONLY_IN: dict[str, list[str]] = {
 
 # Too slow to load for commands that have no use for them.
 NEVER_AT_TOP = ["pandas", "pyarrow", "langchain*", "langgraph*", "openai", "chromadb", "nicegui", "mcp"]
-NOT_LOADED_BY_CLI = {"pandas", "numpy", "fastapi", "uvicorn", "jsonschema", "rich"}
+NOT_LOADED_BY_CLI = {"pandas", "numpy", "fastapi", "uvicorn", "jsonschema", "rich", "sqlalchemy"}
 
 
 @dataclass(frozen=True)

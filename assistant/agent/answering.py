@@ -228,7 +228,9 @@ class _Work:
     def _tool(self, name: str, arguments: dict[str, Any]) -> str:
         if self.masks is not None:
             arguments = _mapped(arguments, self.masks.restore)
-        return self._hidden(self.box.call(name, arguments))
+        result = self.box.call(name, arguments)
+        self.send(Event("step", {"name": name, "arguments": arguments, "result": result}))
+        return self._hidden(result)
 
     def _begin(self, again: bool) -> bool:
         if self.gate is not None and self.gate.sent:

@@ -17,11 +17,12 @@ from assistant.settings import Settings
 class Event:
     """What happens while an answer is made.
 
-    ``fact``: a fact's JSON; ``delta``: Markdown that passed the check; ``answer``: the finished :class:`Answer`, which
-    replaces what was sent; ``error``: a message, after which nothing comes.
+    ``fact``: a fact's JSON; ``step``: a tool that the model used (``name``, ``arguments``, ``result``); ``delta``:
+    Markdown that passed the check; ``answer``: the finished :class:`Answer`, which replaces what was sent; ``error``: a
+    message, after which nothing comes.
     """
 
-    kind: Literal["fact", "delta", "answer", "error"]
+    kind: Literal["fact", "step", "delta", "answer", "error"]
     data: Any
 
 

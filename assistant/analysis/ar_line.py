@@ -71,12 +71,16 @@ class Line:
             variance += 1 - 2 * shared
         return self.scatter * math.sqrt(max(variance, 0.0))
 
-    def error(self, step: float, *, point: bool) -> float:
-        """Half-width of the 95 % interval of the line, or (``point``) of a single later value."""
+    def error(self, step: float, *, point: bool, reaching: bool = False) -> float:
+        """Half-width of the 95 % interval of the line, or (``point``) of a single later value.
+
+        That of a single value, and with ``reaching`` that of the line too, is to be held together with the reach
+        towards a possible bend (:meth:`assistant.analysis.pace.Curvature.at`), without which it would be too narrow.
+        """
         if point:
             factor = ahead_width("point", self.n, self.seen, (step - self.last) / self.gap)
         else:
-            factor = width("line", self.n, self.seen)
+            factor = width("course" if reaching else "line", self.n, self.seen)
         return factor * self.deviation(step, point=point)
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from assistant.analysis.compare_model import Row, RowCode, Side, holm, spread
+from assistant.analysis.compare_averaged import Averaged
+from assistant.analysis.compare_model import AT_LEAST, Row, RowCode, Side, holm, spread
 from assistant.analysis.compare_rows import Pair, Workshop
 from assistant.analysis.compare_rules import MetricClass, rules
 from assistant.analysis.ledger import Ledger
@@ -24,8 +25,10 @@ def row_of(bench: Workshop, pair: Pair) -> Row:
     change = bench.change(pair, found, _looks(pair))
     half = None
     if found is not None and change.noise is not None:
+        exact = found.basis == "resampling" or isinstance(found.noise, Averaged)
         half = bench.ledger.derived(
-            f"noise_95/{change.metric}/{change.id}", 1.96 * change.noise, formula="1.96 × noise", inputs=[change],
+            f"{'noise_95' if exact else AT_LEAST}/{change.metric}/{change.id}", 1.96 * change.noise,
+            formula="1.96 × noise", inputs=[change],
             run=pair.sides[1].run,
         )  # fmt: skip
     code, band = _code(bench.ledger, pair, change)

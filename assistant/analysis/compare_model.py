@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 from assistant.analysis.compare_rules import Axis, MetricClass
 from assistant.model import Fact, Run
@@ -19,6 +19,9 @@ Code = Literal["improved", "regressed", "mixed", "unchanged", "inconclusive", "n
 RowCode = Literal["improved", "regressed", "unchanged", "inconclusive", "changed"]
 Kind = Literal["steps", "windows", "runs"]
 Value = Fact | str | int
+
+#: Name of half of an interval that holds the truth in at least 95 % of cases; others hold it in 95 %.
+AT_LEAST: Final = "noise_at_least_95"
 
 #: ``direction(metric)``: which way is better, by the metric's card (``target_range`` counts as ``context``).
 DirectionOf = Callable[[str], str]
@@ -72,7 +75,8 @@ class Row:
         direction: which way is better.
         change: B − A, with ``noise`` (a standard error such that 1.96 of them are half of the 95 % interval),
             ``noise_basis``, ``p_value`` and ``significant`` (before the correction).
-        half: half of the interval of at least 95 %, in the metric's unit; ``None`` where the noise is unknown.
+        half: half of the interval of 95 %, or of at least 95 % (:attr:`conservative`), in the metric's unit; ``None``
+            where the noise is unknown.
         p: p-value, after the correction for the number of validations that a step was chosen from.
         p_corrected: after the correction for all rows of the comparison, as a fact.
         significant: beyond noise after that correction; ``None`` where the noise is unknown.
@@ -80,7 +84,8 @@ class Row:
         band: the band within which the interval lies, where the code is ``unchanged`` for that.
         points: points on side A and B.
         trend: the trend over the points between two steps, where that settles what the two ends do not.
-        rho: the largest correlation of neighbouring steps that the noise allows for; ``None`` where none was assumed.
+        rho: the correlation of neighbouring steps that the noise allows for, the largest that is plausible or
+            (of an interval of 95 %) the mean; ``None`` where none was assumed.
     """
 
     metric: str
@@ -107,6 +112,11 @@ class Row:
     def basis(self) -> str | None:
         """What the noise was estimated from."""
         return self.change.noise_basis
+
+    @property
+    def conservative(self) -> bool:
+        """Whether the interval holds the truth more often than in 95 % of cases."""
+        return self.half is not None and at_least(self.half)
 
     @property
     def directed(self) -> bool:
@@ -160,6 +170,11 @@ class Comparison:
     def row(self, metric: str) -> Row | None:
         """The row of a metric."""
         return next((row for row in self.rows if row.metric == metric), None)
+
+
+def at_least(half: Fact) -> bool:
+    """Whether half of an interval is one of at least 95 %."""
+    return (half.name or "").startswith(AT_LEAST)
 
 
 def holm(p_values: Sequence[float], weights: Sequence[float]) -> list[float]:

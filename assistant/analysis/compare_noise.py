@@ -20,6 +20,7 @@ Given ρ, the expected residual sum of squares and its degrees of freedom are ex
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final
@@ -105,12 +106,13 @@ def _curve(n: int, degree: int) -> Array:
     return np.ascontiguousarray(basis)
 
 
-def fit(values: Array, degree: int | None = None) -> Fit | None:
-    """Restricted likelihood of AR(1) noise around a curve, for each of :data:`RHOS`.
+def fit(values: Array, degree: int | None = None, *, rhos: Array = RHOS) -> Fit | None:
+    """Restricted likelihood of AR(1) noise around a curve, for each of some correlations.
 
     Args:
         values: shape (n,), finite, in the order of steps.
         degree: of the polynomial; by :func:`degree_for` where not given.
+        rhos: the correlations; :data:`RHOS` where ``rho`` and ``upper`` of the result are to be read.
 
     Returns:
         ``None`` below six points, or where the values lie on the curve exactly (a schedule has no noise).
@@ -129,15 +131,15 @@ def fit(values: Array, degree: int | None = None) -> Fit | None:
         return None
     # Prewhitened by each ρ, all at once: shape (ρ, n, columns + 1), the curve first, the values last.
     plain = np.column_stack([curve, centre / size])
-    white = np.broadcast_to(plain, (len(RHOS), n, columns + 1)).copy()
-    white[:, 1:] -= RHOS[:, None, None] * plain[:-1]
-    white[:, 0] *= np.sqrt(1 - RHOS**2)[:, None]
+    white = np.broadcast_to(plain, (len(rhos), n, columns + 1)).copy()
+    white[:, 1:] -= rhos[:, None, None] * plain[:-1]
+    white[:, 0] *= np.sqrt(1 - rhos**2)[:, None]
     upper = np.abs(np.diagonal(np.linalg.qr(white, mode="r"), axis1=1, axis2=2))
     rest, freedom = upper[:, columns] ** 2, n - columns
     if float(rest.max()) < NOTHING * n:
         return None
     rest = np.maximum(rest, NOTHING * n)
-    support = 2 * np.log(upper[:, :columns]).sum(axis=1) + freedom * np.log(rest) - np.log(1 - RHOS**2)
+    support = 2 * np.log(upper[:, :columns]).sum(axis=1) + freedom * np.log(rest) - np.log(1 - rhos**2)
     scale = size * np.sqrt(rest / freedom)
     return Fit(n, n - columns, support - support.min(), scale)
 
@@ -223,7 +225,7 @@ def level(values: Array, window: tuple[int, int], limits: tuple[int, int] | None
     """
     start, stop = window
     points = stop - start
-    values, start, stop, limits = _in_blocks(values, start, stop, limits or (0, len(values)))
+    values, start, stop, limits = in_blocks(values, start, stop, limits or (0, len(values)))
     low, high = start, stop
     if stop - start < FEW:
         low = max(limits[0], min(start - (NEAREST - (stop - start)) // 2, limits[1] - NEAREST))
@@ -232,6 +234,17 @@ def level(values: Array, window: tuple[int, int], limits: tuple[int, int] | None
     if len(places) < 4:
         return None
     rho = _plausible(values, start, stop)
+    ((variance, freedom),) = scatter(values, places, (start, stop), (rho,))
+    return widened(Level(variance, freedom, rho), widening(points))
+
+
+def scatter(
+    values: Array, places: tuple[int, ...], window: tuple[int, int], rhos: Iterable[float]
+) -> list[tuple[float, float]]:
+    """Variance of a window's mean under each correlation, from the scatter at some places, and degrees of freedom.
+
+    The scatter is that around a line, around the mean below eight places; a variance of zero is that of rounding.
+    """
     degree = 1 if len(places) >= FEW else 0
     at = np.array(places, dtype=np.float64)
     basis, _ = np.linalg.qr(np.vander(at - at.mean(), degree + 1))
@@ -241,10 +254,12 @@ def level(values: Array, window: tuple[int, int], limits: tuple[int, int] | None
     if total <= NOTHING * len(at) * float(np.abs(centre).max()) ** 2:
         total = 0.0
     first = places[0]
-    expected, freedom, mean = _moments(
-        tuple(i - first for i in places), (start - first, stop - first), degree, rho
-    )  # fmt: skip
-    return widened(Level(total / expected * mean, freedom, rho), widening(points))
+    near, window = tuple(i - first for i in places), (window[0] - first, window[1] - first)
+    found = []
+    for rho in rhos:
+        expected, freedom, mean = _moments(near, window, degree, rho)
+        found.append((total / expected * mean, freedom))
+    return found
 
 
 def _plausible(values: Array, start: int, stop: int) -> float:
@@ -264,9 +279,7 @@ def _plausible(values: Array, start: int, stop: int) -> float:
     return float(RHOS[min(uppers)])
 
 
-def _in_blocks(
-    values: Array, start: int, stop: int, limits: tuple[int, int]
-) -> tuple[Array, int, int, tuple[int, int]]:
+def in_blocks(values: Array, start: int, stop: int, limits: tuple[int, int]) -> tuple[Array, int, int, tuple[int, int]]:
     """Means of neighbours where a window is long: the same mean, from fewer points (some at the end may be left)."""
     size = -(-(stop - start) // MAX_POINTS)
     if size == 1:

@@ -6,8 +6,9 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from assistant.analysis.compare_averaged import Averaged, difference
 from assistant.analysis.compare_model import Better, Reason, Side
-from assistant.analysis.compare_noise import Noise, between, level
+from assistant.analysis.compare_noise import Noise
 from assistant.analysis.compare_rules import MetricClass, rules
 from assistant.analysis.compare_validation import validation_error
 from assistant.analysis.ledger import Ledger
@@ -53,7 +54,7 @@ class Pair:
 class Estimate:
     """Noise, what it was estimated from, and the facts that carry it."""
 
-    noise: Noise
+    noise: Noise | Averaged
     basis: str
     inputs: tuple[Fact, ...] = ()
 
@@ -213,13 +214,7 @@ def _scatter(a: Measured, b: Measured, *, same: bool) -> Estimate | None:
         direct = same_gap_noise(around.tolist(), first - shift, second - shift)
         if direct is not None:
             return Estimate(Noise(*direct), "residual")
-    levels = []
-    for part, other in ((a, b), (b, a)):
-        limits = 0, len(part.points.values)
-        if same:
-            limits = (0, other.start) if part.start < other.start else (other.stop, limits[1])
-        levels.append(level(part.points.values, (part.start, part.stop), limits))
-    if levels[0] is None or levels[1] is None:
-        return None
-    noise = between(levels[0], levels[1])
+    noise = difference(
+        (a.points.values, b.points.values), ((a.start, a.stop), (b.start, b.stop)), same=same
+    )  # fmt: skip
     return None if noise is None else Estimate(noise, "autocorrelated")

@@ -116,7 +116,7 @@ def read_rules(text: str, where: str) -> Rules:
     """
     import yaml
 
-    table = yaml.safe_load(text)
+    table = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
     expected = {"classes", "left_out", "instead_of", "most_neutral_rows", "band", "settings", "with_kl", "work", "axes"}
     if not isinstance(table, dict) or set(table) != expected:
         odd = expected ^ set(table if isinstance(table, dict) else ())

@@ -20,6 +20,11 @@ ClassOf = Callable[[str], MetricClass]
 MOST_DECISIVE = 3
 #: Bases of a validation's noise that are measured or bounded, rather than taken from a few validations nearby.
 MEASURED = frozenset({"resampling", "share_bound"})
+#: Reasons that name the correlation allowed for, whether their rows' intervals hold more than 95 %, and its formula.
+CORRELATIONS = (
+    ("basis_averaged", False, "mean over what the log leaves plausible, the largest of the rows"),
+    ("basis_autocorrelated", True, "upper end of what the log leaves plausible, at most 0.9"),
+)
 #: A change of a metric without better or worse is told from this factor on, at most so many.
 LARGE, MOST_LARGE = 1.5, 3
 
@@ -263,12 +268,11 @@ def _limits(
     if len(tested) > 1:
         count = ledger.count("metrics_tested", len(tested), metric=tested[0].metric)
         reasons.append(Reason("corrected", {"n": count}))
-    rho = max((row.rho for row in draft.rows if row.rho is not None), default=None)
-    if rho is not None:
-        allowed = ledger.derived(
-            "correlation_allowed", rho, inputs=[], formula="upper end of what the log leaves plausible, at most 0.9"
-        )
-        reasons.append(Reason("basis_autocorrelated", {"rho": allowed}))
+    for code, conservative, formula in CORRELATIONS:
+        rhos = [row.rho for row in draft.rows if row.rho is not None and row.conservative == conservative]
+        if rhos:
+            allowed = ledger.derived(f"correlation_allowed/{code}", max(rhos), inputs=[], formula=formula)
+            reasons.append(Reason(code, {"rho": allowed}))
     for basis in ("residual", "resampling", "share_bound", "bound", "fraction_bound"):
         if any(row.basis == basis for row in draft.rows):
             reasons.append(Reason(f"basis_{basis}"))

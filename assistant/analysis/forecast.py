@@ -84,9 +84,9 @@ def forecast_at(
     ends at zero).
 
     The interval holds the scatter of single points, the error of the line and the autocorrelation of the residuals
-    (:mod:`assistant.analysis.ar_line`), its width simulated; on the side to which the points may bend it reaches
-    further, by as much as they may (:meth:`assistant.analysis.pace.Curvature.at`), so that it holds the value of a
-    straight line more often than it says.
+    (:mod:`assistant.analysis.ar_line`); on the side to which the points may bend it reaches further, by as much as they
+    may (:meth:`assistant.analysis.pace.Curvature.at`). Its width is simulated with that reach, so that of what is told
+    of straight lines 95 % holds, and the chance to miss lies mostly on the other side.
     """
     return forecasts_at(steps, values, (step,), scale=scale, possible=possible)[0]
 
@@ -202,7 +202,7 @@ def steps_until(
     value = math.ceil(line.centre + (goal - line.level) / line.slope)
     ahead = range(last + 1, end + 1)
     bows = {s: up * bent.at(s, again=again) for s in ahead}
-    error = {s: line.error(s, point=False) for s in ahead}
+    error = {s: line.error(s, point=False, reaching=True) for s in ahead}
     sooner = next(s for s in ahead if up * (line.at(s) - goal) + error[s] + max(bows[s], 0.0) >= 0)
     later = next((s for s in ahead if up * (line.at(s) - goal) - error[s] + min(bows[s], 0.0) >= 0), None)
     return Forecast(

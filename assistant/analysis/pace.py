@@ -19,10 +19,11 @@ from assistant.analysis.stats import autocorrelation, without_spikes
 Array = NDArray[np.float64]
 
 #: Curvature over its error, from which on a stretch bends: of a whole series, and of what follows a change of pace.
-BENDS, BENDS_AGAIN = 2.5, 1.0
+BENDS, BENDS_AGAIN = 2.5, 0.7
 #: By how many errors of the curvature an interval reaches further than the parabola, in both cases. Chosen on
-#: exponentials, powers, logistic and sine curves, so that of the intervals told nine in ten hold the curve.
-FURTHER, FURTHER_AGAIN = 1.3, 2.0
+#: exponentials, powers, logistic and sine curves, so that of the intervals told nine in ten hold what comes
+#: (``python -m evals.trend_levels --only bends``).
+FURTHER, FURTHER_AGAIN = 2.0, 4.0
 #: Fewest points whose curvature is tested.
 LEAST = 8
 #: Time constants of the exponentials that are tried, in lengths of the series; powers of the step.

@@ -14,6 +14,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from assistant import resources
 from assistant.analysis.ledger import Ledger
 from assistant.model import Fact, KnowledgeError, Run
 
@@ -54,12 +55,9 @@ def read_layouts(path: Path) -> dict[str, Layout]:
     Raises:
         KnowledgeError: a field is unknown or missing, or a stage's tokens are not among the stages; names file and key.
     """
-    import yaml
-
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     result = {}
     known = set(Layout.__dataclass_fields__)
-    for name, entry in yaml.load(path.read_text(encoding="utf-8"), Loader=loader).items():
+    for name, entry in resources.yaml_table(path).items():
         where = f"{path.name}: {name}"
         if not isinstance(entry, dict) or not {"total", "stages"} <= set(entry) <= known:
             odd = sorted(set(entry) - known) if isinstance(entry, dict) else entry

@@ -5,32 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import replace
+from importlib import import_module
 
-from assistant.ask import (
-    answer_absent,
-    answer_advice,
-    answer_ahead,
-    answer_best,
-    answer_by_run,
-    answer_compare,
-    answer_define,
-    answer_explain,
-    answer_log,
-    answer_lookup,
-    answer_other,
-    answer_pairs,
-    answer_runs,
-    answer_setup,
-    answer_share,
-    answer_single,
-    answer_speed,
-    answer_stated,
-    answer_trend,
-    answer_validation,
-    answer_why,
-    naming,
-    report,
-)
+from assistant.ask import naming
 from assistant.ask.context import Context
 from assistant.ask.departures import all_checks
 from assistant.ask.findings import told
@@ -45,37 +22,55 @@ Attempt = Callable[[Context], Verdict | None]
 MOST_HEALTH_KEYS = 6
 
 #: Topics in the order in which they are looked for: the intent that the answer then has, and its writer.
-TOPICS: dict[str, tuple[Intent, Attempt]] = {
-    "gaps": ("lookup", answer_log.gaps),
-    "restarts": ("lookup", answer_log.restarts),
-    "claim": ("compare", answer_stated.stated),
-    "share": ("bottleneck", answer_share.share),
-    "same": ("lookup", answer_pairs.same),
-    "interval": ("validation", answer_log.interval),
-    "onpolicy": ("derive", answer_setup.on_policy),
-    "cap": ("derive", answer_setup.length_limit),
-    "framework": ("derive", answer_setup.framework),
-    "val_train": ("compare", answer_single.validation_against_training),
-    "unlogged": ("lookup", answer_absent.unlogged),
-    "slowdown": ("bottleneck", answer_speed.why_slower),
-    "remaining": ("forecast", answer_ahead.time_left),
-    "total_time": ("lookup", answer_log.total_time),
-    "onset": ("health", answer_log.onset),
-    "nan": ("health", answer_single.not_finite),
-    "memory": ("health", answer_single.memory),
-    "tools": ("lookup", answer_speed.tools),
-    "tokens": ("derive", answer_speed.tokens),
-    "got_worse": ("compare", answer_best.got_worse),
-    "got_better": ("compare", answer_best.got_better),
-    "best": ("lookup", answer_best.best),
-    "worst": ("lookup", answer_best.worst),
-    "learning": ("health", answer_single.learning),
-    "sign": ("define", answer_why.sign),
-    "good": ("define", answer_why.good),
-    "premise": ("explain", answer_why.premise),
+TOPICS: dict[str, tuple[Intent, str]] = {
+    "gaps": ("lookup", "answer_log.gaps"),
+    "restarts": ("lookup", "answer_log.restarts"),
+    "claim": ("compare", "answer_stated.stated"),
+    "share": ("bottleneck", "answer_share.share"),
+    "same": ("lookup", "answer_pairs.same"),
+    "interval": ("validation", "answer_log.interval"),
+    "onpolicy": ("derive", "answer_setup.on_policy"),
+    "cap": ("derive", "answer_setup.length_limit"),
+    "framework": ("derive", "answer_setup.framework"),
+    "val_train": ("compare", "answer_single.validation_against_training"),
+    "unlogged": ("lookup", "answer_absent.unlogged"),
+    "slowdown": ("bottleneck", "answer_speed.why_slower"),
+    "remaining": ("forecast", "answer_ahead.time_left"),
+    "total_time": ("lookup", "answer_log.total_time"),
+    "onset": ("health", "answer_log.onset"),
+    "nan": ("health", "answer_single.not_finite"),
+    "memory": ("health", "answer_single.memory"),
+    "tools": ("lookup", "answer_speed.tools"),
+    "tokens": ("derive", "answer_speed.tokens"),
+    "got_worse": ("compare", "answer_best.got_worse"),
+    "got_better": ("compare", "answer_best.got_better"),
+    "best": ("lookup", "answer_best.best"),
+    "worst": ("lookup", "answer_best.worst"),
+    "learning": ("health", "answer_single.learning"),
+    "sign": ("define", "answer_why.sign"),
+    "good": ("define", "answer_why.good"),
+    "premise": ("explain", "answer_why.premise"),
 }
 #: Topics that ask about the runs themselves where there are several.
 OF_RUNS = {"got_worse", "got_better", "best", "worst"}
+
+
+def _attempt(name: str) -> Attempt:
+    """A topic's writer; modules of writers load when their first question comes, not with the program."""
+    module, _, function = name.partition(".")
+    found: Attempt = getattr(import_module(f"assistant.ask.{module}"), function)
+    return found
+
+
+def _late(name: str) -> Writer:
+    """An intent's writer, loaded when it is called."""
+
+    def write(context: Context) -> Verdict:
+        verdict = _attempt(name)(context)
+        assert verdict is not None
+        return verdict
+
+    return write
 
 
 def answer(context: Context) -> Verdict:
@@ -88,13 +83,15 @@ def answer(context: Context) -> Verdict:
             query = context.query = replace(query, intent="compare")
             break
         context.query = replace(query, intent=intent, op=None if name in {"best", "worst"} else query.op)
-        verdict = writer(context)
+        verdict = _attempt(writer)(context)
         if verdict is not None:
             return verdict
         context.query = query
-    one = len(context.runs) == 1 and bool(query.mentions) and query.intent in {"lookup", "trend", "validation"}
-    if one and answer_compare.windows_of(context) is not None:
-        context.query = replace(query, intent="compare")
+    if len(context.runs) == 1 and bool(query.mentions) and query.intent in {"lookup", "trend", "validation"}:
+        from assistant.ask import answer_compare
+
+        if answer_compare.windows_of(context) is not None:
+            context.query = replace(query, intent="compare")
     if len(context.runs) > 1 and (verdict := _of_runs(context)) is not None:
         return verdict
     return WRITERS[context.query.intent](context)
@@ -102,6 +99,8 @@ def answer(context: Context) -> Verdict:
 
 def _of_runs(context: Context) -> Verdict | None:
     """What is asked of several runs at once; ``None`` where the question is for one run's writer, or a pair's."""
+    from assistant.ask import answer_by_run, answer_compare, answer_runs
+
     query = context.query
     keys = naming.variant(context, naming.named_keys(context), query.op)
     keys = keys or [m.key for m in query.mentions if m.key is not None]
@@ -127,6 +126,8 @@ def _of_runs(context: Context) -> Verdict | None:
 
 def _explain(context: Context) -> Verdict:
     """One step, several, or the run, as the question's steps say."""
+    from assistant.ask import answer_compare, answer_explain, answer_trend, report
+
     slot, run = context.query.steps, context.run
     if context.query.guessed and slot.kind == "none" and context.query.text.strip() and not context.query.mentions:
         context.doc.paragraph(context.say("explain.guessed"))
@@ -153,6 +154,8 @@ def _explain(context: Context) -> Verdict:
 
 def _explain_metrics(context: Context) -> Verdict:
     """ "Explain the entropy": its trend where there is one, else its definition with its values."""
+    from assistant.ask import answer_define
+
     keys = naming.central(naming.named_keys(context))
     verdict = answer_define.define(context)
     checks = [c for c in all_checks(context) if c.severity in {"critical", "warning"} and set(c.metrics) & set(keys)]
@@ -166,6 +169,8 @@ def _explain_metrics(context: Context) -> Verdict:
 
 
 def _validation(context: Context) -> Verdict:
+    from assistant.ask import answer_lookup, answer_validation
+
     slot, query = context.query.steps, context.query
     keys = naming.named_keys(context)
     report = re.search(
@@ -187,14 +192,14 @@ def _validation(context: Context) -> Verdict:
 WRITERS: dict[str, Writer] = {
     "explain": _explain,
     "health": _explain,
-    "define": answer_define.define,
-    "lookup": answer_lookup.lookup,
-    "trend": answer_trend.trend,
-    "forecast": answer_ahead.forecast_metric,
-    "compare": answer_compare.compare,
-    "derive": answer_other.derived,
-    "bottleneck": answer_other.bottleneck,
+    "define": _late("answer_define.define"),
+    "lookup": _late("answer_lookup.lookup"),
+    "trend": _late("answer_trend.trend"),
+    "forecast": _late("answer_ahead.forecast_metric"),
+    "compare": _late("answer_compare.compare"),
+    "derive": _late("answer_other.derived"),
+    "bottleneck": _late("answer_other.bottleneck"),
     "validation": _validation,
-    "advice": answer_advice.advice,
-    "out_of_scope": answer_other.out_of_scope,
+    "advice": _late("answer_advice.advice"),
+    "out_of_scope": _late("answer_other.out_of_scope"),
 }

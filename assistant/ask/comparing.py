@@ -64,11 +64,9 @@ def definition_changes() -> tuple[DefinitionChange, ...]:
     Raises:
         KnowledgeError: an entry lacks a key, or has an odd one.
     """
-    import yaml
-
     path = resources.data_folder("knowledge") / "definition_changes.yaml"
     result = []
-    for place, entry in enumerate(yaml.safe_load(path.read_text(encoding="utf-8")), 1):
+    for place, entry in enumerate(resources.yaml_table(path), 1):
         odd = {"framework", "keys", "date", "source", "zh", "en"} ^ set(entry)
         if odd:
             raise KnowledgeError(

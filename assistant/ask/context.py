@@ -29,11 +29,8 @@ _BOOKKEEPING = ("training/", "timing_s/testing", "timing_s/save_checkpoint")
 @lru_cache(maxsize=1)
 def benchmark_sizes() -> dict[str, int]:
     """Number of problems of benchmarks known by name (``knowledge/benchmarks.yaml``)."""
-    import yaml
-
-    text = (resources.data_folder("knowledge") / "benchmarks.yaml").read_text(encoding="utf-8")
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    return {name: int(entry["problems"]) for name, entry in yaml.load(text, Loader=loader).items()}
+    table = resources.yaml_table(resources.data_folder("knowledge") / "benchmarks.yaml")
+    return {name: int(entry["problems"]) for name, entry in table.items()}
 
 
 _STATISTICS = {

@@ -1,111 +1,37 @@
-"""What no rule speaks of and still asks to be explained: a leap out of all values before, a KL that runs away."""
+"""Leaps and runaways (:mod:`assistant.analysis.departures`) as answers ask for them: over the main metrics."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from statistics import median
 
-from assistant.analysis.checks import RANK, Check, check_all
-from assistant.analysis.diagnosis import role
+from assistant.analysis import departures as of_log
+from assistant.analysis.checks import Check
+from assistant.analysis.departures import LASTING, LEAST_BEFORE, RULE, RUNAWAY, TIMES, Departure
 from assistant.ask.context import Context, is_validation
 from assistant.ask.parts import headlines
-from assistant.model import Fact
 
-RULE, RUNAWAY = "departure", "runaway"
+__all__ = [
+    "CARDS", "LASTING", "LEAST_BEFORE", "RULE", "RUNAWAY", "TIMES", "Departure", "all_checks", "began", "departure",
+    "departures", "runaway",
+]  # fmt: skip
+
 CARDS = {RUNAWAY: "failure/reference-drift"}
 """Cards of the findings made here."""
-LEAST_RUNAWAY, FAR, GROWN, FASTER = 9, 0.1, 50.0, 3.0
-#: Roles looked at besides the main metrics.
-ROLES = ("ratio_mean", "ref_kl", "old_kl", "grad_norm", "policy_entropy", "training_loss", "response_length_mean")
-
-#: How many times the largest size before, how many points before that takes, and what must last of it.
-TIMES, LEAST_BEFORE, LASTING = 10.0, 5, 5.0
-#: Keys that time, count or schedule: one step apart is no news.
-_NOT_MEASURED = ("timing", "time/", "perf/", "training/", "system/", "epoch", "lr", "actor/lr", "learning_rate",
-                 "num_tokens", "step_time", "eval_runtime", "critic/returns", "critic/advantages")  # fmt: skip
-_NO_LEVEL = ("/max", "/min", "clipfrac", "clip_ratio")
-
-
-@dataclass(frozen=True, slots=True)
-class Departure:
-    """A metric's first value outside of all that it did before, by a factor of ten and to stay.
-
-    Attributes:
-        metric: key.
-        at: the value.
-        before: the value of largest size before it.
-    """
-
-    metric: str
-    at: Fact
-    before: Fact
 
 
 def departure(context: Context, metric: str) -> Departure | None:
-    """The step at which a metric leaves its earlier range for good; ``None`` where it does not.
-
-    A value counts whose size exceeds ten times the largest before it, with five or more points before, where the
-    median size from there on stays above five times the largest before.
-    """
-    if metric.startswith(_NOT_MEASURED) or metric.endswith(_NO_LEVEL) or is_validation(metric):
-        return None
-    steps, values = context.run.series(metric)
-    points = [(step, abs(float(value))) for step, value in zip(steps, values, strict=True) if math.isfinite(value)]
-    largest, place = 0.0, 0
-    for index, (step, size) in enumerate(points):
-        if index >= LEAST_BEFORE and largest > 0 and size > TIMES * largest:
-            rest = [later for _, later in points[index:]]
-            if median(rest) < LASTING * largest:
-                return None
-            at, before = context.value(metric, step), context.value(metric, points[place][0])
-            return None if at is None or before is None else Departure(metric, at, before)
-        if size > largest:
-            largest, place = size, index
-    return None
+    """As :func:`assistant.analysis.departures.departure`; none for a validation."""
+    return None if is_validation(metric) else of_log.departure(context.ledger, metric, context.run)
 
 
 def departures(context: Context) -> list[Departure]:
     """Main metrics that leave their range, in the order of the steps."""
-    last = context.train_steps[-1] if context.train_steps else context.run.distinct_steps[-1]
-    names = [held.metrics[0] for name in ROLES if (held := role(context.run, name)) is not None]
-    found = [
-        one for metric in dict.fromkeys([*headlines(context, last), *names])
-        if metric in context.run.columns and (one := departure(context, metric)) is not None
-    ]  # fmt: skip
-    return sorted(found, key=lambda one: one.at.step or 0)
+    return of_log.departures(context.ledger, context.run, _main(context))
 
 
 def runaway(context: Context) -> Check | None:
-    """A KL to the reference that grows faster and faster to a size that matters, in a log too short for the rule on it.
-
-    The median of the last third is at least a tenth of a nat a token and fifty times that of the first, and grew more
-    than three times as much from the middle third as that from the first: a warm-up, which makes the distance grow as
-    the square of the steps, stays at twice as much and below twenty-five-fold.
-    """
-    found = role(context.run, "ref_kl_token")
-    if found is None or not found.spelling.plain:
-        return None
-    metric = found.metrics[0]
-    trend = context.ledger.trend(metric)
-    steps, values = context.run.series(metric)
-    points = [(s, float(v)) for s, v in zip(steps, values, strict=True) if math.isfinite(v)]
-    if trend is None or trend.direction != "rising" or len(points) < LEAST_RUNAWAY:
-        return None
-    part = len(points) // 3
-    low, middle, high = (median(v for _, v in points[a:b]) for a, b in ((0, part), (part, -part), (-part, None)))
-    if not (high >= FAR and low > 0 and high >= GROWN * low and high - middle > FASTER * (middle - low)):
-        return None
-    early, late = (context.ledger.level(metric, trend, which, context.run) for which in ("first", "last"))
-    last = context.value(metric, points[-1][0])
-    if early is None or late is None or last is None:
-        return None
-    onset = next(step for place, (step, _) in enumerate(points) if all(v > TIMES * low for _, v in points[place:]))
-    began_at = context.value(metric, onset)
-    assert began_at is not None
-    facts = (("early", early), ("late", late), ("last", last), ("onset", began_at))
-    return Check(RUNAWAY, "warning", (metric,), (onset,), facts)
+    """As :func:`assistant.analysis.departures.runaway`."""
+    return of_log.runaway(context.ledger, context.run)
 
 
 def all_checks(context: Context, steps: Sequence[int] | None = None) -> list[Check]:
@@ -116,19 +42,7 @@ def all_checks(context: Context, steps: Sequence[int] | None = None) -> list[Che
         steps: that the rules look at; the training steps by default.
     """
     chosen = list(steps) if steps is not None else context.train_steps or list(context.run.distinct_steps)
-    checks = check_all(context.ledger, chosen)
-    said = {metric for check in checks for metric in check.metrics if check.severity in {"critical", "warning"}}
-    said |= {metric for check in checks if check.rule == "not_finite" for metric in context.run.metrics}
-    left = [one for one in departures(context) if one.metric not in said and (one.at.step or 0) in set(chosen)]
-    further = [
-        Check(RULE, "warning", (one.metric,), (one.at.step or 0,), (("at", one.at), ("before", one.before)))
-        for one in left
-    ]  # fmt: skip
-    grown = runaway(context)
-    known = said | {one.metric for one in left}
-    if grown is not None and not known & set(grown.metrics):
-        further.append(grown)
-    return sorted([*checks, *further], key=lambda check: RANK[check.severity])
+    return of_log.with_departures(context.ledger, context.run, chosen, _main(context))
 
 
 def began(context: Context, check: Check) -> int | None:
@@ -146,3 +60,8 @@ def began(context: Context, check: Check) -> int | None:
     if any(fact.kind == "trend" for _, fact in check.facts):
         return None  # it falls over the run: no step is where it began
     return min(check.steps, default=None)
+
+
+def _main(context: Context) -> list[str]:
+    last = context.train_steps[-1] if context.train_steps else context.run.distinct_steps[-1]
+    return [metric for metric in headlines(context, last) if not is_validation(metric)]

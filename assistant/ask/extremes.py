@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
+from assistant import resources
 from assistant.model import KnowledgeError
 
 _SIDES = {
@@ -38,11 +39,9 @@ def extremes() -> tuple[Extreme, ...]:
     Raises:
         KnowledgeError: an entry lacks a field, or names a side that there is not.
     """
-    import yaml
-
     path = Path(__file__).with_suffix(".yaml")
     found = []
-    for place, entry in enumerate(yaml.safe_load(path.read_text(encoding="utf-8")), 1):
+    for place, entry in enumerate(resources.yaml_table(path), 1):
         if set(entry) != {"key", "side", "card"} or entry["side"] not in _SIDES:
             raise KnowledgeError(
                 zh=f"{path.name} 第 {place} 项的字段不对：{entry}。",

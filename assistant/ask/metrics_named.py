@@ -10,6 +10,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from assistant import resources
+from assistant.ask.patterns import late
 from assistant.knowledge import Mentioned, Resolver
 from assistant.knowledge.resolver import plain_words
 from assistant.model import Run
@@ -77,20 +79,17 @@ class _Rule:
 
 @lru_cache(maxsize=1)
 def _rules() -> tuple[_Rule, ...]:
-    import yaml
-
     path = Path(__file__).parent / "metric_words.yaml"
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     rules = []
-    for number, entry in enumerate(yaml.load(path.read_text(encoding="utf-8"), Loader=loader), 1):
+    for number, entry in enumerate(resources.yaml_table(path), 1):
         unknown = set(entry) - {"re", "keys", "when", "unless", "take", "over", "weak"}
         if unknown or not entry.get("keys") or entry.get("take", "first") not in {"first", "all", "each"}:
             raise ValueError(f"{path.name}: rule {number} is malformed: {sorted(unknown) or entry}")
         rules.append(
             _Rule(
                 _compiled(entry["re"]), tuple(entry["keys"]),
-                _compiled(entry["when"]) if "when" in entry else None,
-                _compiled(entry["unless"]) if "unless" in entry else None,
+                late(entry["when"]) if "when" in entry else None,
+                late(entry["unless"]) if "unless" in entry else None,
                 entry.get("take", "first"), bool(entry.get("over")), bool(entry.get("weak")),
             )
         )  # fmt: skip

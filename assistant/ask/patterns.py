@@ -7,7 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
+
+from assistant import resources
 
 #: Single patterns that the file must hold.
 _SINGLE = ("domain", "out_of_domain", "offer", "split", "whole_run", "why", "more", "less", "follow", "correction")
@@ -36,6 +38,26 @@ def _compiled(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern, re.IGNORECASE)
 
 
+class Late:
+    """A pattern that is compiled when it is first asked for: most exceptions to a wording never are."""
+
+    __slots__ = ("_found", "_text")
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._found: re.Pattern[str] | None = None
+
+    def __getattr__(self, name: str) -> Any:
+        if self._found is None:
+            self._found = _compiled(self._text)
+        return getattr(self._found, name)
+
+
+def late(pattern: str) -> re.Pattern[str]:
+    """A pattern, compiled when it is first asked for."""
+    return cast("re.Pattern[str]", Late(pattern))
+
+
 @lru_cache(maxsize=1)
 def patterns() -> Patterns:
     """The shipped patterns.
@@ -43,18 +65,15 @@ def patterns() -> Patterns:
     Raises:
         ValueError: a part of the file is missing.
     """
-    import yaml
-
     path = Path(__file__).parent / "patterns.yaml"
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    raw = yaml.load(path.read_text(encoding="utf-8"), Loader=loader)
+    raw = resources.yaml_table(path)
     missing = {"intents", "topics", "depth", "operations", "steps", *_SINGLE} - set(raw)
     if missing:
         raise ValueError(f"{path.name}: missing {', '.join(sorted(missing))}")
     topics = []
     for name, entry in raw["topics"].items():
         words, unless = (entry["re"], entry.get("unless")) if isinstance(entry, dict) else (entry, None)
-        topics.append((name, _compiled(words), None if unless is None else _compiled(unless)))
+        topics.append((name, _compiled(words), None if unless is None else late(unless)))
     return Patterns(
         intents=tuple(
             (name, tuple((_compiled(p["re"]), float(p["w"])) for p in items)) for name, items in raw["intents"].items()

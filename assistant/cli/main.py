@@ -12,10 +12,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from assistant.cli.common import message_language, read_sources, write_json
+from assistant.cli.common import add_clipboard_option, message_language, read_sources, write_json
 from assistant.model import AssistantError, EmptyInput, InputError
 
-OK, BAD_INPUT = 0, 2
+OK, BAD_INPUT, UNREACHABLE = 0, 2, 3
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -27,7 +27,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except AssistantError as error:
         asked = " ".join([*(getattr(arguments, "question", None) or []), *(getattr(arguments, "name", None) or [])])
         print(error.message(message_language(asked, arguments)), file=sys.stderr)
-        return BAD_INPUT if isinstance(error, InputError) else 1
+        return BAD_INPUT if isinstance(error, InputError) else UNREACHABLE if error.code == "unreachable" else 1
     except BrokenPipeError:
         sys.stderr.close()
         return OK
@@ -38,14 +38,12 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def build_parser() -> argparse.ArgumentParser:
     """The command line's grammar."""
-    from assistant import __version__
-
     parser = argparse.ArgumentParser(
         prog="metric-assistant",
         description="Paste a training log, ask in Chinese or English, get an answer whose every number is traced. "
         "粘贴训练日志，用中文或英文提问，回答里的每个数字都能追溯到日志。",
     )
-    parser.add_argument("--version", action="version", version=f"metric-assistant {__version__}")
+    parser.add_argument("--version", action=_Version, nargs=0, help="show program's version number and exit")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
 
     explain = commands.add_parser("explain", help="answer a question about a log / 回答关于日志的问题")
@@ -63,10 +61,16 @@ def build_parser() -> argparse.ArgumentParser:
         help="mask hosts, paths, users, custom metric names before a model is called / 调用模型前隐去主机、路径等",
     )
     explain.add_argument("--format", choices=["md", "json", "html"], default="md")
+    add_clipboard_option(explain)
+    explain.add_argument(
+        "--watch", action="store_true", help="answer anew whenever the log has grown, until Ctrl+C / 日志增长时重新回答"
+    )
+    explain.add_argument("--every", type=float, default=5.0, metavar="SECONDS", help="with --watch: how often to look")
     explain.set_defaults(run=explain_command)
 
     parse = commands.add_parser("parse", help="the log as a table / 把日志变成表格")
-    parse.add_argument("source", metavar="SOURCE", help="a log file, or - for standard input")
+    parse.add_argument("source", metavar="SOURCE", nargs="?", help="a log file, or - for standard input")
+    add_clipboard_option(parse)
     parse.add_argument("--to", choices=["json", "csv", "parquet"], default="json")
     parse.add_argument("-o", "--output", metavar="FILE", help="write there instead of standard output")
     parse.add_argument(
@@ -75,7 +79,7 @@ def build_parser() -> argparse.ArgumentParser:
         help="fail where a line looks like metrics and was not understood / 有未识别的指标行即报错",
     )
     parse.add_argument("--lang", choices=["auto", "zh", "en"], default="auto")
-    parse.set_defaults(run=parse_command)
+    parse.set_defaults(run=parse_command, usage=parse.error)
 
     metric = commands.add_parser("metric", help="the definition of a metric / 指标的定义")
     metric.add_argument("name", metavar="NAME", nargs="+", help="key, short name or plain words / 键名、简称或中文说法")
@@ -86,11 +90,17 @@ def build_parser() -> argparse.ArgumentParser:
     from assistant.cli.chat import add_chat_parser
     from assistant.cli.check import add_check_parser
     from assistant.cli.compare import add_compare_parser
+    from assistant.cli.completion import add_completion_parser
     from assistant.cli.dev_model import add_dev_model_parser
+    from assistant.cli.doctor import add_doctor_parser
     from assistant.cli.index import add_index_parser
+    from assistant.cli.keys import add_keys_parser
+    from assistant.cli.mcp import add_mcp_parser
     from assistant.cli.report import add_report_parser
     from assistant.cli.trend import add_trend_parser
+    from assistant.cli.triage import add_triage_parser
     from assistant.cli.verify import add_verify_parser
+    from assistant.cli.watch import add_watch_parser
 
     add_chat_parser(commands)
     add_check_parser(commands)
@@ -99,7 +109,13 @@ def build_parser() -> argparse.ArgumentParser:
     add_index_parser(commands)
     add_trend_parser(commands)
     add_verify_parser(commands)
+    add_watch_parser(commands)
+    add_triage_parser(commands)
+    add_doctor_parser(commands)
+    add_completion_parser(commands)
     add_dev_model_parser(commands)
+    add_keys_parser(commands)
+    add_mcp_parser(commands)
 
     serve = commands.add_parser("serve", help="the chat page and the REST API / 网页与 REST API")
     serve.add_argument("--host", default="127.0.0.1")
@@ -108,11 +124,25 @@ def build_parser() -> argparse.ArgumentParser:
     return parser
 
 
+class _Version(argparse.Action):
+    """``--version``, looked up only when it is asked for."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_rest: Any) -> None:
+        from assistant import __version__
+
+        print(f"metric-assistant {__version__}")
+        parser.exit()
+
+
 def explain_command(arguments: argparse.Namespace) -> int:
     """``explain``: one answer a question; follow-ups share the conversation's state."""
     from assistant.service import service
 
     questions: list[str] = arguments.question or [""]
+    if arguments.watch:
+        from assistant.cli.explain_watch import explain_watched
+
+        return explain_watched(arguments, questions)
     sources = read_sources(arguments.source, questions[0], arguments)
     if not sources and not any(questions):
         raise EmptyInput(
@@ -177,7 +207,9 @@ def parse_command(arguments: argparse.Namespace) -> int:
     from assistant.cli.progress import Bar
     from assistant.service import service
 
-    sources = read_sources([arguments.source], "", arguments)
+    if arguments.source is None and not arguments.clipboard:
+        arguments.usage("the following arguments are required: SOURCE")
+    sources = read_sources([arguments.source] if arguments.source else [], "", arguments)
     with Bar(sources, sys.stderr) as bar:
         material = service().read(sources, thorough=arguments.strict, progress=bar.show)
     language = message_language("", arguments)
@@ -187,8 +219,8 @@ def parse_command(arguments: argparse.Namespace) -> int:
         if material.doubtful:
             raise _not_understood(material.doubtful[0])
         raise InputError(
-            zh=f"{arguments.source} 里没有任何指标。请确认这是训练日志。",
-            en=f"{arguments.source} holds no metric. Check that it is a training log.",
+            zh=f"{arguments.source or sources[0].name} 里没有任何指标。请确认这是训练日志。",
+            en=f"{arguments.source or sources[0].name} holds no metric. Check that it is a training log.",
         )
     if arguments.to == "json":
         document = {"runs": [run.to_json(language) for run in material.runs]}
@@ -277,21 +309,12 @@ def metric_command(arguments: argparse.Namespace) -> int:
 
 
 def serve_command(arguments: argparse.Namespace) -> int:
-    """``serve``: the HTTP server, on loopback only."""
-    import ipaddress
+    """``serve``: the HTTP server; without access keys on loopback only."""
+    from assistant.api.server import refuse_open_door, run_server
+    from assistant.serving import application
 
-    try:
-        local = arguments.host == "localhost" or ipaddress.ip_address(arguments.host).is_loopback
-    except ValueError:
-        local = False
-    if not local:
-        raise InputError(
-            zh=f"不能在 {arguments.host} 上监听：没有访问密钥，只允许本机（127.0.0.1）。",
-            en=f"Will not listen on {arguments.host}: there are no access keys, so only loopback (127.0.0.1) is.",
-        )
-    from assistant.api.server import run_server
-
-    return run_server(arguments.host, arguments.port)
+    refuse_open_door(arguments.host)
+    return run_server(application(), arguments.host, arguments.port)
 
 
 if __name__ == "__main__":

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PurePath
 from typing import Any, Final
 
 from assistant.ground.cues import cue
 from assistant.ground.lexicon import Lexicon
-from assistant.ground.table import Table
+from assistant.ground.quantities import quantities
+from assistant.ground.table import Table, agrees
 from assistant.ground.verdicts import Claim, Sentence, plain, worst
 from assistant.model import Run
 
 _AFTER: Final = re.compile(
-    r"(?i)^[`*\s]*(?:[%\w/]{0,9}\s)?(?:for|in|of|on|at|from|under|的|属于)?\s*(?:run\s*)?[（(`*\s]*$"
+    r"(?i)^[`*\s]*(?!(?:and|while|but)\b)(?:[%\w/]{0,9}\s)?(?:for|in|of|on|at|from|under|的|属于)?\s*(?:run\s*)?[（(`*\s]*$"
 )
 _BREAK: Final = re.compile(r"[，,；;。]|\b(?:while|against|but|whereas)\b|而|但")
 _PAIR: Final = re.compile(r"(?i)^\s*[`*%]*\s*(?:vs\.?|versus|against|compared (?:to|with)|对|比|和|与|/|,)\s*[`*]*$")
@@ -69,7 +70,17 @@ def combined(
             compared is not None and (cue("higher").fullmatch(claim.text) or cue("lower").fullmatch(claim.text))
         ):
             continue
+        if claim.status != "supported" and (ratio := _ratio(claim, claims, named, offset, tables)) is not None:
+            claim = replace(claim, status="supported" if ratio else claim.status, reason="" if ratio else claim.reason)
         claims.append(claim)
+    if (said := _alike(text)) is not None:
+        ways = [c for c in claims if _way(c.text)]
+        if not ways and (gone := [n for n in lexicons[0].named(text) if n.absent]):
+            at = offset + gone[0].start
+            note = say("no_metric", metric=gone[0].text.strip("`"))
+            claims.append(Claim(gone[0].text, at, at + len(gone[0].text), "contradicted", note))
+        if len(ways) == 2 and (_way(ways[0].text) == _way(ways[1].text)) != said:
+            claims = [replace(c, status="contradicted") if c is ways[1] else c for c in claims]
     if compared is not None:
         start, end, fine, note = compared
         claims.append(
@@ -77,6 +88,42 @@ def combined(
         )
     claims.sort(key=lambda c: c.start)
     return Sentence(text, base.start, base.end, worst(tuple(claims)), tuple(claims))
+
+
+def _ratio(
+    claim: Claim, before: Sequence[Claim], named: Sequence[Spot], offset: int, tables: Sequence[Table]
+) -> bool | None:
+    """Whether a factor is that of the two runs' values told before it; ``None`` where it is no such factor."""
+    found = quantities(claim.text, [])
+    told = [c for c in before if c.status == "supported" and c.fact and re.search(r"\d", c.text)]
+    if len(found) != 1 or found[0].unit not in {"ratio", "factor"} or len(told) < 2:
+        return None
+    values = []
+    for one in told[-2:]:
+        run, _, own = str(one.fact).partition(":")
+        fact = tables[int(run)].ledger.get(own)
+        if fact is None or not isinstance(fact.value, (int, float)) or not fact.value:
+            return None
+        values.append((int(run), float(fact.value)))
+    (one_run, x), (two_run, y) = values
+    behind = next((s.run for s in named if s.start + offset >= claim.end), None)
+    q = found[0]
+    options = [x / y] if behind == one_run else [y / x] if behind == two_run else [x / y, y / x]
+    return one_run != two_run and any(agrees(q.number, q.half, value, bound=q.bound) for value in options)
+
+
+_SAME: Final = re.compile(r"(?i)走势.{0,6}(?:相同|一致|一样)|都(?:在)?[升降涨跌]|\b(?:both|same (?:way|direction|trend))\b")
+_OTHER: Final = re.compile(r"(?i)走势.{0,6}(?:不同|相反|不一样)|\b(?:opposite|different) (?:ways|directions?|trends?)\b")
+
+
+def _alike(text: str) -> bool | None:
+    """Whether a sentence says that the runs go the same way, or different ones."""
+    return True if _SAME.search(text) else False if _OTHER.search(text) else None
+
+
+def _way(text: str) -> int:
+    up, down = bool(cue("up").search(f" {text} ")), bool(cue("down").search(f" {text} "))
+    return up - down
 
 
 def _run_of(text: str, start: int, end: int, named: Sequence[Spot], values: Sequence[tuple[int, int]]) -> int:

@@ -31,10 +31,12 @@ from assistant.ground.rows import RowReader
 from assistant.ground.sentences import Unit, units
 from assistant.ground.table import Table
 from assistant.ground.verdicts import GRAVEST, Audit, Claim, Sentence, Status, reason, worst
+from assistant.ground.wholes import wholes
 from assistant.knowledge import Resolver
 from assistant.model import Fact, Run
 
 __all__ = ["Audit", "Auditor", "Claim", "Sentence"]
+_RESPECTIVELY: Final = re.compile(r"(?i)\brespectively\b|分别")
 _CHINESE: Final = re.compile(r"[\u3400-\u9fff]")
 #: Text before a sentence that is read for what it carries over, in characters.
 _BEFORE: Final = 6000
@@ -81,9 +83,15 @@ class Auditor:
         language = self.language or ("zh" if len(_CHINESE.findall(text)) > 0.05 * len(text) else "en")
         all_units = units(text)
         judged = [self._units(reader, text, all_units, language) for reader in self.readers]
-        sentences = tuple(self._best(options, language) for options in zip(*judged, strict=True)) if judged else tuple(
-            Sentence(text[u.start : u.end], u.start, u.end, "no_claim") for u in all_units
-        )  # fmt: skip
+        if judged:
+            order: list[int] = []
+            chosen = []
+            for unit, options in zip(all_units, zip(*judged, strict=True), strict=True):
+                chosen.append(self._best(options, language, unit, order))
+                order = self._order(options[0].text) or ([] if unit.fresh else order)
+            sentences = tuple(chosen)
+        else:
+            sentences = tuple(Sentence(text[u.start : u.end], u.start, u.end, "no_claim") for u in all_units)
         return self._finished(sentences)
 
     def sentence(self, text: str, before: str = "") -> Sentence:
@@ -105,9 +113,54 @@ class Auditor:
         )  # fmt: skip
         return Sentence(text, 0, len(text), worst(claims), claims)
 
+    def subjects(self, sentences: Iterable[str]) -> tuple[list[str], list[int]]:
+        """The metrics and the steps that some sentences name, those named first first."""
+        keys: dict[str, None] = {}
+        steps: dict[int, None] = {}
+        for text in sentences:
+            for reader in self.readers:
+                held = set(reader.table.steps)
+                keys.update((name.keys[0], None) for name in reader.lexicon.named(text) if name.keys)
+                found = [step for place in places(text, reader.table.steps) for step in place.steps]
+                steps.update((step, None) for step in found if step in held)
+        return list(keys), list(steps)
+
     # -- runs ------------------------------------------------------------------------------------
-    def _best(self, options: Sequence[Sentence], language: str) -> Sentence:
-        """Of the verdicts of several runs, that of the runs named; else the kindest: the text may mean that run."""
+    def _order(self, text: str) -> list[int]:
+        """The runs that a text names, in its order."""
+        return list(dict.fromkeys(s.run for s in spots(text, [r.run for r in self.readers]))) if len(self.readers) > 1 else []
+
+    def _best(
+        self, options: Sequence[Sentence], language: str, unit: Unit | None = None, order: Sequence[int] = ()
+    ) -> Sentence:
+        """Of the verdicts of several runs, that of the runs named; else the kindest: the text may mean that run.
+
+        Args:
+            options: the verdict against each run.
+            language: of reasons.
+            unit: what is judged: a row's columns may each be of a run.
+            order: the runs that the sentence before named, which "respectively" takes over.
+        """
+        if len(options) > 1 and unit is not None and unit.kind == "row":
+            columns = [(cell, self._order(title)) for cell, title in zip(unit.cells, unit.header, strict=False)]
+            if sum(len(runs) == 1 for _, runs in columns) > 1:
+                kept = [
+                    claim
+                    for (start, end), runs in columns
+                    for claim in options[runs[0] if len(runs) == 1 else 0].claims
+                    if start <= claim.start < end and len(runs) == 1
+                ]
+                return replace(options[0], status=worst(tuple(kept)), claims=tuple(kept))
+        if len(options) > 1 and len(order) > 1 and _RESPECTIVELY.search(options[0].text) and not self._order(options[0].text):
+            spans = sorted({(c.start, c.end) for option in options for c in option.claims if re.search(r"\d", c.text)})
+            if len(spans) == len(order):
+                picked = [
+                    claim
+                    for span, run in zip(spans, order, strict=True)
+                    for claim in options[run].claims
+                    if (claim.start, claim.end) == span
+                ]
+                return replace(options[0], status=worst(tuple(picked)), claims=tuple(picked))
         named = spots(options[0].text, [r.run for r in self.readers]) if len(options) > 1 else []
         if named:
             lexicons, tables = [r.lexicon for r in self.readers], [r.table for r in self.readers]
@@ -193,6 +246,7 @@ class Auditor:
         whole = part
         for spot in runs:  # a run's name is no metric, no step and no number
             part = part[: spot.start] + "_" * (spot.end - spot.start) + part[spot.end :]
+        shadow = part
         found = places(part, steps)
         base = found[0].steps[0] if found else context.steps[-1] if context.steps else None
         for place in relative_places(part, base, steps):
@@ -207,7 +261,12 @@ class Auditor:
         names = _with_step_time(part, names, reader.table.total_time())
         part = whole
         masks = masked_spans(part, reader.run, names, found) + [(s.start, s.end) for s in runs]
-        return Frame(part, names, found, quantities(part, masks), context)
+        numbers = quantities(part, masks)
+        for at in range(1, len(numbers)):  # "A logs 61 steps and B 66"
+            before, here = numbers[at - 1], numbers[at]
+            if runs and before.unit in _COUNTED and not here.unit and _NEXT_RUN.fullmatch(shadow[before.end : here.start]):
+                numbers[at] = here.in_unit_of(before)
+        return Frame(part, names, found, numbers, context, away=tuple((s.start, s.end) for s in runs))
 
     @staticmethod
     def _context(reader: _Reader, unit: Unit, carried: Carried) -> Carried:
@@ -229,8 +288,10 @@ class Auditor:
         return Carried(names, steps, pair, span, key)
 
 
+_COUNTED: Final = {"steps", "points", "gpus", "samples", "prompts", "validations"}
+_NEXT_RUN: Final = re.compile(r"(?i)\s*(?:,|，|、|and|和|;|；)?\s*_+\s*(?:为|是|有|:|：)?\s*")
 _TOOK: Final = re.compile(
-    r"(?i)(?P<took>\b(?:took|takes|lasts|lasted)\b|用时|耗时(?!占|的|为?最)|花了|用了(?=\s*(?:约|大约)?\s*[\d.]+\s*(?:秒|分钟|小时|s\b|min)))|(?P<whole>\bof (?:the|each|a|every|its) (?:whole )?step(?:'s time)?\b(?!\s*\d)|占(?:整个)?(?:一步|单步|step)的?)"
+    r"(?i)(?P<took>\b(?:took|takes|lasts|lasted)\b|用时|耗时(?!占|的|为?最)|花了|跑了|\b(?:spent|spend|spends)\b(?=[^.;,]{0,26}\bstep \d)|用了(?=\s*(?:约|大约)?\s*[\d.]+\s*(?:秒|分钟|小时|s\b|min)))|(?P<whole>\bof (?:the|each|a|every|its) (?:whole )?step(?:'s time)?\b(?!\s*\d)|占(?:整个)?(?:一步|单步|step)的?)"
 )
 
 
@@ -263,6 +324,11 @@ def _with_step_time(part: str, names: list[Named], total: str | None) -> list[Na
     return sorted(result, key=lambda n: n.start)
 
 
+#: Words that claim something of a metric of this log: a course, an extreme, a comparison.
+_SAID_OF: Final = re.compile(
+    r"(?i)走势|趋势|波动|数量级|一路|持续|\b(?:trend|noise|direction|order of magnitude|on average|over (?:the (?:whole )?run|training)|throughout)\b|"
+    r"(?:上升|下降|上涨|下跌|走高|走低|变[大小高低])了?|\b(?:rose|fell|ris(?:es|ing)|fall(?:s|ing)|increase[sd]?|decrease[sd]?|dropped|climbed|went (?:up|down)|go(?:es|ing) (?:up|down))\b"
+)
 _DENIED: Final = re.compile(r"(?i)\bno\b|\bnot\b|\bwithout\b|没有|无|不含|未")
 
 
@@ -295,6 +361,19 @@ def _carry(frame: Frame, carried: Carried, judge: Judge) -> Carried:
 
 def _about_last(frame: Frame, names: Sequence[Named]) -> bool:
     return bool(frame.numbers) and frame.numbers[-1].start > names[-1].end and frame.clause(names[-1].start) > 0
+
+
+def _course_of_nothing(frame: Frame, judge: Judge, idle: Sequence[bool]) -> tuple[int, int, Decision] | None:
+    """A course, an extreme or a comparison told of a metric that the log does not hold."""
+    for name in frame.names:
+        if not name.absent or idle[frame.clause(name.start)] or _DENIED.search(frame.text):
+            continue
+        if any(n.keys for n in frame.names if frame.clause(n.start) == frame.clause(name.start)) and "/" not in name.text:
+            continue
+        if _SAID_OF.search(frame.text):
+            note = judge.say("no_metric", metric=name.text.strip("`"))
+            return name.start, name.end, Decision("contradicted", note)
+    return None
 
 
 def _claims(frame: Frame, judge: Judge, courses: Courses, unit: Unit, extra: Sequence[Fact]) -> list[Claim]:
@@ -336,24 +415,30 @@ def _claims(frame: Frame, judge: Judge, courses: Courses, unit: Unit, extra: Seq
         if decision.status != "supported" and _stated_elsewhere(frame, index, extra):
             decision = Decision("supported")
         add(q.start, q.end, decision)
+    whole = wholes(frame, judge, idle)
+    taken = [span for one in whole for span in one.covers]
+    found = [c for c in found if not any(a <= c.start - unit.start and c.end - unit.start <= b for a, b in taken)]
+    for one in whole:
+        add(one.start, one.end, one.decision)
     first = judge.counting.first_time(frame)
     if first is not None and not idle[frame.clause(first[0])]:
         add(first[0], first[1], Decision(*first[2]))
     for word in course_words(frame):
-        if idle[frame.clause(word.start)]:
+        if idle[frame.clause(word.start)] or any(a <= word.start < b for a, b in taken):
             continue
         decision = courses.decide(frame, word)
         if decision is not None:
             add(word.start, word.end, decision)
+    if not any(c.status != "supported" for c in found) and (gone := _course_of_nothing(frame, judge, idle)):
+        add(*gone)
     if first is None and all(q.unit in {"steps", "points"} for q in frame.numbers):
         for start, end, decision in extremes(frame, judge, idle):
             add(start, end, decision)
-        if not found:
+        if not [c for c in found if c.status != "supported"]:
             for name in frame.names:
                 if (
                     name.absent
-                    and "/" in name.text
-                    and frame.places
+                    and (("/" in name.text and frame.places) or _SAID_OF.search(frame.clause_text(name.end)))
                     and not idle[frame.clause(name.start)]
                     and not _DENIED.search(frame.text)
                 ):

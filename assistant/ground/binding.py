@@ -85,6 +85,8 @@ class Frame:
     carried: Carried
     breaks: list[int] = field(default_factory=list)
     groups: list[Group] = field(default_factory=list)
+    away: tuple[tuple[int, int], ...] = ()
+    """Stretches that are no words of the sentence: names of runs."""
 
     def __post_init__(self) -> None:
         covered = [(n.start, n.end) for n in self.names] + [(q.start, q.end) for q in self.numbers]
@@ -258,7 +260,7 @@ def carries(frame: Frame, at: int) -> bool:
     """
     start, _ = frame.clause_span(at)
     left = list(frame.text[start:at])
-    for place in frame.places:
+    for place in (*frame.places, *(Place(a, b, ()) for a, b in frame.away)):
         for spot in range(max(place.start, start), min(place.end, at)):
             left[spot - start] = " "
     for q in frame.numbers:

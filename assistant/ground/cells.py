@@ -18,6 +18,10 @@ from assistant.ground.quantities import Quantity
 from assistant.ground.table import agrees
 from assistant.ground.verdicts import as_shown, plain
 
+_BEST_AT: Final = re.compile(
+    r"(?i)(?:(?P<best>\bbest\b|最好|最佳)|(?P<worst>\bworst\b|最差)|(?P<max>\bhighest\b|\bpeak(?:s|ed)?\b|\blargest\b|最[高大长慢])|(?P<min>\blowest\b|\bsmallest\b|最[低小短快]))"
+    r"[^.;，。；]{0,30}?(?:\bstep\b|[一的]?步|出现在|在第|是第|(?=$))"
+)
 _EVENT: Final = re.compile(
     r"(?i)exceed|surpass|突破|超过|cross|dropp?ed below|fell below|跌破|reach|went (?:above|over|below)|rose above"
 )
@@ -162,6 +166,8 @@ class Cells(Extremes):
                 extreme = self._extreme(q, key, name.statistic, None, clause, steps[0])
                 return first if extreme.status == "supported" else extreme
             superlative = self._superlative(frame, q, clause, name, key)
+            if not superlative and how == "one" and len(frame.places) == 1 and not q.sign:
+                superlative = self._best_of(frame, q, key)
             if first.status == "supported" and superlative and how == "one":
                 extreme = self._extreme(q, key, superlative, self._span(frame), clause, steps[0])
                 return first if extreme.status == "supported" else extreme
@@ -181,6 +187,18 @@ class Cells(Extremes):
             if extreme.status == "supported":
                 return extreme
         return self._somewhere(frame, q, key, clause)
+
+    def _best_of(self, frame: Frame, q: Quantity, key: str) -> str:
+        """``best at step 54, with 61.6%``, ``KL 最大的一步是 step 1，达到 0``: which extreme the sentence says the step is of."""
+        match = _BEST_AT.search(outside(frame, 0, len(frame.text)))
+        if match is None or len({n.keys[:1] for n in frame.names if n.keys}) > 1 or key.endswith(("/max", "/min")):
+            return ""
+        if match["best"] or match["worst"]:
+            better = self.table.better(key)
+            if not better:
+                return ""
+            return "max" if (better == "higher") == bool(match["best"]) else "min"
+        return "max" if match["max"] else "min"
 
     def _over(self, frame: Frame, q: Quantity, key: str, steps: Sequence[int], clause: str) -> Decision:
         """A number said of a stretch of steps: the same at each, a bound that all keep, or where it ends."""

@@ -27,7 +27,7 @@ _LINE_AFTER: Final = re.compile(r"^\s*行")
 
 
 _TRAINING: Final = re.compile(r"(?i)training\s+(?:steps?|iterations?)|训练\s?(?:步|step)")
-_VALIDATION: Final = re.compile(r"(?i)^(?:val|eval|test)(?:[-_/]|$)(?!.*(?:runtime|per_second|/time))")
+VALIDATION: Final = re.compile(r"(?i)^(?:val|eval|test)(?:[-_/]|$)(?!.*(?:runtime|per_second|/time))")
 
 
 class Counting:
@@ -106,6 +106,13 @@ class Counting:
             q.unit == "ratio"
             and re.search(r"(?i)validat|evaluat|验证|评测", frame.text)
             and re.search(r"(?i)times", q.text)
+        ):
+            return self._validations(q)
+        if (
+            not q.unit
+            and re.match(r"\s*次(?!迭代|更新)", frame.text[q.end :])
+            and re.search(r"验证|评测|评估|测了?\s*$", frame.text[max(0, q.start - 30) : q.end + 8])
+            and not any(n.bound for n in frame.numbers)
         ):
             return self._validations(q)
         if not q.unit and (self._of_training(frame, q) or _OF_STEPS.match(frame.text[q.end : q.end + 28])):
@@ -207,14 +214,14 @@ class Counting:
                 told.append(sum(any(agrees(n, h, v) for n, h in table.readings(bound, key, v)) for _, v in rows))
             if beyond:
                 beyond_only = set(told[: len(beyond)])
-                if q.number in beyond_only or (
-                    q.number in held
-                    and re.search(
-                        r"(?i)\bof\b|中|里|/",
-                        frame.text[max(0, q.start - 12) : q.start] + frame.text[q.end : q.end + 4],
-                    )
-                ):
+                among = bool(
+                    re.search(r"(?i)(?:\bof (?:the |all (?:the )?)?|/\s?)$", frame.text[max(0, q.start - 12) : q.start])
+                    or re.match(r"\s*(?:个)?(?:值|点|步|step)?(?:中|里|当中|内)", frame.text[q.end : q.end + 6])
+                )
+                if q.number in (held if among else beyond_only):
                     return ("supported", "", None)
+                if among:
+                    return ("contradicted", self.say("count", true=len(rows), shown=q.text), None)
                 if not re.search(r"(?i)\bof\b", frame.text[max(0, q.start - 8) : q.start]):
                     return ("contradicted", self.say("count", true=told[0], shown=q.text), None)
             counts |= held | set(told)
@@ -284,7 +291,7 @@ class Counting:
 
     def _validations(self, q: Quantity) -> Outcome:
         run = self.table.run
-        keys = [key for key in run.columns if _VALIDATION.match(key)]
+        keys = [key for key in run.columns if VALIDATION.match(key)]
         counted = len({step for key in keys for step in self.table.held(key)})
         if not counted:
             return ("unsupported", self.say("unbound", shown=q.text), None)

@@ -43,6 +43,7 @@ def course_words(frame: Frame) -> list[Word]:
             if frame.text[start] in "比较":  # the pattern reaches from 比 to 高
                 adjective = re.search(r"[高低大小多少长短慢快](?!.*[高低大小多少长短慢快])", frame.text[start:end])
                 start += adjective.start() if adjective else 0
+                end = start + 1 if adjective else end
             if any(a < end and start < b for a, b in taken):
                 continue
             taken.append((start, end))
@@ -175,7 +176,9 @@ class Courses(Comparisons):
             and not _is_reference(frame, alone[0])
         ):
             return None  # nothing before the first value to have come from
-        told_numbers = self.judge.pair is not None and self.judge.pair[0] == key
+        told_numbers = (self.judge.pair is not None and self.judge.pair[0] == key) or any(
+            span[1] == key for span in self.judge.spans
+        )
         here = [
             q
             for q in frame.numbers

@@ -53,6 +53,9 @@ class Extremes:
         return frame.carried.span
 
     def _superlative(self, frame: Frame, q: Quantity, clause: str, name: Named, key: str) -> str:
+        beside = re.search(r"(?i)(?:(最大|最高|最长|\bmax(?:imum)?)|(最小|最低|最短|\bmin(?:imum)?))(?:值|为|是|约|of|is|was|\s)*$", frame.text[max(0, q.start - 14) : q.start])
+        if beside and name.statistic in {"", "mean"} and not key.endswith(("/max", "/min")):
+            return "max" if beside[1] else "min"
         if name.statistic or key.endswith(("/max", "/min")):
             return ""
         clause = clause.replace(q.text, " ")
@@ -172,7 +175,7 @@ class Extremes:
             return True
         end = max(values) if q.bound == "<" else min(values)
         shown = self.table.readings(q, key, end)
-        return any(abs(n - end) <= 0.15 * max(abs(n), abs(end)) + h for n, h in shown)
+        return any(abs(n - end) <= 0.3 * max(abs(n), abs(end)) + h for n, h in shown)
 
     def _wrong_unit(self, q: Quantity, key: str, steps: Sequence[int]) -> Decision | None:
         table = self.table

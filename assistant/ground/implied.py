@@ -17,6 +17,12 @@ from assistant.ground.verdicts import as_shown, plain
 
 _OPERATOR: Final = re.compile(r"[÷×+]\s*[（(]?\s*\x00|\x00\s*[)）]?\s*[÷×+]")
 
+_STEP_TOKENS: Final = ("perf/total_num_tokens", "num_tokens_step")
+_WHOLE_SAMPLE: Final = re.compile(
+    r"(?i)prompt\s*(?:加|\+|plus|and|与|和)\s*(?:the )?(?:回复|回答|响应|response)|\b(?:whole|entire) (?:sample|sequence|trajectory)\b"
+)
+_FASTER: Final = re.compile(r"(?i)\b(?:faster|slower|quicker|longer|shorter)\b|[快慢]了?")
+_SLOWEST: Final = re.compile(r"(?i)\b(?:the )?(?:slowest|fastest|longest|shortest|peak)(?: step)? (?:was|is)\b|最[慢快长短]的(?:是|一步)")
 _WHOLE_STEP: Final = re.compile(
     r"(?i)per step|each step|every step|a step|每步|每一步|每个 ?step|单步|took|\btotal\b|合计|总计|总耗时"
 )
@@ -146,6 +152,25 @@ class Implied(Relations):
             return first
         return None if known else Decision("unsupported", self.say("derived_unknown", shown=q.text))
 
+    def _tokens(self, frame: Frame, q: Quantity, steps: Sequence[int]) -> Decision | None:
+        """``a single step chews through 0.54M tokens``, ``each sample (prompt plus response) is 945 tokens``."""
+        held = self.table.run.columns
+        if _WHOLE_STEP.search(frame.text) or re.search(r"(?i)single step|one step|一步|单步", frame.text):
+            key = next((k for k in _STEP_TOKENS if k in held), None)
+            if key is not None:
+                place = "one" if len(steps) == 1 else "none"
+                return self._value(frame, frame.numbers.index(q), key, Named(0, 0, "", (key,)), steps, place)
+        if _WHOLE_SAMPLE.search(frame.text):
+            parts = [k for k in ("prompt_length/mean", "response_length/mean") if k in held]
+            for step in (steps or self.table.held(parts[0])[-1:]) if len(parts) == 2 else ():
+                cells = [self.table.value(k, step) for k in parts]
+                true = sum(c for c in cells if c is not None)
+                fact = self._aggregate_fact(parts[1], "prompt and response", true, [(step, true)])
+                if None not in cells and agrees(q.number, q.half, true, bound=q.bound):
+                    return Decision("supported", "", fact, parts[1], step)
+                return Decision("contradicted", self.say("sum", true=plain(true), shown=q.text), fact)
+        return None
+
     def _unbound(self, frame: Frame, index: int) -> Decision | None:
         """A number whose metric is not named: supported only where it is telling and its unit fits."""
         q, table = frame.numbers[index], self.table
@@ -166,6 +191,15 @@ class Implied(Relations):
             decided = self._value(frame, index, total, Named(0, 0, ""), steps, "one" if len(steps) == 1 else "none")
             if decided is not None and decided.status == "supported":
                 return decided
+        if q.unit == "s" and total is not None and not frame.names and _FASTER.search(frame.text) and len(frame.places) >= 2:
+            changed = self.changes.number(frame, q, total, None)
+            if changed is not None:
+                return Decision(*changed, key=total)
+        if q.unit == "s" and total is not None and _SLOWEST.search(frame.text[: q.end]) and len(places) == 1:
+            which = "max" if re.search(r"(?i)slowest|peak|longest|慢|长|高", frame.text) else "min"
+            return self._extreme(q, total, which, None, frame.text, places[0].steps[0])
+        if q.unit == "tokens" and (decided := self._tokens(frame, q, steps)) is not None:
+            return decided
         if (q.unit in {"pp", "ratio", "factor"} or q.sign == "+") and self.pair is not None:
             changed = self.changes.number(frame, q, self.pair[0], self.pair)
             if changed is not None:

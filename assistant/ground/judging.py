@@ -62,6 +62,8 @@ class Judge(Implied):
             return Decision(*counted)
         if name is None:
             return self._unbound(frame, index)
+        if name.absent and q.unit in {"gpus", "samples", "prompts"} and "/" not in name.text:
+            return self._by_unit(frame, index)
         if name.absent:
             return Decision("contradicted", self.say("no_metric", metric=name.text.strip("`")), None)
         if (
@@ -101,6 +103,12 @@ class Judge(Implied):
             decided = self._derived(frame, index, ("clipped_trajectories", "aborted_trajectories"))
             if decided is not None:
                 return decided
+        if q.unit in {"samples", "prompts"} and name.derived:
+            near = frame.text[q.end : name.start] if name.start >= q.end else frame.text[name.end : q.start]
+            if len(near.strip()) > 3 or q.unit == "prompts":
+                decided = self._by_unit(frame, index)
+                if decided is not None:
+                    return decided
         if name.derived:
             decided = self._derived(frame, index, name.derived)
             if decided is not None:
@@ -110,6 +118,9 @@ class Judge(Implied):
         elif q.unit in {"gpus", "samples", "prompts"} and not any(self.table.readings(q, key) for key in name.keys):
             decided = self._by_unit(frame, index)
             if decided is not None:
+                return decided
+        if q.unit == "tokens" and (decided := self._tokens(frame, q, self.scope(frame, index, "")[0])) is not None:
+            if decided.status == "supported" or not any(self.cell(q, k, s).status == "supported" for k in name.keys[:2] for s in self.scope(frame, index, k)[0]):
                 return decided
         named, name = name, self._beside(frame, q, name)
         beside = named is not name

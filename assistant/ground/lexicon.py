@@ -17,6 +17,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
 
+from assistant import resources
 from assistant.knowledge import Resolver
 from assistant.knowledge.resolver import plain_words
 from assistant.model import Run
@@ -94,11 +95,7 @@ class Named:
 @lru_cache(maxsize=1)
 def words() -> dict[str, Any]:
     """The shipped table of names and cues (``words.yaml``)."""
-    import yaml
-
-    text = Path(__file__).with_name("words.yaml").read_text(encoding="utf-8")
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    table: dict[str, Any] = yaml.load(text, Loader=loader)
+    table: dict[str, Any] = resources.yaml_table(Path(__file__).with_name("words.yaml"))
     return table
 
 
@@ -183,6 +180,9 @@ class Lexicon:
                 for spelling in str(word).split("|"):
                     self._weak.add(spelling.strip().lower())
                     self._add(spelling.strip(), groups, 6)
+        for word in words()["foreign"]:
+            if str(word).lower() not in self._entries:
+                self.missing.add(str(word).lower())
         for phrase, names in words()["derived"].items():
             for spelling in str(phrase).split("|"):
                 self._derived[spelling.strip().lower()] = tuple(names)

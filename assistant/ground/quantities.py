@@ -109,11 +109,11 @@ _APPROX_BEFORE: Final = re.compile(
 )
 _APPROX_AFTER: Final = re.compile(r"^[`*]*\s?(?:左右|上下|or so\b|-ish\b|多(?![少次种个样])|出头)")
 _ABOVE: Final = re.compile(
-    r"(?i)(?:(?<!不)(?<!未)(?<!没有)超过了?|(?<!不)高于|(?<!不)大于|(?<!不)多于|突破了?|超出|不低于|不少于|不小于|至少|\b(?:above|over|exceed(?:s|ed|ing)?|greater than|more than|"
+    r"(?i)(?:(?<!不)(?<!未)(?<!没有)(?:超过|高过)[了过]?|(?<!不)高于|(?<!不)大于|(?<!不)多于|突破了?|超出|不低于|不少于|不小于|至少|\b(?:above|over|exceed(?:s|ed|ing)?|surpass(?:es|ed)?|greater than|more than|"
     r"higher than|larger than|longer than|beyond|at least|no less than|upwards of)|(?<![-=])>=?|≥|⩾)\s*(?:了\s*)?[`*]*$"
 )
 _BELOW: Final = re.compile(
-    r"(?i)(?:(?<!不)(?<!没有)(?<!从未)低于|(?<!不)小于|(?<!不)少于|不到|不足|不超过|不高于|至多|最多|未超过|未达到?|没有?超过|没到|没有达到|\b(?:below|under|less than|lower than|smaller than|"
+    r"(?i)(?:(?<!不)(?<!没有)(?<!从未)(?:低于|跌破|跌穿|降破)了?|(?<!不)小于|(?<!不)少于|不到|不足|不超过|不高于|至多|最多|未超过|未达到?|没有?超过|没到|没有达到|\b(?:below|under|less than|lower than|smaller than|"
     r"shorter than|fewer than|at most|no more than|not exceed(?:ing)?|did not exceed|never exceed(?:s|ed|ing)?|(?:does|do|did) not (?:exceed|reach)|"
     r"never (?:[a-z]+ )?(?:above|over)|not above)|<=?|≤|⩽)\s*(?:了\s*)?[`*]*$"
 )

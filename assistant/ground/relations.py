@@ -116,6 +116,8 @@ class Relations(Chains):
         named = list(dict.fromkeys(n.keys[0] for n in frame.names if n.keys and n.end <= q.start))
         table = self.table
         clause = outside(frame, *frame.clause_span(q.start))
+        if len(frame.numbers) == 1:
+            clause = outside(frame, 0, len(frame.text))
         if not cue("total").search(clause) or not named:
             return None
         if len(named) == 1:

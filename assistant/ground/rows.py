@@ -32,6 +32,8 @@ _NOISE: Final = re.compile(
 _STEP_COLUMN: Final = re.compile(
     r"(?i)^\W*(?:(?:global|training|train|logged)[_ ]?)?(?:steps?|步数?|iter(?:ation)?s?|epoch|第几步|训练步数?|step 编号)\W*(?:no\.?|number|编号)?\W*$"
 )
+_OF_STEP: Final = re.compile(r"(?i)share|of (?:the )?step|占比|占|%")
+_ENDS: Final = re.compile(r"(?i)\W*(?:(?P<first>first|initial|start|首(?:值|步)?|初(?:值|始)?|开始|起始)|last|final|end|latest|末(?:值|步)?|结束|最后|最终|最新)\W*")
 _LINE_COLUMN: Final = re.compile(r"(?i)^\W*(?:lines?|行号?|rows?)\W*$")
 _GONE: Final = re.compile(r"(?i)^\W*(?:n/?a|—|–|-{1,3}|missing|none|null|缺失|无|没有)?\W*(?:\(.*\)|（.*）)?$")
 
@@ -64,7 +66,9 @@ class RowReader:
         head = list(unit.header) + [""] * (len(cells) - len(unit.header))
         row_name = self._name(cells[0])
         row_steps = self._steps(cells[0]) or (self._bare_step(cells[0]) if _STEP_COLUMN.match(head[0]) else ())
-        column_steps = [self._steps(title) or self._heading_step(title, head) for title in head]
+        column_steps = [
+            self._steps(title) or self._heading_step(title, head) or self._end(title, row_name) for title in head
+        ]
         found: list[Claim] = []
         self.row_key = None
         start_at = 1 if len(cells) > 1 and (row_name or row_steps or not re.search(r"\d", cells[0])) else 0
@@ -89,6 +93,7 @@ class RowReader:
                 row_steps
                 or column_steps[at]
                 or (column_steps[0] if not any(column_steps[1:]) else ())
+                or (next(iter(told)) if len(told := {s for s in column_steps if s}) == 1 and _OF_STEP.search(title) else ())
                 or context.steps
                 or (context.pair or ())
                 or (context.span or ())
@@ -142,10 +147,20 @@ class RowReader:
             for part_ in parts
             for word in re.split(r"[,，;；]", part_)
             for q in quantities("1 " + word.strip(), [])
-            if word.strip().lower() not in {"min", "m", "max"} and q.unit in {"s", "ms", "gib", "%", "tokens", "rate"}
+            if (
+                word.strip().lower() not in {"min", "m", "max"}
+                or (word.strip() == "min" and f"({word})" in title and name.keys and self.judge.table.kind(name.keys[0]) == "seconds")
+            )
+            and q.unit in {"s", "ms", "gib", "%", "tokens", "rate"}
         ]
         if unit_of:
-            numbers = [q if q.unit else replace(q, unit=unit_of[0].unit, factor=unit_of[0].factor) for q in numbers]
+            scale = unit_of[0].number  # "(k tokens)"
+            numbers = [
+                q
+                if q.unit
+                else replace(q, unit=unit_of[0].unit, factor=unit_of[0].factor, number=q.number * scale, half=q.half * scale)
+                for q in numbers
+            ]
         claims = []
         if change and _FACTOR.match(title):
             numbers = [q if q.unit else replace(q, unit="ratio") for q in numbers]
@@ -313,6 +328,7 @@ class RowReader:
 
     # -- headers -----------------------------------------------------------------------------------
     def _name(self, text: str) -> Named | None:
+        text = re.sub(r"(?i)[（(]\s*min\s*[)）]", lambda m: " " * len(m.group()), text)
         named = [n for n in self.lexicon.named(text) if n.keys or n.derived or n.absent]
         keyed = [n for n in named if n.keys or n.derived]
         return keyed[0] if keyed else named[0] if named and "/" in named[0].text else None
@@ -345,6 +361,7 @@ class RowReader:
     def _aggregate(title: str, steps: tuple[int, ...]) -> str:
         if len(steps) == 1:
             return ""
+        title = re.sub(r"(?i)[（(]\s*min\s*[)）]", " ", title)
         if cue("maximum").search(title):
             return "max"
         if cue("minimum").search(title):
@@ -354,6 +371,12 @@ class RowReader:
     def _steps(self, text: str) -> tuple[int, ...]:
         found: list[Place] = places(text, self.judge.table.steps)
         return found[0].steps if found else ()
+
+    def _end(self, title: str, name: Named | None) -> tuple[int, ...]:
+        """``first``, ``末``: the first or the last step that holds the row's metric."""
+        match = _ENDS.fullmatch(title)
+        held = self.judge.table.held(name.keys[0]) if match and name is not None and name.keys else []
+        return () if not held or match is None else (held[0] if match["first"] else held[-1],)
 
     def _bare_step(self, text: str) -> tuple[int, ...]:
         match = re.fullmatch(r"\W*(\d{1,7})(?:\s*[→–-]+>?\s*(\d{1,7}))?\W*", text)

@@ -20,7 +20,7 @@ _RULE: Final = re.compile(r"^\s*(?:[-*_=─━]\s*){3,}$")
 _SEPARATOR: Final = re.compile(r"^\s*\|?\s*:?-{2,}:?\s*(?:\|\s*:?-{2,}:?\s*)*\|?\s*$")
 _END: Final = re.compile(r"[。！？；]+[”’」』）)*_`\"]*|[!?;]+(?=[\s*_)]|$)[*_)]*|\.(?=[*_)\"”]*(?:\s|$))[*_)\"”]*")
 _ABBREVIATION: Final = re.compile(
-    r"(?i)(?:\b(?:e\.g|i\.e|vs|approx|avg|no|fig|eq|cf|resp|etc|al|max|min|std|dr|sec)|^\W*\d{1,3}|\b[A-Z])$"
+    r"(?i)(?:\b(?:e\.g|i\.e|vs|approx|avg|no|fig|eq|cf|resp|etc|al|max|min|std|dr)|^\W*\d{1,3}|\b(?-i:[A-Z]))$"
 )
 
 

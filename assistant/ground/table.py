@@ -132,8 +132,21 @@ class Table:
                     found = None
                 if found is None and name in _LOGGED and _LOGGED[name] in self.run.columns:
                     found = self.ledger.value(_LOGGED[name], step, self.run)
+                if found is None and name == "prompts_per_step":
+                    found = self._prompts(step)
             self._derived[name, step] = found
         return self._derived[name, step]
+
+    def _prompts(self, step: int) -> Fact | None:
+        """Trajectories a step over the group's size, where that comes out whole."""
+        whole = self.derived("trajectories_per_step", step)
+        group = self.derived("group_size", step) or next(iter(self.derivable("group_size", self.steps[:20])), None)
+        if whole is None or group is None or not group.value or float(whole.value or 0) % float(group.value):
+            return None
+        return self.ledger.derived(
+            "prompts_per_step", float(whole.value or 0) / float(group.value), unit="count", step=step, run=self.run,
+            formula="trajectories_per_step / group_size", inputs=[whole, group],
+        )  # fmt: skip
 
     def _imbalance(self, step: int) -> Fact | None:
         spread = self.ledger.value("global_seqlen/minmax_diff", step, self.run)

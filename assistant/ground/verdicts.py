@@ -80,11 +80,8 @@ def worst(claims: tuple[Claim, ...]) -> Status:
 
 @lru_cache(maxsize=1)
 def _reasons() -> dict[str, dict[str, str]]:
-    import yaml
-
     path = (resources.data_folder("prompts") / "phrases" / "verify").with_suffix(".yaml")
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    table: dict[str, dict[str, str]] = yaml.load(path.read_text(encoding="utf-8"), Loader=loader)
+    table: dict[str, dict[str, str]] = resources.yaml_table(path)
     return table
 
 

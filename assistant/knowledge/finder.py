@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import Final, Literal
 
 from assistant.knowledge.cards import Card, Library
+from assistant.knowledge.counterparts import Counterparts
 from assistant.knowledge.entries import entry_of, entry_of_passage
 from assistant.knowledge.index import Entry, Index
 from assistant.knowledge.passages import FoundPassage, find_passages
@@ -35,17 +36,17 @@ from assistant.knowledge.questions import (
     without_framework,
 )
 from assistant.knowledge.resolver import EXPLAINED_AS, Resolution, Resolver, _ordered
-from assistant.knowledge.terms import fold, terms
-from assistant.knowledge.typos import KEY, NAME, Speller
+from assistant.knowledge.terms import fold, pieces, terms
+from assistant.knowledge.typos import KEY, NAME, Speller, replaced
 
 How = Literal["exact", "template", "alias", "search"]
 
 _JOINT: Final = re.compile(r"[/_@]")
 _LIKE_KEY: Final = re.compile(r"[a-z0-9][/_][a-z0-9]", re.IGNORECASE)
 _SHORT_REST: Final = 12
-_LONG_TYPO: Final = 12
 _SHORTEST_NAME: Final = 3
 _COMMON: Final = 0.05
+_USUAL: Final = 0.35
 _MOST_ALIKE: Final = 8
 _LEAST: Final = 0.5
 _HALF: Final = 5.6
@@ -54,13 +55,14 @@ _HALF: Final = 5.6
 _HELD: Final = (1, 3, 10)
 """How many cards hold a word of the question: one at least, some, many."""
 
+_FEW: Final = 2
 _LONG_QUESTION: Final = 8
 _MANY_WORDINGS: Final = 3
 _LIKELY: Final = 0.4
 _LEAST_LIKENESS: Final = 0.5
 _GENERAL: Final = frozenset({"concept", "failure"})
 _MAJOR: Final = frozenset({*FRAMEWORKS.values(), *_GENERAL, "custom"})
-_NAMING: Final = ("exact", "name", "typo")
+_NAMING: Final = ("exact", "name")
 _OF_FRAMEWORKS: Final = frozenset(name.lower() for name in (*FRAMEWORKS, *FRAMEWORKS.values()))
 
 
@@ -82,10 +84,10 @@ class Found:
 
 
 SIGNS: Final = (
-    "exact", "name", "typo", "asks_metric", "asks_failure", "asks_concept", "words", "strength", "vectors", "framework",
+    "exact", "name", "asks_metric", "asks_failure", "asks_concept", "words", "strength", "vectors", "framework",
     "other_framework", "failure", "concept", "symptom", "verl", "twin", "cover", "likely", "minor",
 )  # fmt: skip
-"""What speaks for a card. ``exact``, ``name``, ``typo``: the question names it, weighed by how much of the question
+"""What speaks for a card. ``exact``, ``name``: the question names it, weighed by how much of the question
 that is; ``asks_…``: it is a metric, a failure mode or a concept, and the wording asks for one; ``words``: BM25
 against the best card's, ``strength``: against what the question could reach; ``vectors``: the cosine; ``framework``:
 whose it is; ``symptom``: it is a failure mode and the question tells no name; ``twin``: no framework is asked for,
@@ -140,6 +142,11 @@ class Finder:
         return Speller(self.library, self.resolver, self.index.share)
 
     @cached_property
+    def counterparts(self) -> Counterparts:
+        """Cards for the same quantity elsewhere."""
+        return Counterparts(self.library, self.resolver)
+
+    @cached_property
     def entries(self) -> list[Entry]:
         """What the index holds."""
         return [*map(entry_of, self.library), *map(entry_of_passage, self.library.passages)]
@@ -152,21 +159,27 @@ class Finder:
             framework: whose metrics are meant, ``None`` if the question may say.
             k: how many at most.
         """
+        if (rejoined := self.speller.rejoined(fold(question))) is not None:
+            question = rejoined
         direct = self.resolver.name(question, framework)
         if all(r.how == "template" for r in direct) and len(question.split()) > 1:
             direct = []  # a template takes a whole sentence, too
-        question = question if direct else spelt_out(question)
+        typed = spelt_out(question)
+        question = question if direct else self._mended(typed)
         asked = asked_framework(fold(question)) if framework is None and not direct else None
         if asked is not None:
             named = self.resolver.name(without_framework(narrow(question)), asked)
             direct = [resolution for resolution in named if not resolution.foreign]
         told = named_frameworks(fold(question))
         if not direct and (not told or (len(told) == 1 and not asks_counterpart(fold(question)))):
-            direct = self._alone(without_frame(without_framework(fold(question))), framework or asked)
+            names = dict.fromkeys(without_frame(without_framework(fold(text))) for text in (typed, question))
+            direct = next(filter(None, (self._alone(name, framework or asked) for name in names)), [])
         if all(resolution.how == "template" for resolution in direct):  # any text fits into some of these
             text, mended = self.speller.mend(without_fillers(fold(question)))
             if text in mended.values():  # a misspelt name and nothing else
                 direct = self.resolver.name(text, framework)
+        if not direct and framework is None:
+            direct = [Resolution(card, "alias", 0.9) for card in self._wordings.get(_spoken(fold(question)), ())]
         if framework is None and not _JOINT.search(question) and all(r.card.framework not in _MAJOR for r in direct):
             direct = []  # other trainers' bare names are weighed with everything else
         if not direct and self._asks_for_unknown(question, framework or asked):
@@ -177,6 +190,8 @@ class Finder:
         ]
         if _JOINT.search(question.strip()):  # spelt as a key: a metric comes before the concept of the same name
             direct.sort(key=lambda resolution: resolution.card.framework in _GENERAL)
+        once = {resolution.card.id: resolution for resolution in reversed(direct)}
+        direct = [r for r in direct if once[r.card.id] is r]
         first = [Found(r.card, r.how, 1.0 if r.how != "alias" else 0.95, {"name": 1.0}) for r in direct]
         known = {found.card.id for found in first}
         rest = sorted((f for f in scored if f.card.id not in known), key=lambda found: -found.score)
@@ -184,6 +199,30 @@ class Finder:
         if not first and (best is None or not (_is_named(best) or self._is_sure(question, best, scored))):
             return []
         return [*first, *(found for found in rest if found.score >= _LEAST)][:k]
+
+    @cached_property
+    def _wordings(self) -> dict[str, list[Card]]:
+        """What people say who mean a card → the cards, if they are few."""
+        table: dict[str, list[Card]] = {}
+        for card in self.library:
+            for language in ("zh", "en"):
+                for said in (card.title(language), *card.words(language), *card.asks(language)):
+                    bucket = table.setdefault(_spoken(said.lower()), [])
+                    if card not in bucket:
+                        bucket.append(card)
+        return {said: _ordered(cards, None) for said, cards in table.items() if said and len(cards) <= _FEW}
+
+    def _mended(self, question: str) -> str:
+        """A question with its names and words as they are spelt.
+
+        Homophones are only mended here if the question is short: of the many pairs of a long one some are no typos.
+        """
+        text = narrow(question)
+        short = len(text) <= _SHORT_REST
+        for typed, right in self.speller.mend(without_fillers(fold(question)))[1].items():
+            if typed.isascii() or short:
+                text = replaced(text, typed, right)
+        return text
 
     def _alone(self, name: str, framework: str | None) -> list[Resolution]:
         """What a question means that holds nothing but a name, or the end of a key."""
@@ -199,26 +238,34 @@ class Finder:
 
     def _is_sure(self, question: str, best: Found, found: Sequence[Found]) -> bool:
         """Whether what was found best is about the question at all; how much each sign tells is in the table."""
-        sure = self.sureness
+        signs = self.sure_signs(question, best, found)
+        return sum(self.sureness[sign] * value for sign, value in signs.items()) >= self.sureness["least"]
+
+    def sure_signs(self, question: str, best: Found, found: Sequence[Found]) -> dict[str, float]:
+        """What tells that a question is about metrics at all, each from 0 to 1.
+
+        Args:
+            question: without its typos.
+            best: the likeliest card.
+            found: all cards that have any sign.
+        """
         text = self.speller.mend(without_fillers(fold(question)))[0]
         own = {t: w for t, w in question_terms(text).items() if w > SYNONYM and len(t) > 1}
         whole = sum(own.values()) or 1.0
         held = {term: self.index.share(term) * len(self.library) for term in own}
-        total = sum(
-            sure[f"held_{least}"] * sum(weight for term, weight in own.items() if held[term] >= least) / whole
-            for least in _HELD
-        )
-        total += sure["vectors"] * best.features.get("vectors", 0.0)
-        total += sure["strength"] * best.features.get("strength", 0.0)
-        total += sure["cover"] * best.features.get("cover", 0.0)
-        total += sure["kind"] * max(
-            value for sign, value in {"": 0.0, **best.features}.items() if sign[:5] in {"", "asks_"}
-        )
-        total += sure["framework"] * best.features.get("framework", 0.0)
-        total += sure["wordings"] * min(len(set(known_wordings(text))), _MANY_WORDINGS) / _MANY_WORDINGS
-        total += sure["length"] * min(len(own), _LONG_QUESTION) / _LONG_QUESTION
-        named = max(max(other.features.get(sign, 0.0) for sign in _NAMING) for other in found)
-        return total + sure["named"] * named >= sure["least"]
+        kinds = [value for sign, value in best.features.items() if sign.startswith("asks_")]
+        return {
+            **{
+                f"held_{least}": sum(weight for term, weight in own.items() if held[term] >= least) / whole
+                for least in _HELD
+            },
+            **{sign: best.features.get(sign, 0.0) for sign in ("vectors", "cover", "framework")},
+            "kind": max(kinds, default=0.0),
+            "wordings": min(len(set(known_wordings(text))), _MANY_WORDINGS) / _MANY_WORDINGS,
+            "length": min(len(own), _LONG_QUESTION) / _LONG_QUESTION,
+            "named": max(max(other.features.get(sign, 0.0) for sign in _NAMING) for other in found),
+            "best_named": max(best.features.get(sign, 0.0) for sign in _NAMING),
+        }
 
     def find_passages(self, question: str, k: int = 5) -> list[FoundPassage]:
         """Passages of a team's own documents that answer a question, best first."""
@@ -236,6 +283,7 @@ class Finder:
 
     def features(self, question: str, framework: str | None = None) -> dict[str, dict[str, float]]:
         """The signs for each card that has any."""
+        question = self._mended(question)
         text = fold(question)
         asked, source = self._asked_and_source(text, framework)
         signs: dict[str, dict[str, float]] = {}
@@ -244,18 +292,18 @@ class Finder:
             mine = signs.setdefault(card.id, {})
             mine[sign] = max(mine.get(sign, 0.0), value)
 
-        text, mended = self.speller.mend(without_fillers(text))
+        text = self.speller.mend(without_fillers(text))[0]
         weights = question_terms(text)
         whole = sum(weight for weight in weights.values() if weight > SYNONYM) or 1.0
         counterpart = asks_counterpart(fold(question))
-        for found, sign, span in self._named(narrow(question), mended, asked):
+        for found, sign, span in self._named(question, asked):
             cards = [card for card in found if source is None or card.framework != source]
             if not cards:
                 continue
             share = sum(weights.get(term, 0.0) for term in set(terms(span))) / whole
             value = min(1.0, 0.25 + share) if not KEY.search(span) else 1.0
             for card in cards:
-                twins = self._twins(card, asked) if counterpart or _JOINT.search(span) else []
+                twins = self.counterparts.twins(card, asked) if counterpart or _JOINT.search(span) else []
                 for twin in twins:
                     add(twin, "exact", value)
                     add(twin, "name", value)
@@ -265,10 +313,11 @@ class Finder:
                         add(card, "exact", value)
         if source is not None and asked is not None:
             spelt = self._spelt(fold(question), source)
-            for cards, _, span in self._named(narrow(question), mended, source):
+            for cards, _, span in self._named(question, source):
                 if span.lower() not in _OF_FRAMEWORKS:
                     spelt += [card for card in cards if card.framework == source]
-            for twin in (twin for card in spelt for twin in self._twins(card, asked)):
+            told = self.counterparts.told(question, source, asked)
+            for twin in told or [twin for card in spelt for twin in self.counterparts.twins(card, asked)]:
                 add(twin, "exact", 1.0)
                 add(twin, "name", 1.0)
             for card in spelt[:1]:  # what it is, for a counterpart that no card tells
@@ -316,24 +365,9 @@ class Finder:
             likeness = (mine.get("words", 0.0) + mine.get("vectors", 0.0)) / 2
             if likeness < _LIKELY:
                 continue
-            for home in self._homes.get(card_id, ()):
+            for home in self.counterparts.homes.get(card_id, ()):
                 its = signs.setdefault(home, {"verl": 1.0})
                 its["twin"] = max(its.get("twin", 0.0), likeness)
-
-    @cached_property
-    def _homes(self) -> dict[str, list[str]]:
-        """Card of another framework → cards of verl for the same quantity."""
-        table: dict[str, list[str]] = {}
-        for card in self.library:
-            for entry in card.meta.get("also", ()):
-                for key in entry["keys"]:
-                    found = self.resolver.key(key, entry["framework"])
-                    if found is None or found.foreign:
-                        continue
-                    pair = (card, found.card) if card.framework == "verl" else (found.card, card)
-                    if pair[0].framework == "verl" != pair[1].framework:
-                        table.setdefault(pair[1].id, []).append(pair[0].id)
-        return {twin: list(dict.fromkeys(homes)) for twin, homes in table.items()}
 
     def _asked_and_source(self, text: str, framework: str | None) -> tuple[str | None, str | None]:
         """Whose metric a folded question asks for, and whose it names: ``verl's name for TRL's kl`` are two.
@@ -351,7 +385,7 @@ class Finder:
         pairs = (tuple(named), tuple(reversed(named)))
         spelt = [self._spelt(text, source) for source, _ in pairs]
         for (source, asked), own in zip(pairs, spelt, strict=True):
-            if any(self._twins(card, asked) for card in own):
+            if any(self.counterparts.twins(card, asked) for card in own):
                 return asked, source
         for (source, asked), own, rest in zip(pairs, spelt, reversed(spelt), strict=True):
             if own and not rest:
@@ -368,11 +402,10 @@ class Finder:
 
     def _asked_words(self, weights: Mapping[str, float]) -> dict[str, float]:
         """The terms that full text is asked for: what is common tells nothing, and costs time."""
-        return {
-            term: 1.0
-            for term, weight in weights.items()
-            if weight > SYNONYM and (len(term) > 1 or self.index.share(term) <= _COMMON)
-        }
+        share = self.index.share
+        own = {term: share(term) for term, weight in weights.items() if weight > SYNONYM}
+        rare = [term for term, held in own.items() if held <= (_COMMON if len(term) == 1 else _USUAL)]
+        return dict.fromkeys(rare or own, 1.0)
 
     def _score(self, signs: Mapping[str, float]) -> float:
         """The weighted sum, brought to 0…1: a half at :data:`_HALF`."""
@@ -387,22 +420,16 @@ class Finder:
         keys = [
             key for key in keys if "_" in key or key.count("/") > 1 or rest <= _SHORT_REST
         ]  # "train/infer" is prose
-        if not keys or any(
-            next(iter(self._named(key, self.speller.mend(fold(key))[1], framework)), None) for key in keys
-        ):
+        if not keys or any(True for key in keys for _ in self._named(self.speller.mend(fold(key))[0], framework)):
             return False
-        return not any(True for _ in self._named(question, {}, framework))
+        return not any(True for _ in self._named(question, framework))
 
     # -- names in the question -----------------------------------------------------------------
-    def _named(
-        self, question: str, mended: Mapping[str, str], framework: str | None
-    ) -> Iterable[tuple[list[Card], str, str]]:
+    def _named(self, question: str, framework: str | None) -> Iterable[tuple[list[Card], str, str]]:
         """Cards that a part of the question names: the cards, the kind of sign, and the part."""
         home = None if framework is None else EXPLAINED_AS.get(framework, framework)
         for match in NAME.finditer(question):
             token = match.group().rstrip("./-:")
-            if token.lower() in mended:
-                continue
             found = self.resolver.key(token, framework)
             ends = [card for card in self.speller.tails.get(token.lower(), []) if card.framework == home]
             if not ends and home is not None and found is None and "/" in token:
@@ -412,7 +439,7 @@ class Finder:
                 continue
             if found is not None:
                 plain = found.card.framework not in _MAJOR and not KEY.search(token)  # a word like any other
-                yield [found.card], "name" if plain else "exact", token
+                yield [found.card], "name" if plain or found.foreign else "exact", token
                 alike = [card for card in self.speller.spellings.get(token.lower(), []) if card is not found.card]
                 if alike:
                     yield _ordered(alike, framework), "name", token
@@ -433,15 +460,6 @@ class Finder:
                 cards = [card for card in cards if card.framework == home] or cards
             if cards:
                 yield cards, "name", mention.text
-        for typed, name in mended.items():
-            cards = [r.card for r in self.resolver.name(name, framework)]
-            cards = cards or _ordered(self.speller.spellings.get(name, []), framework)
-            if not cards and (found := self.resolver.key(name, framework)) is not None:
-                cards = [found.card]
-            if cards:
-                yield cards, "typo", name
-                if KEY.search(name) or len(typed) >= _LONG_TYPO:
-                    yield cards[:1], "exact", name
 
     @cached_property
     def _by_part(self) -> dict[tuple[str, str], list[Card]]:
@@ -452,37 +470,15 @@ class Finder:
                 table.setdefault((card.framework, part), []).append(card)
         return table
 
-    def _twins(self, card: Card, asked: str | None) -> list[Card]:
-        """Cards of the framework asked for that say to be another framework's card."""
-        if asked is None or card.framework == asked:
-            return []
-        return [
-            other
-            for key in card.keys
-            for other in self._cross.get((card.framework, key.lower()), ())
-            if other.framework == asked
-        ] + [
-            other
-            for entry in card.meta.get("also", ())
-            if entry["framework"] == asked
-            for key in entry["keys"]
-            if (found := self.resolver.key(key, asked)) is not None and (other := found.card).framework == asked
-        ]
-
-    @cached_property
-    def _cross(self) -> dict[tuple[str, str], list[Card]]:
-        """Key of a framework → cards of others that name it as theirs."""
-        table: dict[tuple[str, str], list[Card]] = {}
-        for card in self.library:
-            for entry in card.meta.get("also", ()):
-                for key in entry["keys"]:
-                    table.setdefault((entry["framework"], key.lower()), []).append(card)
-        return table
-
 
 def _is_named(found: Found) -> bool:
     """Whether the question spells a key or a name with joints of the card."""
-    return found.features.get("exact", 0.0) >= 1.0 and "typo" not in found.features
+    return found.features.get("exact", 0.0) >= 1.0
+
+
+def _spoken(text: str) -> str:
+    """A wording in lower case without its signs."""
+    return " ".join(pieces(text))
 
 
 def _how(signs: Mapping[str, float]) -> How:

@@ -140,7 +140,7 @@ class Index:
                 rows = self._words.execute(
                     f"SELECT id, bm25(entries, {', '.join(map(str, _WEIGHTS))}) AS score FROM entries "
                     "WHERE entries MATCH ? ORDER BY score LIMIT ?",
-                    (match, 4 * k),
+                    (match, k if len(groups) == 1 else 4 * k),
                 ).fetchall()
             for entry, score in rows:
                 scores[entry] = scores.get(entry, 0.0) - weight * score

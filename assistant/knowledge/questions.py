@@ -19,9 +19,20 @@ FRAMEWORKS: Final = {
     "areal": "AReaL", "swift": "ms-swift",
 }  # fmt: skip
 
+OTHER_FRAMEWORKS: Final = {
+    "sb3": "Stable-Baselines3", "stable": "Stable-Baselines3", "prime": "prime-rl", "minimind": "minimind",
+    "deepspeed": "DeepSpeed-Chat", "factory": "LLaMA-Factory", "rllib": "RLlib", "rsl": "rsl_rl",
+    "spinning": "Spinning Up",
+}  # fmt: skip
+"""Frameworks with a few cards, by what stands in their spellings."""
+
 _ASKED: Final = re.compile(
-    r"(?<![a-z0-9/_])(verl|trl|roll|openrlhf|slime|nemo(?:[- ]?rl)?|areal|(?:ms-?)?swift)(?![a-z0-9/_])"
+    r"(?<![a-z0-9/_])(verl|trl|roll|openrlhf|slime|nemo(?:[- ]?rl)?|areal|(?:ms-?)?swift"
+    r"|sb3|stable[- ]?baselines3?|prime[- ]rl|minimind|deepspeed[- ]chat|llama[- ]?factory|rllib|rsl[-_]rl"
+    r"|spinning[- ]?up)"
+    r"(?![a-z0-9/_])"
 )
+_BY_SPELLING: Final = {**FRAMEWORKS, **OTHER_FRAMEWORKS}
 
 FRAMEWORKS_OF_PAIR: Final = ("asked", "source")
 
@@ -58,7 +69,9 @@ def asked_framework(text: str) -> str | None:
 
 def named_frameworks(text: str) -> list[str]:
     """The frameworks that a folded question names, in order, each once."""
-    return list(dict.fromkeys(next(FRAMEWORKS[f] for f in FRAMEWORKS if f in match) for match in _ASKED.findall(text)))
+    return list(
+        dict.fromkeys(next(_BY_SPELLING[f] for f in _BY_SPELLING if f in match) for match in _ASKED.findall(text))
+    )
 
 
 def asks_counterpart(text: str) -> bool:
@@ -146,6 +159,7 @@ def known_wordings(text: str) -> list[str]:
     return found
 
 
+@lru_cache(maxsize=512)
 def without_fillers(text: str) -> str:
     """A folded question without what it is only written around with; the question itself if nothing is left."""
     pattern = search_table()["pattern"]
@@ -186,6 +200,7 @@ def search_table() -> dict[str, Any]:
         "weights": table["weights"],
         "sureness": table["sureness"],
         "fillers": {*english, *chinese},
+        "known": {*english, *table["frame"]["en"], *(word for line in table["known"] for word in line.split())},
         "frame": re.compile(
             "|".join(
                 [

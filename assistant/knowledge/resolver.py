@@ -364,37 +364,38 @@ _NO_NAMES: Final = frozenset({
 })  # fmt: skip
 
 
-_Places = tuple[dict[str, list[int]], list[int]]
-"""Where each phrase stands in a list, and the lengths that phrases have."""
+_Places = tuple[dict[str, list[int]], dict[str, list[int]]]
+"""Where each phrase stands in a list, and the lengths of the phrases that begin with two characters."""
 
 
 def _places(phrases: Iterable[tuple[str, object]]) -> _Places:
     places: dict[str, list[int]] = {}
     for at, (phrase, _) in enumerate(phrases):
         places.setdefault(phrase, []).append(at)
-    return places, sorted({len(phrase) for phrase in places})
+    lengths: dict[str, set[int]] = {}
+    for phrase in places:
+        lengths.setdefault(phrase[:2], set()).add(len(phrase))
+    return places, {begin: sorted(found) for begin, found in lengths.items()}
 
 
 def _occurring(text: str, phrases: list[tuple[str, T]], places: _Places) -> list[tuple[str, T]]:
     """The phrases that a text holds, in the order of the list; the list itself is too long to be tried one by one."""
     known, lengths = places
     found: set[int] = set()
-    for start in range(len(text)):
-        for length in lengths:
-            if start + length > len(text):
-                break
-            found.update(known.get(text[start : start + length], ()))
+    for start, char in enumerate(text):
+        if start and _ascii_word(char) and (_ascii_word(text[start - 1]) or text[start - 1] in "/@"):
+            continue  # inside a word, where no phrase begins
+        found.update(known.get(char, ()))
+        for length in lengths.get(text[start : start + 2], ()):
+            if (phrase := text[start : start + length]) in known:
+                found.update(known[phrase])
     return [phrases[at] for at in sorted(found)]
 
 
 @lru_cache(maxsize=1)
 def plain_words() -> list[dict[str, list[str]]]:
     """The shipped table of bare words."""
-    import yaml
-
-    text = (resources.data_folder("knowledge") / "plain_words.yaml").read_text(encoding="utf-8")
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    table: list[dict[str, list[str]]] = yaml.load(text, Loader=loader)
+    table: list[dict[str, list[str]]] = resources.yaml_table(resources.data_folder("knowledge") / "plain_words.yaml")
     return table
 
 

@@ -17,6 +17,7 @@ _PIECES: Final = re.compile(r"[a-z]+|[0-9]+(?:\.[0-9]+)?|[\u3400-\u9fff]+")
 _CAMEL: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
+@lru_cache(maxsize=512)
 def fold(text: str) -> str:
     """Lower case, half-width, simplified characters, single spaces."""
     text = unicodedata.normalize("NFKC", text).lower()

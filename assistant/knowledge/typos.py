@@ -17,14 +17,19 @@ from assistant.knowledge.questions import search_table
 from assistant.knowledge.resolver import Resolver
 from assistant.knowledge.templates import template_pattern
 from assistant.knowledge.terms import is_chinese, pieces
+from assistant.knowledge.wordmend import WordMender
 
 K = TypeVar("K")
 
 NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_@./()|-]*")
 KEY: Final = re.compile(r"[a-z0-9][/_@][a-z0-9]", re.IGNORECASE)
+_LETTERS: Final = re.compile(r"[a-z]+")
+_PROSE: Final = re.compile(r"[a-z]+(?:[.-][a-z]+)*")
+"""Words, not names: no digits, no joints of a key."""
+
 _JOINTS: Final = re.compile(r"[/_@.\s-]+")
 _LISTED: Final = re.compile(r"\d|^(?:avg|mean|max|min|std|sum|total|acc|score|reward)$")
-_LEAST_ALIKE: Final = 0.78
+_LEAST_ALIKE: Final = 0.75
 _SURELY_ALIKE: Final = 0.9
 _PART_ALIKE: Final = 0.7
 _LEAST_PART_ALIKE: Final = 0.5
@@ -32,7 +37,14 @@ _JOINED_ALIKE: Final = 0.9
 _SHORT_TEXT: Final = 5
 _SHORTEST: Final = 4
 _SHORTEST_JOINED: Final = 7
+_REJOINED: Final = re.compile(r"[a-z0-9][.-][a-z0-9]")
+_COUNTED: Final = re.compile(r"@(?:\d+|[kn]\b)")
 _MOST_WORDS: Final = 5
+_PAIR: Final = 2
+_MOST_REMEMBERED: Final = 256
+_OF_NAMES: Final = 3
+"""What a word of a name or title counts beside one of a text."""
+
 _BLURRED: Final = (("zh", "z"), ("ch", "c"), ("sh", "s"), ("ng", "n"))
 """Sounds that many speakers, and many keyboards, do not tell apart."""
 
@@ -50,19 +62,26 @@ class Speller:
         self._library = library
         self._resolver = resolver
         self._share = share
-        self._last: tuple[str, tuple[str, dict[str, str]]] = ("", ("", {}))
+        self._remembered: dict[str, tuple[str, dict[str, str]]] = {}
 
     def mend(self, text: str) -> tuple[str, dict[str, str]]:
         """A folded text with misspelt names and words as they are spelt, and what was mended (typed → right)."""
-        if self._last[0] != text:
-            self._last = (text, self._mended(text))
-        return self._last[1]
+        known = self._remembered.get(text)
+        if known is None:
+            if len(self._remembered) >= _MOST_REMEMBERED:
+                self._remembered.clear()
+            known = self._remembered[text] = self._mended(text)
+        return known
 
     def _mended(self, text: str) -> tuple[str, dict[str, str]]:
         mended: dict[str, str] = {}
-        for token in NAME.findall(text):
-            name = token.rstrip("./-:")
-            right = self._right(name) if len(name) >= _SHORTEST - 1 else None
+        tokens = [token.rstrip("./-:") for token in NAME.findall(text)]
+        for at, name in enumerate(tokens):
+            if not _PROSE.fullmatch(name):
+                right = self._right(name) if len(name) >= _SHORTEST - 1 else None
+            else:
+                around = (tokens[at - 1] if at else "", tokens[at + 1] if at + 1 < len(tokens) else "")
+                right = self._right_words(name, *around)
             if right is not None:
                 mended[name] = right
         if not mended and (whole := self._nearly_joined(text)) is not None:
@@ -70,9 +89,62 @@ class Speller:
         for typed, right in self._joined(text):
             if not any(typed in other or other in typed for other in mended):
                 mended[typed] = right
-        for typed, right in {**mended, **self._homophones(text)}.items():
-            text = text.replace(typed, right)
+        mended |= self._homophones(text)
+        for typed, right in mended.items():
+            text = replaced(text, typed, right)
         return text, mended
+
+    # -- words ---------------------------------------------------------------------------------
+    def _right_words(self, name: str, before: str, after: str) -> str | None:
+        """How words joined by hyphens are spelt, or a name that they nearly are; ``None`` if they are right."""
+        if name in self.spellings:
+            return None
+        same = self.rejoined(name)
+        if same is not None and ("/" in same or len(_JOINTS.split(same)) > _PAIR):  # "off-policy" is no key
+            return same
+        if all(word in self.words.counts for word in _LETTERS.findall(name)):
+            return None
+        short = len(name) < _SHORTEST and not self.words.knows(name)
+        if short and (mended := self._abbreviations.get("".join(sorted(name)))) is not None:
+            return mended
+        if (joined := self._unjointed.get(_JOINTS.sub("", name))) is not None:
+            return joined
+        parts = re.split(r"([.-])", name)
+        around = [*_LETTERS.findall(before)[-1:], *parts[::2], *_LETTERS.findall(after)[:1]]
+        shift = 1 if _LETTERS.search(before) else 0
+        for at in range(0, len(parts), 2):
+            place = at // 2 + shift
+            neighbours = (around[place - 1] if place else "", around[place + 1] if place + 1 < len(around) else "")
+            parts[at] = self.words.mend(parts[at], *neighbours) or parts[at]
+        right = "".join(parts)
+        return right if right != name else self._right(name)  # a name, if it is no words
+
+    def rejoined(self, name: str) -> str | None:
+        """The key of which a folded name is the parts, joined otherwise; ``None`` if there is none, or are several."""
+        if not _REJOINED.search(name) or name in self.spellings or not NAME.fullmatch(name):
+            return None
+        for alike in (name.replace(".", "/").replace("-", "_"), name.replace("-", "/"), name.replace(".", "_")):
+            if alike in self.spellings:
+                return alike
+        return self._rejoined.get(tuple(_JOINTS.split(name)))
+
+    @cached_property
+    def words(self) -> WordMender:
+        """Mends words by those of the cards' English text and of their wordings."""
+        texts = [
+            (text, weight)
+            for card in self._library
+            for weight, held in (
+                (_OF_NAMES, (card.title("en"), *card.names, *card.words("en"))),
+                (1, (card.short("en"), *card.asks("en"), *card.asks("zh"), *(text for _, text in card.sections("en")))),
+            )
+            for text in held
+        ]
+        return WordMender(texts, (*search_table()["known"], *_LETTERS.findall(" ".join(self._frameworks))))
+
+    @property
+    def _frameworks(self) -> list[str]:
+        return [card.framework.lower() for card in self._library]
 
     # -- names ---------------------------------------------------------------------------------
     def _right(self, name: str) -> str | None:
@@ -80,13 +152,13 @@ class Speller:
         from rapidfuzz import process
         from rapidfuzz.distance import OSA
 
-        if self._is_known(name):
+        if self._is_known(name) or _COUNTED.sub("@n", name) in self._counted:
             return None
         if len(name) < _SHORTEST:
             return self._abbreviations.get("".join(sorted(name))) if name.isalpha() else None
         if KEY.search(name) and (same := self._reordered.get(_shape(name))) is not None:
             return same
-        known = self._keys if KEY.search(name) else self._words
+        known = self._keys if KEY.search(name) else self._plain_names
         free = self._resolver.key(name) is not None  # any text fits into some templates
         cutoff = _SURELY_ALIKE if free else _LEAST_ALIKE
         best = process.extractOne(name, known, scorer=OSA.normalized_similarity, score_cutoff=cutoff)
@@ -144,10 +216,8 @@ class Speller:
         if KEY.search(name):
             found = self._resolver.key(name)
             fixed = found is not None and all(value.isdigit() or value in self.parts for _, value in found.bindings)
-            return name in self.spellings or name in self.tails or fixed
-        return name in self.spellings or all(
-            word in self._vocabulary or len(word) < _SHORTEST - 1 for word in re.findall(r"[a-z]+", name)
-        )
+            return name in self.spellings or name in self.tails or name in self._word_ends or fixed
+        return name in self.spellings or all(self.words.knows(word) for word in _LETTERS.findall(name))
 
     @cached_property
     def spellings(self) -> dict[str, list[Card]]:
@@ -175,6 +245,12 @@ class Speller:
                         bucket.append(card)
         return table
 
+    @cached_property
+    def _word_ends(self) -> set[str]:
+        """Ends of names of two words and more: ``log_prob_ref`` of ``mean_log_prob_ref`` is no misspelling."""
+        parts = [name.rsplit("/", 1)[-1].split("_") for name in self.spellings]
+        return {"_".join(words[at:]) for words in parts for at in range(1, len(words) - 1)}
+
     def template_ends(self, name: str, framework: str) -> list[Card]:
         """A framework's cards whose templates may end so, from a joint on: ``acc/std@8``."""
         return [
@@ -200,6 +276,11 @@ class Speller:
         return list(ends.values())
 
     @cached_property
+    def _counted(self) -> set[str]:
+        """Names of so many tries: ``pass@n``."""
+        return {_COUNTED.sub("@n", name) for name in self.spellings if _COUNTED.search(name)}
+
+    @cached_property
     def parts(self) -> list[str]:
         """What the keys consist of, the most frequent first."""
         used = Counter(part for card in self._library for key in card.keys for part in re.split("[/@]", key.lower()))
@@ -211,14 +292,24 @@ class Speller:
         return [name for name in self.spellings if KEY.search(name)]
 
     @cached_property
-    def _words(self) -> list[str]:
-        """Words and names without joints, to mend by."""
-        return sorted({*(w for w in self._vocabulary if len(w) > 3), *(n for n in self.spellings if not KEY.search(n))})
+    def _plain_names(self) -> list[str]:
+        """Names without joints, to mend by."""
+        return sorted(name for name in self.spellings if not KEY.search(name))
 
     @cached_property
     def _unjointed(self) -> dict[str, str]:
         """Keys without their joints → the key, where that is one key only."""
-        return _unique((_JOINTS.sub("", name), name) for name in self._keys if len(name) >= _SHORTEST_JOINED)
+        pairs = ((_JOINTS.sub("", name), name) for name in self._keys if len(name) >= _SHORTEST_JOINED)
+        return _unique(pairs, self._owner)
+
+    def _owner(self, name: str) -> str:
+        """The cards that are called so."""
+        return " ".join(card.id for card in self.spellings[name])
+
+    @cached_property
+    def _rejoined(self) -> dict[tuple[str, ...], str]:
+        """Parts of a key → the key, where all keys of these parts are one card's."""
+        return _unique(((tuple(_JOINTS.split(name)), name) for name in self._keys), self._owner)
 
     @cached_property
     def _reordered(self) -> dict[tuple[str, ...], str]:
@@ -232,23 +323,6 @@ class Speller:
         titles = {w for card in self._library for w in re.findall(r"[a-z]+", card.title("en").lower())}
         short = sorted(word for word in names | titles if len(word) == _SHORTEST - 1 and word.isalpha())
         return _unique(("".join(sorted(word)), word) for word in short)
-
-    @cached_property
-    def _vocabulary(self) -> set[str]:
-        """Words that are spelt right: those of the cards' English text and of their wordings."""
-        return {
-            word
-            for card in self._library
-            for text in (
-                card.title("en"),
-                card.short("en"),
-                *card.names,
-                *card.words("en"),
-                *card.asks("en"),
-                *(text for _, text in card.sections("en")),
-            )
-            for word in re.findall(r"[a-z]+", text.lower())
-        }
 
     # -- Chinese -------------------------------------------------------------------------------
     def _homophones(self, text: str) -> dict[str, str]:
@@ -291,6 +365,14 @@ class Speller:
         return table
 
 
+def replaced(text: str, typed: str, right: str) -> str:
+    """A text with a misspelt name or word, or pair of characters, as it is spelt."""
+    if not typed.isascii():
+        return text.replace(typed, right)
+    pattern = rf"(?<![a-z0-9_/@]){re.escape(typed)}(?![a-z0-9_/@])"
+    return re.sub(pattern, right.replace("\\", r"\\"), text, flags=re.IGNORECASE)
+
+
 def _parts_alike(typed: str, right: str) -> bool:
     """Whether each part of a key may be a misspelling of the other key's: ``zen`` in ``a/zen`` is none of ``min``."""
     from rapidfuzz.distance import OSA
@@ -306,11 +388,12 @@ def _shape(name: str) -> tuple[str, ...]:
     return tuple(sorted(part for part in _JOINTS.split(name) if part))
 
 
-def _unique(pairs: Iterable[tuple[K, str]]) -> dict[K, str]:
-    table: dict[K, set[str]] = {}
+def _unique(pairs: Iterable[tuple[K, str]], owner: Callable[[str], str] = str) -> dict[K, str]:
+    """The pairs whose keys have one value, or values of one owner: then the first of them."""
+    table: dict[K, dict[str, str]] = {}
     for key, value in pairs:
-        table.setdefault(key, set()).add(value)
-    return {key: next(iter(values)) for key, values in table.items() if len(values) == 1}
+        table.setdefault(key, {}).setdefault(owner(value), value)
+    return {key: next(iter(values.values())) for key, values in table.items() if len(values) == 1}
 
 
 def _sound(char: str) -> str:

@@ -33,6 +33,7 @@ class Report:
         text: the report as Markdown.
         language: of the text and the statements.
         warnings: what could not be checked, and remarks.
+        conditions: each threshold that was asked for, the run, and ``holds``, ``broken`` or ``undecided``.
     """
 
     verdict: Verdict
@@ -42,6 +43,7 @@ class Report:
     text: str
     language: str
     warnings: tuple[str, ...]
+    conditions: tuple[tuple[str, str, str], ...] = ()
 
     def reaches(self, level: str) -> bool:
         """Whether a finding is at or over a level."""
@@ -63,8 +65,9 @@ class Report:
 
 
 def check_runs(
-    runs: Sequence[Run], resolver: Resolver, *, thresholds: Sequence[str] = (), language: str = "en"
-) -> Report:
+    runs: Sequence[Run], resolver: Resolver, *, thresholds: Sequence[str] = (), language: str = "en",
+    limits: bool = True,
+) -> Report:  # fmt: skip
     """Checks runs against every rule.
 
     Args:
@@ -72,6 +75,7 @@ def check_runs(
         resolver: for the metrics' cards.
         thresholds: conditions that the user asks for (``actor/ppo_kl < 0.05``).
         language: of sentences, ``zh`` or ``en``.
+        limits: look at thresholds too, not only at failure modes and identities.
 
     Raises:
         InputError: no run, or a threshold that cannot be read or names a metric nobody knows.
@@ -80,7 +84,7 @@ def check_runs(
     if not runs:
         raise InputError(zh="文本里没有任何指标，没有可检查的内容。", en="The text holds no metric: nothing to check.")
     _refuse_unknown(asked, runs, resolver)
-    return _merged([_Work(run, resolver, language, asked) for run in runs], language)
+    return _merged([_Work(run, resolver, language, asked, limits=limits) for run in runs], language)
 
 
 def _key(resolver: Resolver, name: str, run: Run) -> str | None:
@@ -108,7 +112,9 @@ def _refuse_unknown(asked: Sequence[Threshold], runs: Sequence[Run], resolver: R
 class _Work:
     """One run's check: its findings, its report, and what could not be decided."""
 
-    def __init__(self, run: Run, resolver: Resolver, language: str, asked: Sequence[Threshold]) -> None:
+    def __init__(
+        self, run: Run, resolver: Resolver, language: str, asked: Sequence[Threshold], *, limits: bool = True
+    ) -> None:
         from assistant.ask.context import Context
         from assistant.ask.understand import Query
 
@@ -116,17 +122,18 @@ class _Work:
         self.context = Context(Query("", language, "health"), (run,), resolver, Ledger([run]))
         self.sentences: list[tuple[Severity, str]] = []
         self.unchecked: list[Unchecked] = []
+        self.conditions: list[tuple[str, str, str]] = []
         self._rules()
         self._identities()
-        self._thresholds(asked)
+        if limits:
+            self._thresholds(asked)
         self.answer = self._finished()
 
     def _rules(self) -> None:
-        from assistant.analysis.checks import check_all
         from assistant.ask.considered import others, signs
+        from assistant.ask.departures import all_checks
 
-        steps = self.context.train_steps or list(self.run.distinct_steps)
-        for check in check_all(self.context.ledger, steps, self.run):
+        for check in all_checks(self.context):
             sentence = self.context.finding(check)
             more = [text for text in (signs(self.context, check), others(self.context, check)) if text]
             self.sentences.append((check.severity, "\n  ".join([sentence, *more])))
@@ -147,6 +154,10 @@ class _Work:
         rules = [*asked, *of_cards(self.run, self.context.card)]
         rules += [t for t in _for_framework(self.run) if not known & _TOLD_BY.get(t.id, set())]
         breaches, self.unchecked = check_thresholds(self.context.ledger, rules, self.run)
+        broken, open_ = {b.threshold.text for b in breaches}, {left.threshold.text for left in self.unchecked}
+        for text in dict.fromkeys(threshold.text for threshold in asked):
+            status = "broken" if text in broken else "undecided" if text in open_ else "holds"
+            self.conditions.append((text, self.run.id, status))
         for breach in breaches:
             self.sentences.append((breach.severity, self._breach(breach)))
 
@@ -207,12 +218,17 @@ class _Work:
             summary = say(
                 f"check.{worst}", count=context.ledger.count("findings", number), steps=steps, metrics=metrics
             )
-        elif covered(self.run) and len(context.train_steps) >= ENOUGH_STEPS:
-            code, summary = "healthy", say("check.healthy", steps=steps, metrics=metrics)
         else:
             few = len(context.train_steps) < ENOUGH_STEPS
-            code = "insufficient_data"
-            summary = say("check.few_steps" if few else "check.not_covered", steps=steps, metrics=metrics)
+            healthy = not few and covered(self.run)
+            code = "healthy" if healthy else "insufficient_data"
+            phrase = "check.healthy" if healthy else "check.few_steps" if few else "check.not_covered"
+            values = {"steps": steps, "metrics": metrics}
+            if any(severity == "info" for severity, _ in self.sentences):
+                phrase += "_notes"
+                notes = sum(severity == "info" for severity, _ in self.sentences)
+                values["notes"] = context.ledger.count("notes", notes)
+            summary = say(phrase, **values)
         context.doc.paragraph(f"**{summary}**")
         labels = {severity: say(f"check.label_{severity}") for severity in ("critical", "warning", "info", "ok")}
         context.doc.bullets([f"**{labels[severity]}** · {sentence}" for severity, sentence in self.sentences])
@@ -281,4 +297,7 @@ def _merged(works: Sequence[_Work], language: str) -> Report:
         verdict = replace(verdict, summary=f"{grave.run.name}: {verdict.summary}")
     warnings = [warning for work in works for warning in work.answer.warnings]
     runs = tuple(work.run.summary_json(language) for work in works)
-    return Report(verdict, tuple(findings), tuple(facts), runs, "\n\n".join(parts), language, tuple(warnings))
+    conditions = tuple(condition for work in works for condition in work.conditions)
+    return Report(
+        verdict, tuple(findings), tuple(facts), runs, "\n\n".join(parts), language, tuple(warnings), conditions
+    )

@@ -18,7 +18,6 @@ from assistant.ask.understand import Query
 from assistant.knowledge import Resolver
 from assistant.model import Answer, Fact, InputError, Run, UnknownMetric
 from assistant.service.selection import Selected, best_validation
-from assistant.write.comparison import EXACT
 from assistant.write.document import unmark
 
 
@@ -146,7 +145,7 @@ def _row_json(row: Row, names: dict[tuple[Any, ...], str]) -> dict[str, Any]:
         "from": row.change.from_value, "to": row.change.to_value, "delta": row.change.delta,
         "half_width": None if row.half is None else row.half.value, "basis": row.basis, "p_value": row.p,
         "confidence": None if row.half is None else 0.95,
-        "conservative": row.half is not None and row.basis not in EXACT,
+        "conservative": row.conservative,
         "p_corrected": corrected, "significant": row.significant, "points": list(row.points),
         "fact": names.get(_identity(row.change)),
     }  # fmt: skip

@@ -216,6 +216,21 @@ class Service:
 
         return replace(explained, answer=respond(inquiry))
 
+    async def answer(
+        self, material: Material, question: str = "", *, language: str = "auto", engine: str = "auto",
+        state: State | None = None, own_question: bool = True, anonymize: bool | None = None,
+    ) -> Explained:  # fmt: skip
+        """As :meth:`explain`, for an event loop: cancelling it ends the call of the model."""
+        import asyncio
+
+        explained = await asyncio.to_thread(self._offline, material, question, language, state, own_question)
+        inquiry, explained = self._inquiry(material, explained, engine, anonymize)
+        if inquiry is None:
+            return explained
+        from assistant.agent import respond_async
+
+        return replace(explained, answer=await respond_async(inquiry))
+
     async def stream(
         self, material: Material, question: str = "", *, language: str = "auto", engine: str = "auto",
         state: State | None = None, own_question: bool = True, anonymize: bool | None = None,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from assistant.ask.understand import language_of
 from assistant.ground.audit import Audit, Auditor
 from assistant.knowledge import Resolver
 from assistant.model import EmptyInput, Fact, InputError, Run
@@ -39,7 +40,14 @@ def verify(
         )
     language = language if language in {"zh", "en"} else None
     repaired, _ = repair_mojibake(text)
-    return Auditor(runs, resolver or service().resolver, facts=facts, language=language, quotes=quotes).audit(repaired)
+    auditor = Auditor(runs, resolver or service().resolver, facts=facts, language=language, quotes=quotes)
+    audit = auditor.audit(repaired)
+    if audit.summary["contradicted"] or audit.summary["unsupported"]:
+        from assistant.service.known import known
+
+        spoken = language_of(repaired, "en")
+        return known(runs, service().answerer).mended(audit, auditor, repaired, spoken)
+    return audit
 
 
 def summary_line(audit: Audit, language: str) -> str:

@@ -6,14 +6,13 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
+from assistant.analysis.compare_model import at_least
 from assistant.model import Fact, Run, Verdict
 from assistant.model.answer import Confidence
 from assistant.write.document import Document, mark, unmark
 
 #: Bases that bound the noise from above instead of estimating it; they are shown with ≤.
 BOUNDS = frozenset({"bound", "fraction_bound", "share_bound"})
-#: Bases whose interval holds what it says; those of all others hold at least that.
-EXACT = frozenset({"resampling"})
 #: Reasons that limit what a verdict means, in the order in which they are said; the others say why.
 LIMITS = (
     "best_of_many", "one_of_many", "same_problems", "reward_is_training", "no_direction", "one_run_each", "corrected",
@@ -183,7 +182,8 @@ class _Writer:
         values = dict(reason.values)
         change, level = values.get("c"), self.level
         if isinstance(change, Fact):
-            if change.noise_basis not in EXACT:
+            half = values.get("half")
+            if isinstance(half, Fact) and at_least(half):
                 level = self.doc.say("comparison.at_least", level=level)
             for name in ("half", "band"):
                 fact = values.get(name)

@@ -42,12 +42,9 @@ def read_phrases(folder: Path) -> dict[str, dict[str, str]]:
     Raises:
         KnowledgeError: a key stands twice, a language is missing, or the two languages show different fields.
     """
-    import yaml
-
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     table: dict[str, dict[str, str]] = {}
     for path in sorted(folder.glob("*.yaml")):
-        for key, entry in yaml.load(path.read_text(encoding="utf-8"), Loader=loader).items():
+        for key, entry in resources.yaml_table(path).items():
             where = f"{path.name}: {key}"
             if key in table:
                 raise KnowledgeError(zh=f"{where} 重复。", en=f"{where} stands twice.")

@@ -4,6 +4,7 @@ python -m evals.faithfulness                 the open half
 python -m evals.faithfulness --misses        and what it got wrong, case by case
 python -m evals.faithfulness --half held     the held half, figures alone (also --held)
 python -m evals.faithfulness --half fresh    a later set, by another author
+python -m evals.faithfulness --own           the offline engine's own answers, audited (--own 60: some of them)
 python -m evals.faithfulness --cases FILE    the open half's cases as JSON lines, nothing checked
 python -m evals.faithfulness --write         both halves' tables into docs/faithfulness-results.md
 """
@@ -98,11 +99,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--only", default="", metavar="PREFIX", help="cases whose id begins so: en, zh-trend, en-trl-01"
     )
+    parser.add_argument(
+        "--own", type=int, nargs="?", const=0, metavar="N", help="audit the offline answers to the open questions"
+    )
     parser.add_argument("--cases", type=Path, metavar="FILE", help="write the half's cases and stop")
     parser.add_argument("--write", action="store_true", help=f"both halves' tables into {PAGE.name}")
     given = parser.parse_args(arguments)
     if given.half == "held" and (given.misses or given.cases):
         parser.error("the held half's sentences are never shown: --misses and --cases are for the others")
+    if given.own is not None:
+        from evals.faithfulness.own import own
+
+        audited = own(given.own or None)
+        print(*([audited.misses(), ""] if given.misses else []), audited.table(), sep="\n")
+        return 0
     if given.cases:
         lines = [json.dumps(case.to_json(), ensure_ascii=False) for case in drawn(given.half)]
         given.cases.write_text("\n".join(lines) + "\n", encoding="utf-8")

@@ -41,9 +41,9 @@ def concepts() -> dict[str, list[str]]:
     return table
 
 
-def questions(held: bool) -> list[dict[str, Any]]:
-    """The questions of one half."""
-    name = "questions_held.yaml" if held else "questions_open.yaml"
+def questions(held: bool, second: bool = False) -> list[dict[str, Any]]:
+    """The questions of one half, or those of the second hand."""
+    name = "questions_second.yaml" if second else "questions_held.yaml" if held else "questions_open.yaml"
     entries: list[dict[str, Any]] = yaml.safe_load((HERE / name).read_text(encoding="utf-8"))
     for entry in entries:
         entry["framework"] = OUR_NAMES.get(entry["framework"], entry["framework"])
@@ -124,21 +124,23 @@ def main(argv: list[str] | None = None) -> int:
     """Prints the tables."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--held", action="store_true", help="the held-out half; scores only")
-    parser.add_argument("--misses", action="store_true", help="show what was not found (the open half only)")
+    parser.add_argument("--second", action="store_true", help="the questions of the second hand, no Chinese ones")
+    parser.add_argument("--misses", action="store_true", help="show what was not found (not of the held-out half)")
     options = parser.parse_args(argv)
     if options.held and options.misses:
         parser.error("the held-out half is only looked at as scores")
+    if options.held and options.second:
+        parser.error("one set at a time")
     cards = library()
-    entries = questions(options.held)
+    entries = questions(options.held, options.second)
+    which = "held out" if options.held else "second hand" if options.second else "open"
     with tempfile.TemporaryDirectory() as folder:
         begin = time.perf_counter()
         finder = Finder(cards, lambda made: open_index(made, Path(folder), tell=lambda zh, en: print(en)))
         finder.find("warm up")
         print(f"{len(cards)} cards, one vector each, built in {time.perf_counter() - begin:.1f} s")
         size = sum(path.stat().st_size for path in Path(folder).rglob("*") if path.is_file())
-        print(
-            f"index on disk {size / 1e6:.0f} MB; {len(entries)} questions, {'held out' if options.held else 'open'}\n"
-        )
+        print(f"index on disk {size / 1e6:.0f} MB; {len(entries)} questions, {which}\n")
         ways = searches(finder)
         print(f"{'':<14}{'':>11}" + "".join(f"{language:>14}" for language in (*LANGUAGES, "all")))
         results = {}

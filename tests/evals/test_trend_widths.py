@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 from assistant.analysis.ar_line import fit_line, sum_interval
+from assistant.analysis.forecast import forecasts_at
 from assistant.analysis.nulls import critical
+from assistant.analysis.pace import curvature
 from assistant.analysis.stats import interval_score, median_slope, pair_slopes, persistence, score_variance
 from assistant.analysis.widths import SEEN, TABLES, ahead_width
 from evals import trend_widths
@@ -37,7 +39,27 @@ def test_line_draw_is_the_error_in_the_products_deviations() -> None:
         line = fit_line(np.arange(20), values[:20])
         assert seen[k] == line.seen
         assert found[1, k] == pytest.approx(abs(line.at(29)) / line.deviation(29, point=False))
-        assert found[4, k] == pytest.approx(abs(line.at(39) - values[39]) / line.deviation(39, point=True))
+
+
+def test_ahead_draw_is_the_error_beyond_the_reach_of_what_is_told() -> None:
+    found, seen = trend_widths.ahead_draw(20, 0.5, 30, np.random.default_rng(2))
+    slope = trend_widths.steepness(0.5) / 20
+    series = noise(np.random.default_rng(2), 30, 40, 0.5) + slope * np.arange(40)
+    k = 0
+    for values in series - 100:  # of values below zero, none is continued by factors
+        (told,) = forecasts_at(np.arange(20), values[:20], (39,))
+        if told.low is None or told.high is None:
+            continue
+        line, bow = fit_line(np.arange(20), values[:20]), curvature(np.arange(20), values[:20]).at(39)
+        assert seen[k] == pytest.approx(line.seen)
+        # The interval misses by as much as the error beyond the reach passes its width.
+        past = max(values[39] - told.high, told.low - values[39])
+        half = line.error(39, point=True)
+        error = values[39] - line.at(39)
+        if error * bow <= 0 or abs(error) > abs(bow):
+            assert found[5, k] * line.deviation(39, point=True) - half == pytest.approx(past, abs=1e-9)
+        k += 1
+    assert k == len(seen) >= 20
 
 
 def test_sum_draw_is_the_error_in_the_products_deviations() -> None:
@@ -52,7 +74,8 @@ def test_search_finds_widths_that_miss_one_in_twenty(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(trend_widths, "TRIES", 300)
     rng = np.random.default_rng(4)
     draws = [(np.abs(rng.standard_normal((1, 2000))), rng.uniform(-0.3, 0.8, 2000)) for _ in trend_widths.RHOS]
-    logs, shares = trend_widths.fit_errors(draws, np.full(len(SEEN), 1.2), rng, 100, trend_widths.WEIGHTS)
+    shape = trend_widths.Shape(100, trend_widths.WEIGHTS)
+    logs, shares = trend_widths.fit_errors(draws, np.full(len(SEEN), 1.2), rng, shape)
     assert (np.diff(logs) >= 0).all()
     assert (np.abs(shares[:-1] - 0.05) < 0.02).all()
     assert np.median(np.exp(logs)) == pytest.approx(1.96, abs=0.2)

@@ -200,3 +200,50 @@ def test_find_bare_word_of_a_rare_trainer_does_not_come_first(finder: Finder) ->
 
 def test_find_rate_in_short_form_is_a_throughput(finder: Finder) -> None:
     assert {"verl/perf/throughput", "concept/throughput-basis"} & {f.card.id for f in finder.find("tok/s/gpu", k=3)}
+
+
+@pytest.mark.parametrize(
+    ("typed", "clean"),
+    [
+        ("learnnig rtae 是啥意思", "learning rate 是啥意思"),
+        ("what is gradeint acumulation", "what is gradient accumulation"),
+        ("off-plicy 和 on-plicy 怎么分", "off-policy 和 on-policy 怎么分"),
+        ("valeu fucntion 是干嘛用的", "value function 是干嘛用的"),
+        ("how is clip fractoin computed", "how is clip fraction computed"),
+    ],
+)
+def test_find_misspelt_words_give_what_the_right_ones_give(finder: Finder, typed: str, clean: str) -> None:
+    assert first(finder, clean)
+    assert first(finder, typed) == first(finder, clean)
+
+
+def test_find_name_with_another_joint_gives_its_card(finder: Finder) -> None:
+    assert first(finder, "vllm-kl") == "openrlhf/vllm_kl"
+
+
+def test_find_wording_of_a_card_gives_that_card(finder: Finder) -> None:
+    assert first(finder, "R3") == "concept/routing-replay"
+    assert first(finder, "rollout routing replay?") == "concept/routing-replay"
+
+
+@pytest.mark.parametrize(
+    ("question", "framework", "card"),
+    [
+        ("verl equivalent of approxkl", "verl", "verl/actor/ppo_kl"),
+        ("SB3 clip_fraction but for OpenRLHF", "OpenRLHF", "openrlhf/ppo_clip_ratio"),
+        (
+            "AReaL's timeperf/ref_logp -> what is that in NeMo-RL",
+            None,
+            "nemo-rl/timing/train/policy_and_reference_logprobs",
+        ),
+    ],
+)
+def test_find_key_of_another_framework_gives_the_counterpart(
+    finder: Finder, question: str, framework: str | None, card: str
+) -> None:
+    assert first(finder, question, framework) == card
+
+
+@pytest.mark.parametrize("question", ["step time 跟什么有关", "is validation loss supposed to be near zero"])
+def test_find_name_in_an_unusual_sentence_gives_something(finder: Finder, question: str) -> None:
+    assert finder.find(question)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from assistant import resources
 from assistant.model import KnowledgeError
 
 
@@ -14,12 +15,13 @@ def read_yaml(path: Path) -> Any:
     Raises:
         KnowledgeError: it is no YAML; names file and line.
     """
-    import yaml
-
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
-        return yaml.load(path.read_text(encoding="utf-8"), Loader=loader)
-    except yaml.YAMLError as error:
+        return resources.yaml_table(path)
+    except Exception as error:
+        import yaml  # only where it is needed: it takes its time to load
+
+        if not isinstance(error, yaml.YAMLError):
+            raise
         mark = getattr(error, "problem_mark", None)
         line = "" if mark is None else f":{mark.line + 1}"
         what = getattr(error, "problem", None) or "cannot be read"

@@ -9,6 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final, Literal
 
+from assistant import resources
 from assistant.analysis.identities.formula import Formula, parse
 from assistant.model import KnowledgeError
 
@@ -133,13 +134,10 @@ def read_identities(folder: Path) -> dict[str, Identity]:
     Raises:
         KnowledgeError: names file and key, and what is wrong there.
     """
-    import yaml
-
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     found: dict[str, Identity] = {}
     owners: dict[str, str] = {}
     for path in sorted(folder.glob("*.yaml")):
-        for name, entry in (yaml.load(path.read_text(encoding="utf-8"), Loader=loader) or {}).items():
+        for name, entry in (resources.yaml_table(path) or {}).items():
             where = f"{path.name}: {name}"
             if name in found or not re.fullmatch(r"I-\d\d", str(name)):
                 raise _wrong(where, "重复，或编号不是 I-NN", "stands twice, or is not of the form I-NN")

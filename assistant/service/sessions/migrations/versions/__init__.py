@@ -1,0 +1,1 @@
+"""One module a change of the tables, each named after its number."""

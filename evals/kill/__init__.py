@@ -1,0 +1,1 @@
+"""What a dying server loses: nothing that it has acknowledged."""

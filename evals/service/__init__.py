@@ -1,0 +1,1 @@
+"""How the server holds: requests of every kind, hostile bodies, load."""

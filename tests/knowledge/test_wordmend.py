@@ -1,0 +1,102 @@
+"""Misspelt words are mended by their neighbours; what is right, or like nothing, is left alone."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assistant.knowledge import library
+from assistant.knowledge.resolver import Resolver
+from assistant.knowledge.typos import Speller
+from assistant.knowledge.wordmend import WordMender
+
+TEXTS = [
+    ("learning rate of the actor", 9),
+    ("gradient norm before clipping", 9),
+    ("policy ratio and importance weight", 9),
+    ("group relative policy optimization grpo", 9),
+    ("dr grpo drops the length", 9),
+    ("a race of the raters", 1),
+]
+
+
+@pytest.fixture(scope="module")
+def mender() -> WordMender:
+    return WordMender(TEXTS, known=["paris"])
+
+
+@pytest.fixture(scope="module")
+def speller() -> Speller:
+    cards = library()
+    return Speller(cards, Resolver(cards), lambda term: 1.0)
+
+
+@pytest.mark.parametrize(
+    ("before", "typed", "after", "right"),
+    [
+        ("", "gradeint", "", "gradient"),
+        ("", "cliping", "", "clipping"),
+        ("learning", "rae", "", "rate"),
+        ("dr", "grop", "", "grpo"),
+        ("", "grop", "relative", "group"),
+        ("", "imporatnec", "weight", "importance"),
+    ],
+)
+def test_mend_misspelt_word_gives_the_one_that_fits_its_neighbours(
+    mender: WordMender, before: str, typed: str, after: str, right: str
+) -> None:
+    assert mender.mend(typed, before, after) == right
+
+
+@pytest.mark.parametrize("typed", ["rate", "paris", "ratios", "of", "zebra", "rae"])
+def test_mend_right_or_unlike_or_short_word_is_left(mender: WordMender, typed: str) -> None:
+    assert mender.mend(typed) is None
+
+
+@given(st.text(alphabet="abcdefghijklmnopqrstuvwxyz", max_size=14))
+def test_mend_any_word_gives_a_word_of_the_texts(word: str) -> None:
+    mender = WordMender(TEXTS)
+    right = mender.mend(word)
+    assert right is None or (right in mender.counts and right != word)
+
+
+def test_mend_swapped_letters_in_titles_gives_the_title(speller: Speller) -> None:
+    rng = random.Random(2)
+    titles = sorted({card.title("en").lower() for card in library() if card.framework in {"concept", "verl"}})
+    right = total = 0
+    for title in rng.sample(titles, 120):
+        words = [word for word in title.split() if word.isalpha() and len(word) > 5]
+        if not words:
+            continue
+        word = rng.choice(words)
+        at = rng.randrange(1, len(word) - 1)
+        typed = title.replace(word, word[:at] + word[at + 1] + word[at] + word[at + 2 :], 1)
+        if typed == title:
+            continue
+        total += 1
+        right += speller.mend(typed)[0] == title
+    assert total > 80
+    assert right / total > 0.8
+
+
+@pytest.mark.parametrize(
+    ("typed", "right"),
+    [
+        ("train.gen_kl_error", "train/gen_kl_error"),
+        ("critic/reward-clip-frac", "critic/reward_clip_frac"),
+        ("fully-async/rollouter/idle-ratio", "fully_async/rollouter/idle_ratio"),
+        ("seq-load-balancing-loss", "seq_load_balancing_loss"),
+    ],
+)
+def test_mend_key_with_other_joints_gives_the_key(speller: Speller, typed: str, right: str) -> None:
+    assert speller.mend(typed)[0] == right
+
+
+@pytest.mark.parametrize(
+    "text", ["pass@16", "off-policy data", "mean_log_prob_ref", "log_prob_ref", "weather in paris", "how tall is it"]
+)
+def test_mend_what_is_right_is_left(speller: Speller, text: str) -> None:
+    assert speller.mend(text) == (text, {})
