@@ -83,6 +83,7 @@ docs: $(RUN)
 
 bench: $(RUN)
 	@$(BIN)/python tools/bench.py $(ARGS)
+	@$(BIN)/python -m tools.bench_service $(SERVICE_ARGS)
 
 test: $(DEV)
 	@$(BIN)/python -m pytest --numprocesses auto --dist worksteal $(ARGS)

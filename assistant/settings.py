@@ -175,8 +175,17 @@ class Settings:
 
 
 def settings() -> Settings:
-    """Reads the environment and ``.env``; an unknown language or size falls back to the default."""
-    env: Mapping[str, str] = {**_env_file(), **{name: value for name, value in os.environ.items() if value}}
+    """Reads the environment and ``.env``; an unknown language or size falls back to the default.
+
+    What was read is kept as long as neither changes.
+    """
+    return _settings(tuple(os.environ.items()), _env_stamp())
+
+
+@lru_cache(maxsize=8)
+def _settings(environment: tuple[tuple[str, str], ...], stamp: tuple[str, int, int] | None) -> Settings:
+    """The settings of an environment and of a ``.env`` file."""
+    env: Mapping[str, str] = {**_env_file(stamp), **{name: value for name, value in environment if value}}
     wish = env.get("ASSISTANT_LANG") or env.get("LC_ALL") or env.get("LC_MESSAGES") or env.get("LANG") or "en"
     language: Language = "zh" if wish.lower().startswith("zh") else "en"
     size = env.get("ASSISTANT_MAX_BODY_MB", "")
@@ -310,14 +319,19 @@ def _number(env: Mapping[str, str], name: str, default: float, *, least: float) 
     return value if least <= value < float("inf") else default
 
 
-def _env_file() -> Mapping[str, str]:
-    """Names and values of the working directory's ``.env``; none where it cannot be read."""
-    path = Path(".env")
+def _env_stamp() -> tuple[str, int, int] | None:
+    """Path, time of change and size of the working directory's ``.env``; ``None`` where there is none to be read."""
     try:
-        found = path.stat()
-        if found.st_size > LONGEST_FILE:
-            return {}
-        return _read_env(str(path.resolve()), found.st_mtime_ns, found.st_size)
+        found = os.stat(".env")  # noqa: PTH116 - this is done at every turn, and Path takes longer
+        return (os.path.abspath(".env"), found.st_mtime_ns, found.st_size) if found.st_size <= LONGEST_FILE else None  # noqa: PTH100
+    except OSError:
+        return None
+
+
+def _env_file(stamp: tuple[str, int, int] | None) -> Mapping[str, str]:
+    """Names and values of a ``.env`` file; none where it cannot be read."""
+    try:
+        return _read_env(*stamp) if stamp else {}
     except OSError:
         return {}
 

@@ -84,7 +84,7 @@ def draw(browser: Any, url: str, logs: Path, folder: Path) -> None:
     page = opened(browser, url, lang="en-US", theme="dark", size=(1440, 800), scale=1)
     page.click(".welcome .example >> nth=0")
     answered(page)
-    page.click(".answer table a.n >> nth=1")
+    page.click(".answer a.n >> nth=1")
     page.wait_for_selector("#view-evidence .lines .lit mark")
     page.wait_for_selector("#view-evidence .card details")
     take(page, "page-en-dark", folder)

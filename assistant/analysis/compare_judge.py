@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from assistant.analysis.compare_averaged import Averaged
-from assistant.analysis.compare_model import AT_LEAST, Row, RowCode, Side, holm, spread
+from assistant.analysis.compare_model import Row, RowCode, Side, holm, spread
 from assistant.analysis.compare_rows import Pair, Workshop
 from assistant.analysis.compare_rules import MetricClass, rules
 from assistant.analysis.ledger import Ledger
 from assistant.model import Fact
+from assistant.model.fact import AT_LEAST
 
 #: A trend between two steps counts from so many points on, below this p-value, and where at most so many measures of
 #: quality are looked at: a random walk passes even this bound three times in a hundred, and chances add up.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Literal
 
 from assistant.analysis.compare_rules import Axis, MetricClass
 from assistant.model import Fact, Run
@@ -19,9 +19,6 @@ Code = Literal["improved", "regressed", "mixed", "unchanged", "inconclusive", "n
 RowCode = Literal["improved", "regressed", "unchanged", "inconclusive", "changed"]
 Kind = Literal["steps", "windows", "runs"]
 Value = Fact | str | int
-
-#: Name of half of an interval that holds the truth in at least 95 % of cases; others hold it in 95 %.
-AT_LEAST: Final = "noise_at_least_95"
 
 #: ``direction(metric)``: which way is better, by the metric's card (``target_range`` counts as ``context``).
 DirectionOf = Callable[[str], str]
@@ -116,7 +113,7 @@ class Row:
     @property
     def conservative(self) -> bool:
         """Whether the interval holds the truth more often than in 95 % of cases."""
-        return self.half is not None and at_least(self.half)
+        return self.half is not None and self.half.at_least
 
     @property
     def directed(self) -> bool:
@@ -170,11 +167,6 @@ class Comparison:
     def row(self, metric: str) -> Row | None:
         """The row of a metric."""
         return next((row for row in self.rows if row.metric == metric), None)
-
-
-def at_least(half: Fact) -> bool:
-    """Whether half of an interval is one of at least 95 %."""
-    return (half.name or "").startswith(AT_LEAST)
 
 
 def holm(p_values: Sequence[float], weights: Sequence[float]) -> list[float]:

@@ -32,6 +32,9 @@ BACK = 1 / 3
 AGAINST, AGAINST_JUMP = 0.02, 0.002
 #: Fewest points of a stretch whose slope is tested, and the share from which a shorter one moves.
 TESTED, SHORT = 8, 0.12
+#: How far from its level a level stretch may begin: in medians of the moves from point to point, and as a share of it
+#: (where that is less than ``STILL`` of the range: a level near zero is reached when the values are near it).
+NOISES, NEARLY = 3.0, 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +106,11 @@ def course_of(steps: Array, values: Array, raw: Array, changes: Sequence[ChangeP
     if start < edge and end > n - 1 - edge:
         return Course("bend", sign)
     start, end = start if start >= edge else 0, end if end <= n - 1 - edge else n - 1
+    # A stretch begins or ends where the values are at its level, which a fitted line's end need not be.
+    start = _settled(values[: start + 1][::-1], reach, edge, start, -1) if parts[0].sign == 0 and start else start
+    end = _settled(values[end:], reach, edge, end, 1) if parts[-1].sign == 0 and end < n - 1 else end
+    if start < edge and end > n - 1 - edge:
+        return Course("bend", sign)
     low = first if parts[0].sign == 0 else _near(values, start)
     high = last if parts[-1].sign == 0 else _near(values, end)
     return Course("ramp", sign, ((0, first), (start, low), (end, high), (n - 1, last)))
@@ -112,6 +120,25 @@ def _level(values: Array, parts: Sequence[Stretch], which: int) -> float:
     """The level at the beginning (0) or the end (−1): of the level stretch there, or of the points there."""
     part = parts[which]
     return part.before if part.sign == 0 else _near(values, 0 if which == 0 else len(values) - 1)
+
+
+def _settled(stretch: Array, reach: float, edge: int, place: int, way: int) -> int:
+    """The place from which a level stretch is at its level; the far end of the series where it never is.
+
+    Args:
+        stretch: values from the fitted end of the move on, towards that end of the series.
+        reach: the whole range.
+        edge: fewest points of a stretch that is told.
+        place: of the first of them.
+        way: +1 or −1, the direction in which places run.
+    """
+    level = middle(stretch)
+    noise = middle(np.abs(np.diff(stretch)))
+    within = max(NOISES * noise, min(STILL * reach, NEARLY * abs(level)))
+    for count in range(len(stretch) - edge):
+        if abs(_near(stretch, count) - level) <= within:
+            return place + way * count
+    return place + way * (len(stretch) - 1)
 
 
 def _near(values: Array, place: int) -> float:

@@ -1,1 +1,1 @@
-"""The REST API and, for now, a plain page: a thin surface over the service."""
+"""The REST API: a thin surface over the service."""

@@ -12,7 +12,7 @@ from fastapi import FastAPI
 from starlette.middleware.cors import CORSMiddleware
 
 from assistant import __version__
-from assistant.api import operations, problems, routes_answers, routes_definitions, running
+from assistant.api import docs_page, operations, problems, routes_answers, routes_definitions, running
 from assistant.api.access import Gatekeeper
 from assistant.api.frame import Frame
 from assistant.api.kept import Kept
@@ -72,7 +72,8 @@ def create_app() -> FastAPI:
     chosen = settings()
     serving = chosen.serving
     app = FastAPI(
-        title="metric-assistant", version=__version__, description=DESCRIPTION, lifespan=_lifespan, redoc_url=None,
+        title="metric-assistant", version=__version__, description=DESCRIPTION, lifespan=_lifespan,
+        docs_url=None, redoc_url=None,
         license_info={"name": "Apache-2.0", "identifier": "Apache-2.0"},
     )  # fmt: skip
     state = app.state
@@ -82,6 +83,7 @@ def create_app() -> FastAPI:
     state.lifespans, state.checks, state.stopping = [], {}, False
     running.install(app, serving)
     problems.install(app)
+    docs_page.install(app)
     for module in (routes_answers, routes_definitions, operations):
         app.include_router(module.router)
     for name in INSTALLED:

@@ -29,8 +29,6 @@ SECURITY = {
     "x-content-type-options": "nosniff",
     "x-frame-options": "DENY",
 }
-#: Only of the interactive description, whose page comes from FastAPI.
-_DOCS = ("/docs", "/docs/oauth2-redirect")
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 _HEADERS = [(name.encode(), value.encode()) for name, value in SECURITY.items()]
 
@@ -117,8 +115,7 @@ class _Exchange:
             present = {name.lower() for name, _ in headers}
             if b"x-request-id" not in present:
                 headers.append((b"x-request-id", request_id_of(self.request).encode()))
-            if self.request.url.path not in _DOCS:
-                headers += [(name, value) for name, value in _HEADERS if name not in present]
+            headers += [(name, value) for name, value in _HEADERS if name not in present]
             message = {**message, "headers": headers}
         elif message["type"] == "http.response.body":
             self.sent += len(message.get("body", b""))

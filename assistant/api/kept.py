@@ -65,6 +65,11 @@ class Entry:
         self.touched = time.monotonic()
         self._wake()
 
+    def ended(self, _: object) -> None:
+        """The task is over; one that was cancelled before its first step has said nothing."""
+        if not self.done:
+            self.finish(error=_cancelled())
+
     def _wake(self) -> None:
         self._changed.set()
         self._changed = asyncio.Event()
@@ -167,7 +172,7 @@ class Kept:
         if key:
             self._names[entry.name] = key
         entry.task = asyncio.get_running_loop().create_task(self._run(place, entry, work))
-        entry.task.add_done_callback(lambda _: entry.done or entry.finish(error=_cancelled()))  # before its first step
+        entry.task.add_done_callback(entry.ended)
         return entry
 
     async def _run(self, place: str, entry: Entry, work: Callable[[Entry], Coroutine[Any, Any, Reply | None]]) -> None:

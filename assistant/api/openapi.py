@@ -7,7 +7,7 @@ from typing import Any
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 
-from assistant.api.schemas import CheckRequest, ExplainRequest, ParseRequest, Problem, VerifyRequest
+from assistant.api.schemas import CheckRequest, ExplainRequest, ParseRequest, Problem, VerifyRequest, problems
 
 #: Schemas that are only referred to by name.
 _NAMED = (ExplainRequest, ParseRequest, CheckRequest, VerifyRequest, Problem)
@@ -40,14 +40,17 @@ def _document(app: FastAPI) -> dict[str, Any]:
         "header": {"type": "apiKey", "in": "header", "name": "X-API-Key"},
     }
     found["security"] = [{}, {"bearer": []}, {"header": []}]
-    for path in found["paths"].values():
-        for operation in path.values():
-            _mend(operation)
+    for path, operations in found["paths"].items():
+        for operation in operations.values():
+            _mend(operation, open_to_all=path == "/healthz")
     return found
 
 
-def _mend(operation: dict[str, Any]) -> None:
-    """FastAPI's own 422 is a problem document too."""
+def _mend(operation: dict[str, Any], *, open_to_all: bool) -> None:
+    """Every route may refuse a caller, and FastAPI's own 422 is a problem document too."""
+    if not open_to_all:
+        for status, refusal in problems().items():
+            operation["responses"].setdefault(str(status), refusal)
     reply = operation.get("responses", {}).get("422")
     if reply and "application/json" in reply.get("content", {}):
         problem = reply["content"].get("application/problem+json") or {

@@ -248,7 +248,9 @@ async def until_gone(request: Request, work: asyncio.Future[T]) -> T:
 def _body_read(request: Request) -> bool:
     """Whether nothing of the request is left to be read, so that listening for its end takes nothing away."""
     consumed = request.method in {"GET", "HEAD"} or hasattr(request, "_body")
-    return consumed or bool(getattr(request, "_stream_consumed", False) or request.scope["state"].get("body_read"))
+    return consumed or bool(
+        getattr(request, "_stream_consumed", False) or request.scope.get("state", {}).get("body_read")
+    )
 
 
 __all__ = ["Busy", "ClientGone", "Runner", "WorkerFault", "install", "run_job", "runner_of", "until_gone"]

@@ -102,7 +102,7 @@ class EventStream(Response):
         waiting: asyncio.Task[Item] | None = None
         try:
             while not gone.done():
-                waiting = waiting or asyncio.ensure_future(anext(self.events))  # type: ignore[arg-type]
+                waiting = waiting or asyncio.ensure_future(anext(self.events))
                 await asyncio.wait({waiting, gone}, timeout=self.heartbeat, return_when=asyncio.FIRST_COMPLETED)
                 if gone.done():
                     return

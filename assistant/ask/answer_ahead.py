@@ -57,7 +57,8 @@ def forecast_metric(context: Context) -> Verdict:
     context.doc.paragraph(f"**{text}**")
     context.doc.paragraph(context.say("ahead.so_far") + gap + sentence)
     refused = not any(fact.name and fact.name.startswith(("forecast/", "reach/")) for fact in context.ledger.facts)
-    context.doc.paragraph(context.say("ahead.need" if refused else "ahead.assumes"))
+    if not refused:
+        context.doc.paragraph(context.say("ahead.assumes"))
     if not keys:
         context.doc.paragraph(context.say("ahead.which", metric=metric))
     context.cite(context.card(metric))

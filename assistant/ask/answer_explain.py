@@ -192,12 +192,13 @@ def next_part(context: Context, flagged: bool, step: int) -> None:
         if value is not None:
             lines.append(say("explain.val_after", metric=baseline.metric or "", value=value))
     elif baseline is not None and len(context.validation_steps) > 1:
-        lines.append(say("explain.val_last", metric=baseline.metric or "", value=baseline))
+        if baseline.metric not in context.metrics:  # else it was told already
+            lines.append(say("explain.val_last", metric=baseline.metric or "", value=baseline))
     elif baseline is not None:
         lines.append(say("explain.next_val", metric=baseline.metric or "", value=baseline))
     elif (other := role(context.run, "val_accuracy")) is not None and other.spelling.plain:
         value = context.value(other.metrics[0], int(other.steps[-1]))
-        if value is not None:
+        if value is not None and other.metrics[0] not in context.metrics:
             lines.append(say("explain.val_last", metric=other.metrics[0], value=value))
     elif context.run.framework == "verl":
         lines.append(say("explain.next_val_none"))

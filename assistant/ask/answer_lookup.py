@@ -7,7 +7,7 @@ import re
 
 from assistant.analysis import derive
 from assistant.analysis.forecast import total_steps
-from assistant.ask.context import Context, key
+from assistant.ask.context import Context, is_validation, key
 from assistant.ask.naming import absent, named_keys, steps_text, unknown, variant, wanted_steps, which
 from assistant.ask.parts import missing_lines
 from assistant.knowledge import Card
@@ -16,6 +16,13 @@ from assistant.model.answer import Op
 from assistant.write.document import unmark
 
 _CLIP = "response_length/clip_ratio"
+#: Names that say less than is needed, or something else, so that the definition stands with a plain value: estimators,
+#: rates per GPU, counts under a prefix of times, historical prefixes.
+_MISLEADS = re.compile(
+    r"num_preempted|@|(?:^|[/_])kl|throughput|tps|pg_loss|clip_?frac|reward_std|critic/(?:advantages|returns)|loss$"
+)
+#: So many steps without a value are listed one by one.
+MOST_LOST = 16
 
 
 def lookup(context: Context) -> Verdict:
@@ -62,7 +69,8 @@ def lookup(context: Context) -> Verdict:
     else:
         context.doc.blocks[slot] = "\n".join(f"- {text}" for text in texts)
     for metric in keys[:3]:
-        context.doc.paragraph(context.gloss(metric))
+        if not found or len(keys) > 1 or _MISLEADS.search(metric):
+            context.doc.paragraph(context.gloss(metric))
     return Verdict("answered" if found else "no_data", unmark(texts[0]))
 
 
@@ -190,8 +198,11 @@ def _one(context: Context, metric: str) -> tuple[str, bool]:
     held = [f for s in steps if (f := context.value(metric, s)) is not None]
     if (context.query.op is not None or context.query.threshold is not None) and len(held) > 1:
         gap = "" if context.language == "zh" else " "
-        texts = [_operation(context, metric, held, op) for op in (context.query.op, *context.query.more_ops)]
-        return gap.join(dict.fromkeys(texts)), True
+        ops = [
+            op for op in (context.query.op, *context.query.more_ops) if op != "mean" or not _of_means(context, metric)
+        ]
+        texts = [_operation(context, metric, held, op) for op in ops]
+        return gap.join([*dict.fromkeys(texts), *_lost_values(context, metric, held)]), True
     if len(held) == 1 and len(steps) == 1:
         text = _denied(context, held[0]) + say("lookup.one", metric=metric, v=held[0])
         if isinstance(held[0].value, float) and not math.isfinite(held[0].value):
@@ -257,18 +268,48 @@ def _spread(context: Context, metric: str, held: list[Fact]) -> str:
     return context.say("lookup.spread", metric=metric, n=count, last=held[-1], first=held[0], low=low, high=high)
 
 
+def _of_means(context: Context, metric: str) -> bool:
+    """Whether the "average" of a question belongs to a key that is itself a mean ("the longest average response")."""
+    return metric.endswith("/mean") and context.query.op in {"max", "min", "argmax", "argmin"}
+
+
+def _lost_values(context: Context, metric: str, held: list[Fact]) -> list[str]:
+    """That values were cut off, where an extreme or a mean is told: with them it may be another."""
+    op = context.query.op
+    if op not in {"max", "min", "argmax", "argmin", "mean"}:
+        return []
+    slot, at = context.query.steps, {fact.step for fact in held}
+    steps = context.validation_steps if is_validation(metric) else context.train_steps
+    if slot.kind in {"range", "last_n"}:
+        low = slot.values[0] if slot.kind == "range" else min(fact.step or 0 for fact in held)
+        high = slot.values[1] if slot.kind == "range" else max(steps, default=0)
+        steps = [step for step in steps if low <= step <= high]
+    lost = [step for step in steps if step not in at and context.run.missing_at(metric, step) is not None]
+    if not lost:
+        return []
+    count = context.ledger.count("steps cut", len(lost), metric=metric)
+    for step in lost:
+        context.ledger.missing(metric, step)
+    shown = context.doc.show(lost) if len(lost) <= MOST_LOST else steps_text(context, lost)
+    if op == "mean":
+        return [context.say("lookup.mean_gaps", k=count, steps=shown)]
+    word = context.say("lookup.which_max" if op in {"max", "argmax"} else "lookup.which_min")
+    return [context.say("lookup.extreme_gaps", k=count, steps=shown, which=word)]
+
+
 def _operation(context: Context, metric: str, held: list[Fact], op: Op | None) -> str:
     say = context.say
     numbers = [(float(f.value), f) for f in held if isinstance(f.value, (int, float)) and not math.isnan(f.value)]
     if not numbers:
         return say("lookup.many", metric=metric, n=context.ledger.count("values", len(held), metric=metric))
     count = context.ledger.count("values", len(numbers), metric=metric)
+    ends = {"first": numbers[0][1].step or 0, "last": numbers[-1][1].step or 0}
     if op in {"max", "argmax", "min", "argmin"}:
         which = "max" if op in {"max", "argmax"} else "min"
         extreme = (max if which == "max" else min)(value for value, _ in numbers)
         ties = [fact for value, fact in numbers if value == extreme]
         if len(ties) == 1:
-            return say(f"lookup.{which}", metric=metric, v=ties[0], n=count)
+            return say(f"lookup.{which}", metric=metric, v=ties[0], n=count, **ends)
         shared = context.ledger.count(f"steps at the {which}imum", len(ties), metric=metric)
         word, at = say(f"lookup.which_{which}"), steps_text(context, [fact.step or 0 for fact in ties])
         return say("lookup.tie", which=word, metric=metric, v=ties[0], m=shared, n=count, steps=at)
@@ -278,7 +319,7 @@ def _operation(context: Context, metric: str, held: list[Fact], op: Op | None) -
             inputs=[f for _, f in numbers],
         )  # fmt: skip
         kind = context.kind_of(metric)
-        return say("lookup.mean", metric=metric, n=count, v=context.doc.show(mean, None, kind))
+        return say("lookup.mean", metric=metric, n=count, v=context.doc.show(mean, None, kind), **ends)
     if context.query.threshold is None:
         return say("lookup.many", metric=metric, n=count)
     side, limit = context.query.threshold

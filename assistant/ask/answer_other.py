@@ -40,6 +40,13 @@ _NEEDS = {
     "throughput": "`perf/throughput`, `perf/total_num_tokens`, `perf/time_per_step`",
 }
 
+#: Derived quantities that a topic's answer tells, for the question whether every step gives the same.
+_DERIVED = {
+    "gpus": ("n_gpus",),
+    "batch": ("trajectories_per_step", "prompts_per_step", "group_size"),
+    "group": ("group_size",),
+}
+
 _CITED = {
     "gpus": "perf/throughput", "throughput": "perf/throughput", "batch": "perf/total_num_tokens",
     "group": "critic/advantages/max", "advantage": "critic/advantages/max", "kl_reward": "critic/rewards/mean",
@@ -85,6 +92,7 @@ def derived(context: Context) -> Verdict:
         context.doc.bullets(missing)
         return Verdict("no_data", unmark(missing[0]))
     summary = context.say("derive.summary_lead", items=context.join(dict.fromkeys(items)))
+    summary = summary[:1].upper() + summary[1:]
     context.doc.paragraph(f"**{summary}**")
     context.doc.bullets([*dict.fromkeys(lines), *missing])
     context.doc.paragraph(context.say("derive.step_note", step=step), _consistent(context, topics))
@@ -112,14 +120,21 @@ def _step(context: Context) -> int:
 
 
 def _consistent(context: Context, topics: list[str]) -> str:
-    names = {"gpus": "n_gpus", "batch": "trajectories_per_step"}
-    for topic in topics:
-        if topic in names:
-            facts = [derive(context.ledger, names[topic], step) for step in context.train_steps]
-            values = {fact.value for fact in facts if fact is not None}
-            if len(values) == 1 and sum(fact is not None for fact in facts) > 1:
-                return context.say("derive.stable")
-    return ""
+    """That the training steps agree on all that was derived, or those that show it; empty where they do not."""
+    names = [name for topic in topics for name in _DERIVED.get(topic, ())]
+    rows = [[derive(context.ledger, name, step) for name in names] for step in context.train_steps]
+    shown = [name for place, name in enumerate(names) if any(row[place] is not None for row in rows)]
+    kept = [[fact for name, fact in zip(names, row, strict=True) if name in shown] for row in rows]
+    whole = [[fact.value for fact in row if fact is not None] for row in kept if None not in row]
+    seen = [{row[place].value for row in kept if row[place] is not None} for place in range(len(shown))]
+    if not shown or len(whole) < 2 or any(len(values) > 1 for values in seen):
+        return ""
+    if len(whole) == len(rows):
+        return context.say("derive.stable")
+    counts = (
+        context.ledger.count(name, n) for name, n in (("steps that show it", len(whole)), ("training_steps", len(rows)))
+    )
+    return context.say("derive.stable_where", **dict(zip("kn", counts, strict=True)))
 
 
 def _topic(context: Context, topic: str, step: int) -> tuple[list[str], list[str]]:

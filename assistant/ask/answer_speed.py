@@ -105,6 +105,12 @@ def _span(context: Context, window: tuple[int, int]) -> str:
 def _summary(context: Context, found: Slowdown, windows: tuple[tuple[int, int], tuple[int, int]]) -> str:
     state = "few" if found.slower is None else "slower" if found.slower else "faster" if found.faster else "same"
     values = {"before": found.before, "after": found.after, "relative": found.relative}
+    single = all(first == last for first, last in windows)
+    if state == "few" and single and number(found.change):
+        state = "pair_longer" if number(found.change) > 0 else "pair_shorter"
+        values["change"] = mark(
+            found.change.id, signed(abs(number(found.change)), "seconds", language=context.language).lstrip("+")
+        )
     text = context.say(
         f"slower.{state}", a=_span(context, windows[0]), b=_span(context, windows[1]), **values,
         relative_text=_signed_share(context, found.relative),

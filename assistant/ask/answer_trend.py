@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 
 from assistant.analysis.checks import JUDGED, covered
 from assistant.analysis.diagnosis import role
@@ -13,6 +14,7 @@ from assistant.ask.context import Context, is_validation, key
 from assistant.ask.departures import all_checks, departure
 from assistant.ask.findings import told
 from assistant.ask.naming import absent, central, named_keys, unknown, wanted_steps
+from assistant.ask.parts import number
 from assistant.ask.schedules import phases
 from assistant.ask.telling import trend_sentence
 from assistant.model import Fact, Verdict
@@ -46,6 +48,7 @@ def trend(context: Context) -> Verdict:
         if position == 0:
             code = fact.direction or "inconclusive"
     if len(texts) == 1:
+        texts = [_yes_no(context, keys[0], code) + texts[0]]
         context.doc.paragraph(f"**{texts[0]}**")
         _trend_detail(context, keys[0], code)
     else:
@@ -53,6 +56,29 @@ def trend(context: Context) -> Verdict:
     context.chart(context.title(keys[0]), keys[:4])
     summary = unmark(texts[0])
     return Verdict(code, summary, "low" if code == "inconclusive" else "medium")
+
+
+_ASKS_UP = re.compile(
+    r"(?i)^\W*(?:and |so |but )?(?:is|are)\b.{0,60}\b(?:improving|climbing|rising|increasing|going up|getting better)\b"
+    r"|(?:在|还在)(?:涨|上升|变好|提升|进步|提高)(?:了)?(?:吗|么|没有?)"
+)
+_CONVERGES = re.compile(r"(?i)\b(?:is|are|does|did|has|have)\b.{0,60}\bconverg|收敛")
+
+
+def _yes_no(context: Context, metric: str, code: str) -> str:
+    """ "Yes" or "No" before the trend of a question that asks whether an outcome improves, or a loss converges."""
+    text, gap = context.query.wording or context.query.text, "" if context.language == "zh" else " "
+    outcome = is_validation(metric) or _rewarded(context, metric) or _validated(context, metric)
+    if outcome and _ASKS_UP.search(text) and code in {"rising", "falling", "flat"}:
+        return context.say("trend.yes" if code == "rising" else "trend.no") + gap
+    if "loss" in metric and _CONVERGES.search(text) and code == "rising":
+        return context.say("trend.no") + gap
+    return ""
+
+
+def _validated(context: Context, metric: str) -> bool:
+    found = role(context.run, "val_accuracy")
+    return found is not None and metric in found.metrics
 
 
 def health(context: Context, keys: list[str]) -> Verdict:
@@ -77,7 +103,7 @@ def health(context: Context, keys: list[str]) -> Verdict:
         if trend is None:
             continue
         texts.append(_trend_text(context, metric, trend))
-        if slot.kind == "single" and (fact := context.value(metric, slot.values[0])) is not None:
+        if metric != keys[0] and slot.kind == "single" and (fact := context.value(metric, slot.values[0])) is not None:
             texts.insert(0, context.say("lookup.one", metric=metric, v=fact))
     count = context.ledger.count("training_steps", len(context.train_steps))
     judged = any(metric.startswith(JUDGED) for metric in keys)
@@ -88,9 +114,14 @@ def health(context: Context, keys: list[str]) -> Verdict:
         quiet = "health.loss_falls"
     if not sentences and len(context.train_steps) < MIN_POINTS:
         quiet = "health.few"
+    asked = context.value(keys[0], slot.values[0]) if slot.kind == "single" else None
     bad = bool(findings) and findings[0].grave
     summary = sentences[0] if sentences else context.say(quiet, names=context.join(map(key, keys)), n=count)
     summary = context.say("health.bad", first=summary) if bad else summary
+    if asked is not None:  # the value that was asked for comes first
+        summary = (
+            context.say("lookup.one", metric=keys[0], v=asked) + ("" if context.language == "zh" else " ") + summary
+        )
     doc.paragraph(f"**{summary}**")
     lines = [*(one.line for one in findings[:1]), *(one.whole(context.language) for one in findings[1:])]
     doc.bullets([*lines, *texts])
@@ -146,7 +177,7 @@ def _trend_text(context: Context, metric: str, fact: Fact, steps: list[int] | No
     if phases(context, metric, steps) is not None:
         return texts[0]
     jumped = fact.form in {"shift", "bend", "ramp", "turn"}
-    levels = {} if fact.form == "shift" else context.levels(metric, fact)
+    levels = {} if fact.form == "shift" or _ends_tell(context, metric, fact) else context.levels(metric, fact)
     if levels:
         texts.append(context.say("trend.moved", **levels))
     lost = sorted({g.step for g in context.run.missing if g.metric == metric and g.step in context.run.steps})
@@ -159,6 +190,15 @@ def _trend_text(context: Context, metric: str, fact: Fact, steps: list[int] | No
     if fact.direction == "fluctuating" and fact.form is None:
         texts += _says_little(context, metric, fact)
     return ("" if context.language == "zh" else " ").join(texts)
+
+
+def _ends_tell(context: Context, metric: str, fact: Fact) -> bool:
+    """Whether the levels that the sentence names already go the way of the trend, so that medians add nothing."""
+    if fact.form in {"ramp", "turn"}:
+        return True
+    way = {"rising": 1, "falling": -1}.get(fact.direction or "", 0)
+    first, last = (context.value(metric, step or 0) for step in (fact.first_step, fact.last_step))
+    return bool(way) and fact.form in {None, "slope"} and (number(last) - number(first)) * way > 0
 
 
 def _says_little(context: Context, metric: str, fact: Fact) -> list[str]:

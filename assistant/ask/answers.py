@@ -152,6 +152,9 @@ def _explain(context: Context) -> Verdict:
     return report.explain_run(context)
 
 
+_MEANING = re.compile(r"(?i)\bmeans?\b(?! (?:reward|score|length|kl|of))|\bmeaning\b|什么意思|含义|是什么")
+
+
 def _explain_metrics(context: Context) -> Verdict:
     """ "Explain the entropy": its trend where there is one, else its definition with its values."""
     from assistant.ask import answer_define
@@ -162,8 +165,14 @@ def _explain_metrics(context: Context) -> Verdict:
     if not checks:
         return replace(verdict, code="insufficient_data" if verdict.code == "answered" else verdict.code)
     findings = told(context, checks)
-    context.doc.blocks.insert(0, f"**{findings[0].sentence}**")  # what the rules say of it comes before what it is
-    context.doc.bullets([findings[0].line, *(one.whole(context.language) for one in findings[1:])])
+    # What the rules say of it comes before what it is, unless that is what was asked.
+    place = 1 if _MEANING.search(context.query.wording or context.query.text) else 0
+    lines = [findings[0].line, *(one.whole(context.language) for one in findings[1:])]
+    said = [
+        f"**{findings[0].sentence}**",
+        *([text] if (text := "\n".join(f"- {line}" for line in lines if line)) else []),
+    ]
+    context.doc.blocks[place:place] = said
     worst = "critical" if any(c.severity == "critical" for c in checks) else "warning"
     return Verdict(worst, unmark(findings[0].sentence), "medium")
 

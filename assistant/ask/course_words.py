@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,11 +12,15 @@ from assistant.analysis.moves import lone_spike
 from assistant.analysis.series import series
 from assistant.analysis.trend import Scale
 from assistant.ask.context import Context
+from assistant.ask.parts import number
 from assistant.model import Fact
 from assistant.write.document import mark
 from assistant.write.numbers import percent, plain, signed
 
 _WAY = {"rising": "up", "falling": "down"}
+#: Fewest points of a stretch that is called level, and how far its end may lie from it, in medians of the moves from
+#: point to point (or half of the level, if that is more).
+LEAST_STILL, NOISES = 6, 4.0
 
 
 def course_sentence(
@@ -36,17 +41,55 @@ def course_sentence(
     if len(facts) != 4:
         return None
     kind = context.kind_of(metric)
+    facts = _with_ends(context, metric, trend, facts)
     fields = dict[str, Any](zip("abcd", facts, strict=True))
     fields |= {f"{name}_text": context.doc.show(fact, None, kind) for name, fact in zip("abcd", facts, strict=True)}
     if trend.form == "ramp":
+        rose = number(facts[1]) > number(facts[0])
+        fields["went"] = context.say("trend.went_up" if rose else "trend.went_down")
         way = _WAY.get(trend.direction or "", "up")
         ends = [fact.step for fact in facts]
         phrase = "until" if ends[0] == ends[1] else "since" if ends[2] == ends[3] else "ramp"
-        return context.say(f"trend.{way}_{phrase}", metric=metric, t=trend, **fields)
+        still = _still(context, metric, facts, steps)
+        return context.say(f"trend.{way}_{phrase}{'' if still else '_on'}", metric=metric, t=trend, **fields)
     start, extreme = (float(fact.value or 0) for fact in facts[:2])
     phrase = "peak" if extreme > start else "trough"
     net = context.say(f"trend.net_{trend.direction}")
     return context.say(f"trend.{phrase}", metric=metric, t=trend, net=net, **fields)
+
+
+def _with_ends(context: Context, metric: str, trend: Fact, facts: list[Fact]) -> list[Fact]:
+    """Knots with the first and the last value themselves in place of levels about them, where that tells the same."""
+    detail = context.ledger.trend_detail(metric, None, context.run)
+    first, last = (context.value(metric, step or 0) for step in (trend.first_step, trend.last_step))
+    found = list(facts)
+    if first is not None and math.isfinite(number(first)):
+        found = [first if fact.step == facts[0].step else fact for fact in found]
+    if last is not None and math.isfinite(number(last)) and not (detail is not None and detail.tail):
+        found = [last if fact.step == facts[3].step else fact for fact in found]
+    pairs = ((0, 1), (1, 2), (2, 3), (0, 3)) if trend.form == "turn" else ((1, 2),)
+    same = all(
+        np.sign(number(found[b]) - number(found[a])) == np.sign(number(facts[b]) - number(facts[a])) for a, b in pairs
+    )
+    return found if same else facts
+
+
+def _still(context: Context, metric: str, facts: list[Fact], steps: Sequence[int] | None) -> bool:
+    """Whether a ramp's level stretches, before and after it, really stay near one level from end to end."""
+    whole = series(context.run, metric)
+    part = whole if steps is None else whole.at(steps)
+    ends = (facts[0].step, facts[1].step, facts[2].step, facts[3].step)
+    if None in ends:
+        return True
+    for low, high, outer in ((ends[0], ends[1], 0), (ends[2], ends[3], -1)):
+        values = part.values[(part.steps >= low) & (part.steps <= high)]
+        if low == high or len(values) < LEAST_STILL:
+            continue
+        level, noise = float(np.median(values)), float(np.median(np.abs(np.diff(values))))
+        at_end = float(np.median(values[:3] if outer == 0 else values[-3:]))
+        if abs(at_end - level) > max(NOISES * noise, abs(level) / 2):
+            return False
+    return True
 
 
 def _bends(context: Context, metric: str, trend: Fact, steps: Sequence[int] | None, scale: Scale) -> str | None:

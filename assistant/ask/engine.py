@@ -18,7 +18,7 @@ from assistant.ground import check
 from assistant.ground.check import Checked, withhold
 from assistant.knowledge import Library, Resolver
 from assistant.model import Answer, Fact, GroundingError, Mention, Run, Usage, Verdict
-from assistant.write.document import marked_ids, render, unmark
+from assistant.write.document import mark, marked_ids, render, unmark
 
 #: Intents that can be answered without any log.
 MAX_SOURCES, MAX_PLACES = 8, 3
@@ -181,12 +181,12 @@ def finish(context: Context, verdict: Verdict, problem: str | None, seconds: flo
     doc.blocks = [block for block in doc.blocks if block]
     _rows(context)
     markup = doc.markup().replace("（—）", "").replace(" (—)", "")
-    if doc.citations:
-        listed = "; ".join(
-            f"[{c.id}] {c.card}" if f"[{c.id}]" in markup else c.card
-            for c in list(doc.citations.values())[:MAX_SOURCES]
-        )
-        phrase = "sources.more" if len(doc.citations) > MAX_SOURCES else "sources"
+    said, once, again = markup.partition(context.say("trend.corrected"))
+    markup = said + once + again.replace(once, "") if once else markup
+    cited = [c for c in doc.citations.values() if f"[{c.id}]" in markup]
+    if cited:
+        listed = "; ".join(f"[{c.id}] {mark(c.id, c.title)}" for c in cited[:MAX_SOURCES])
+        phrase = "sources.more" if len(cited) > MAX_SOURCES else "sources"
         markup += "\n\n" + context.say(phrase, listed=listed)
     wanted = [i for i in marked_ids(markup) if i.startswith("E")]
     wanted += [fact_id for finding in context.findings for fact_id in finding.evidence]
@@ -275,6 +275,7 @@ def _known_names(library: Library) -> frozenset[str]:
 def card_text(card, language: str) -> str:  # type: ignore[no-untyped-def]
     """Everything of a card that an answer may quote in a language, joined."""
     parts = [
+        card.title(language),
         card.short(language),
         card.unit,
         card.formula,

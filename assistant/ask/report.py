@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -50,6 +51,7 @@ SETUP = ("n_gpus", "prompts_per_step", "group_size", "trajectories_per_step", "c
 MOST_STABLE, MOST_STAGES, MOST_CHARTED = 7, 3, 6
 #: Fewest evaluations for a held-out loss to be judged, and the share of its lowest value by which it counts as risen.
 LEAST_EVALUATIONS, OVERFIT = 4, 0.02
+_OVERFITTING = re.compile(r"(?i)over-?fit|过拟合")
 
 
 def explain_run(context: Context, *, brief: bool = False) -> Verdict:
@@ -93,7 +95,8 @@ def _report(context: Context, *, brief: bool) -> Verdict:
         summary = say("learning.loss_only")
     back = held_out(context)
     if back is not None and not grave_of(checks):
-        summary += ("" if context.language == "zh" else " ") + back[0]
+        parts = [back[0], summary] if _OVERFITTING.search(context.query.text) else [summary, back[0]]
+        summary = ("" if context.language == "zh" else " ").join(parts)
     doc.blocks[slot] = f"**{summary}**"
     metrics = [m for m in headlines(context, last) if len(context.run.series(m)[0]) > 1]
     context.chart(say("section.signals"), metrics[:MOST_CHARTED])
@@ -129,7 +132,11 @@ def held_out(context: Context) -> tuple[str, bool] | None:
     if best is last:
         return context.say("learning.held_out_falls", best=best), False
     rise = number(last) - number(best)
-    return context.say("learning.held_out_back", best=best, last=last), rise > OVERFIT * abs(number(best))
+    if rise > OVERFIT * abs(number(best)):
+        return context.say("learning.held_out_back", best=best, last=last), True
+    change = context.ledger.change(metric, best.step or 0, last.step or 0)
+    assert change is not None
+    return context.say("learning.held_out_slight", best=best, last=last, rise=context.doc.show(change, "rel")), False
 
 
 def _summary(context: Context, checks: Sequence[Check], sentences: Sequence[str], learns: str) -> str:

@@ -104,12 +104,13 @@ def course_table(
         peak: adds a column with the largest value and its step.
         least: points.
     """
-    doc, say, rows, moves = context.doc, context.say, [], []
+    doc, say, rows, moves, ends = context.doc, context.say, [], [], set[bool]()
     for metric in metrics:
         trend = context.ledger.trend(metric)
         if trend is None or (trend.n or 0) < least:
             continue
         early, late = from_to(context, metric, trend)
+        ends.add(not context.levels(metric, trend))
         row = [f"`{metric}`", f"{early} → {late}"]
         if step is not None:
             fact = context.value(metric, step)
@@ -118,9 +119,10 @@ def course_table(
             row.insert(1, _peak(context, metric))
         rows.append(row)
         moves.append(movement(context, metric, trend) if trend.direction != "inconclusive" else "")
-    head = [say("head.metric"), say("head.from_to")]
+    kind = "head.mixed" if len(ends) > 1 else "head.first_last" if True in ends else "head.from_to"
+    head = [say("head.metric"), say(kind)]
     if step is not None:
-        head.insert(1, f"step {doc.step(step)}")
+        head.insert(1, say("head.at_step", step=step))
     if peak:
         head.insert(1, say("head.peak"))
     if any(moves):  # with too few points for any trend, the column would say nothing

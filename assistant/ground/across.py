@@ -112,8 +112,12 @@ def _ratio(
     return one_run != two_run and any(agrees(q.number, q.half, value, bound=q.bound) for value in options)
 
 
-_SAME: Final = re.compile(r"(?i)走势.{0,6}(?:相同|一致|一样)|都(?:在)?[升降涨跌]|\b(?:both|same (?:way|direction|trend))\b")
-_OTHER: Final = re.compile(r"(?i)走势.{0,6}(?:不同|相反|不一样)|\b(?:opposite|different) (?:ways|directions?|trends?)\b")
+_SAME: Final = re.compile(
+    r"(?i)走势.{0,6}(?:相同|一致|一样)|都(?:在)?[升降涨跌]|\b(?:both|same (?:way|direction|trend))\b"
+)
+_OTHER: Final = re.compile(
+    r"(?i)走势.{0,6}(?:不同|相反|不一样)|\b(?:opposite|different) (?:ways|directions?|trends?)\b"
+)
 
 
 def _alike(text: str) -> bool | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import Final
@@ -18,6 +18,7 @@ from assistant.analysis import Ledger
 from assistant.ground.absences import absence, extremes, no_nan
 from assistant.ground.across import combined, spots
 from assistant.ground.binding import Carried, Frame, metric_of, places_of
+from assistant.ground.counting import VALIDATION
 from assistant.ground.courses import Courses, course_words
 from assistant.ground.cues import cue, idle_clauses, negated, normative
 from assistant.ground.deciding import Decision
@@ -128,7 +129,11 @@ class Auditor:
     # -- runs ------------------------------------------------------------------------------------
     def _order(self, text: str) -> list[int]:
         """The runs that a text names, in its order."""
-        return list(dict.fromkeys(s.run for s in spots(text, [r.run for r in self.readers]))) if len(self.readers) > 1 else []
+        return (
+            list(dict.fromkeys(s.run for s in spots(text, [r.run for r in self.readers])))
+            if len(self.readers) > 1
+            else []
+        )
 
     def _best(
         self, options: Sequence[Sentence], language: str, unit: Unit | None = None, order: Sequence[int] = ()
@@ -151,7 +156,12 @@ class Auditor:
                     if start <= claim.start < end and len(runs) == 1
                 ]
                 return replace(options[0], status=worst(tuple(kept)), claims=tuple(kept))
-        if len(options) > 1 and len(order) > 1 and _RESPECTIVELY.search(options[0].text) and not self._order(options[0].text):
+        if (
+            len(options) > 1
+            and len(order) > 1
+            and _RESPECTIVELY.search(options[0].text)
+            and not self._order(options[0].text)
+        ):
             spans = sorted({(c.start, c.end) for option in options for c in option.claims if re.search(r"\d", c.text)})
             if len(spans) == len(order):
                 picked = [
@@ -259,12 +269,18 @@ class Auditor:
         names = reader.lexicon.named("".join(blank))
         names = [replace(n, text=part[n.start : n.end]) for n in names]
         names = _with_step_time(part, names, reader.table.total_time())
+        names = _of_validation(_with_update(part, names, reader.run.columns), context)
         part = whole
         masks = masked_spans(part, reader.run, names, found) + [(s.start, s.end) for s in runs]
         numbers = quantities(part, masks)
         for at in range(1, len(numbers)):  # "A logs 61 steps and B 66"
             before, here = numbers[at - 1], numbers[at]
-            if runs and before.unit in _COUNTED and not here.unit and _NEXT_RUN.fullmatch(shadow[before.end : here.start]):
+            if (
+                runs
+                and before.unit in _COUNTED
+                and not here.unit
+                and _NEXT_RUN.fullmatch(shadow[before.end : here.start])
+            ):
                 numbers[at] = here.in_unit_of(before)
         return Frame(part, names, found, numbers, context, away=tuple((s.start, s.end) for s in runs))
 
@@ -291,7 +307,7 @@ class Auditor:
 _COUNTED: Final = {"steps", "points", "gpus", "samples", "prompts", "validations"}
 _NEXT_RUN: Final = re.compile(r"(?i)\s*(?:,|，|、|and|和|;|；)?\s*_+\s*(?:为|是|有|:|：)?\s*")
 _TOOK: Final = re.compile(
-    r"(?i)(?P<took>\b(?:took|takes|lasts|lasted)\b|用时|耗时(?!占|的|为?最)|花了|跑了|\b(?:spent|spend|spends)\b(?=[^.;,]{0,26}\bstep \d)|用了(?=\s*(?:约|大约)?\s*[\d.]+\s*(?:秒|分钟|小时|s\b|min)))|(?P<whole>\bof (?:the|each|a|every|its) (?:whole )?step(?:'s time)?\b(?!\s*\d)|占(?:整个)?(?:一步|单步|step)的?)"
+    r"(?i)(?P<took>\b(?:took|takes|lasts|lasted)\b|用时|耗时(?!占|的|为?最)|花了|跑了|\b(?:spent|spend|spends)\b(?=[^;,]{0,26}\bstep \d)|用了(?=\s*(?:约|大约)?\s*[\d.]+\s*(?:秒|分钟|小时|s\b|min)))|(?P<whole>\bof (?:the|each|a|every|its) (?:whole )?step(?:'s time)?\b(?!\s*\d)|占(?:整个)?(?:一步|单步|step)的?)"
 )
 
 
@@ -322,6 +338,31 @@ def _with_step_time(part: str, names: list[Named], total: str | None) -> list[Na
         statistic = "whole" if match["whole"] else ""
         result.append(Named(match.start(), match.end(), match.group(), (total,), statistic=statistic))
     return sorted(result, key=lambda n: n.start)
+
+
+_UPDATE: Final = re.compile(r"(?:更新|\bupdate)(?=\s*(?:约|大约|about|~)?\s*[\d.]+\s*(?:秒|分钟|s\b|min\b))")
+
+
+def _with_update(part: str, names: list[Named], columns: Container[str]) -> list[Named]:
+    """``生成 61 秒，更新 2.4 秒``: a bare "update" with a time beside it is the actor's."""
+    key = next((k for k in ("timing_s/update_actor", "time/step_train") if k in columns), None)
+    found = [m for m in _UPDATE.finditer(part) if not any(n.start < m.end() and m.start() < n.end for n in names)]
+    added = [Named(m.start(), m.end(), m.group(), (key,)) for m in found if key is not None]
+    return sorted([*names, *added], key=lambda n: n.start)
+
+
+_GENERIC_SCORE: Final = re.compile(r"(?i)(?:the )?(?:last |final |latest )?(?:scores?|accuracy|得分|分数|准确率)")
+
+
+def _of_validation(names: list[Named], context: Carried) -> list[Named]:
+    """``Validation … ; the last score is 72%``: a bare "score" may be that of the validation spoken of before."""
+    before = [k for n in context.names for k in n.keys if VALIDATION.match(k)]
+    if not before:
+        return names
+    return [
+        replace(n, keys=tuple(dict.fromkeys((*before, *n.keys)))) if n.keys and _GENERIC_SCORE.fullmatch(n.text) else n
+        for n in names
+    ]
 
 
 #: Words that claim something of a metric of this log: a course, an extreme, a comparison.
@@ -368,7 +409,10 @@ def _course_of_nothing(frame: Frame, judge: Judge, idle: Sequence[bool]) -> tupl
     for name in frame.names:
         if not name.absent or idle[frame.clause(name.start)] or _DENIED.search(frame.text):
             continue
-        if any(n.keys for n in frame.names if frame.clause(n.start) == frame.clause(name.start)) and "/" not in name.text:
+        if (
+            any(n.keys for n in frame.names if frame.clause(n.start) == frame.clause(name.start))
+            and "/" not in name.text
+        ):
             continue
         if _SAID_OF.search(frame.text):
             note = judge.say("no_metric", metric=name.text.strip("`"))

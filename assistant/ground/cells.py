@@ -6,12 +6,13 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
 from assistant.ground.binding import Frame, places_of
 from assistant.ground.cues import cue, outside
 from assistant.ground.deciding import Decision
-from assistant.ground.extremes import Extremes
+from assistant.ground.extremes import Extremes, beside_extreme
 from assistant.ground.lexicon import Named
 from assistant.ground.places import Place, training
 from assistant.ground.quantities import Quantity
@@ -20,7 +21,7 @@ from assistant.ground.verdicts import as_shown, plain
 
 _BEST_AT: Final = re.compile(
     r"(?i)(?:(?P<best>\bbest\b|最好|最佳)|(?P<worst>\bworst\b|最差)|(?P<max>\bhighest\b|\bpeak(?:s|ed)?\b|\blargest\b|最[高大长慢])|(?P<min>\blowest\b|\bsmallest\b|最[低小短快]))"
-    r"[^.;，。；]{0,30}?(?:\bstep\b|[一的]?步|出现在|在第|是第|(?=$))"
+    r"[^.;，。；]{0,60}?(?:\bstep\b|[一的]?步|出现在|在第|是第|(?=$))"
 )
 _EVENT: Final = re.compile(
     r"(?i)exceed|surpass|突破|超过|cross|dropp?ed below|fell below|跌破|reach|went (?:above|over|below)|rose above"
@@ -119,6 +120,8 @@ class Cells(Extremes):
     ) -> Decision | None:
         q, table = frame.numbers[index], self.table
         clause = outside(frame, *frame.clause_span(q.start))
+        if name.statistic in {"max", "min"} and not key.endswith(f"/{name.statistic}"):  # "lowest 3 (…), highest 9 (…)"
+            name = replace(name, statistic=beside_extreme(frame, q) or name.statistic)
         if not table.readings(q, key):
             return self._wrong_unit(q, key, steps)
         group = frame.group_of(index)

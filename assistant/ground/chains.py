@@ -33,6 +33,9 @@ class Chains(Cells):
             if all(d.status == "supported" for d in decided):
                 self.pair = (key, steps[0], steps[-1])
             return decided[position]
+        own, how = places_of(frame, index)
+        if how == "own" and len(own[0].steps) == 1 and own[0].start >= numbers[position].end and own[0].kind == "steps":
+            return self.cell(numbers[position], key, own[0].steps[0])
         found = self._ascending(numbers, key)
         if found is not None:
             self.pair = (key, found[0], found[-1])

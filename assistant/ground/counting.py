@@ -111,7 +111,10 @@ class Counting:
         if (
             not q.unit
             and re.match(r"\s*次(?!迭代|更新)", frame.text[q.end :])
-            and re.search(r"验证|评测|评估|测了?\s*$", frame.text[max(0, q.start - 30) : q.end + 8])
+            and re.search(
+                r"(?:验证|评测|评估)|测了?\s*\x00",
+                frame.text[max(0, q.start - 30) : q.start] + "\x00" + frame.text[q.end : q.end + 8],
+            )
             and not any(n.bound for n in frame.numbers)
         ):
             return self._validations(q)

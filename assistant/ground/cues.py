@@ -107,6 +107,8 @@ def normative(frame: Frame, q: Quantity) -> bool:
     ]
     if _SYMBOL.search(before(frame, q.start, 14)):
         return True
+    if re.match(r"\s*[−\-+±]\s*[εϵ]", frame.text[q.end : q.end + 6]):
+        return True
     if _NOUN_AFTER.match(frame.text[q.end : q.end + 24]):
         return True
     found = list(cue("normal").finditer(left))

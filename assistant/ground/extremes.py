@@ -20,6 +20,17 @@ from assistant.ground.verdicts import as_shown, reason
 _SO_FAR: Final = re.compile(r"(?i)\byet\b|\bso far\b|\bto date\b|新高|新低|迄今|目前为止")
 
 
+_BESIDE: Final = re.compile(
+    r"(?i)(?:(?P<max>最大|最高|最长|\bmax(?:imum)?|\bhighest)|(?P<min>最小|最低|最短|\bmin(?:imum)?|\blowest))(?:值|为|是|约|of|is|was|\s)*$"
+)
+
+
+def beside_extreme(frame: Frame, q: Quantity) -> str:
+    """``max`` or ``min`` where such a word stands right before a number."""
+    match = _BESIDE.search(frame.text[max(0, q.start - 14) : q.start])
+    return "" if match is None else "max" if match["max"] else "min"
+
+
 class Extremes:
     """Decides what a number says of a metric over a stretch of steps.
 
@@ -53,9 +64,9 @@ class Extremes:
         return frame.carried.span
 
     def _superlative(self, frame: Frame, q: Quantity, clause: str, name: Named, key: str) -> str:
-        beside = re.search(r"(?i)(?:(最大|最高|最长|\bmax(?:imum)?)|(最小|最低|最短|\bmin(?:imum)?))(?:值|为|是|约|of|is|was|\s)*$", frame.text[max(0, q.start - 14) : q.start])
+        beside = beside_extreme(frame, q)
         if beside and name.statistic in {"", "mean"} and not key.endswith(("/max", "/min")):
-            return "max" if beside[1] else "min"
+            return beside
         if name.statistic or key.endswith(("/max", "/min")):
             return ""
         clause = clause.replace(q.text, " ")
@@ -187,5 +198,5 @@ class Extremes:
         bare = Quantity(q.start, q.end, q.text, q.number, q.half, digits=q.digits)
         true = as_shown(table.value(key, step) or 0.0, bare, table.kind(key))
         return Decision(
-            "contradicted", self.say("unit", metric=key, step=step, true=true, shown=q.text), fact.id if fact else None
+            "unsupported", self.say("unit", metric=key, step=step, true=true, shown=q.text), fact.id if fact else None
         )

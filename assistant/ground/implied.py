@@ -19,10 +19,13 @@ _OPERATOR: Final = re.compile(r"[÷×+]\s*[（(]?\s*\x00|\x00\s*[)）]?\s*[÷×+
 
 _STEP_TOKENS: Final = ("perf/total_num_tokens", "num_tokens_step")
 _WHOLE_SAMPLE: Final = re.compile(
-    r"(?i)prompt\s*(?:加|\+|plus|and|与|和)\s*(?:the )?(?:回复|回答|响应|response)|\b(?:whole|entire) (?:sample|sequence|trajectory)\b"
+    r"(?i)prompt\s*(?:加|\+|plus|and|与|和)\s*(?:the )?(?:回复|回答|响应|response)"
+    r"|\b(?:whole|entire) (?:sample|sequence|trajectory)\b"
 )
 _FASTER: Final = re.compile(r"(?i)\b(?:faster|slower|quicker|longer|shorter)\b|[快慢]了?")
-_SLOWEST: Final = re.compile(r"(?i)\b(?:the )?(?:slowest|fastest|longest|shortest|peak)(?: step)? (?:was|is)\b|最[慢快长短]的(?:是|一步)")
+_SLOWEST: Final = re.compile(
+    r"(?i)\b(?:the )?(?:slowest|fastest|longest|shortest|peak)(?: step)? (?:was|is)\b|最[慢快长短]的(?:是|一步)"
+)
 _WHOLE_STEP: Final = re.compile(
     r"(?i)per step|each step|every step|a step|每步|每一步|每个 ?step|单步|took|\btotal\b|合计|总计|总耗时"
 )
@@ -147,7 +150,9 @@ class Implied(Relations):
                     shown=q.text,
                     formula=fact.formula,
                 )
-                first = Decision("contradicted", note, fact.id)
+                fits = q.unit in {"gpus", "samples", "prompts", ""} or bool(readings(q, kind, float(fact.value or 0)))
+                # a figure of one dimension is never against a fact of another
+                first = Decision("contradicted" if fits else "unsupported", note, fact.id)
         if first is not None:
             return first
         return None if known else Decision("unsupported", self.say("derived_unknown", shown=q.text))
@@ -191,9 +196,20 @@ class Implied(Relations):
             decided = self._value(frame, index, total, Named(0, 0, ""), steps, "one" if len(steps) == 1 else "none")
             if decided is not None and decided.status == "supported":
                 return decided
-        if q.unit == "s" and total is not None and not frame.names and _FASTER.search(frame.text) and len(frame.places) >= 2:
+        if (
+            q.unit == "s"
+            and total is not None
+            and not frame.names
+            and _FASTER.search(frame.text)
+            and len(frame.places) >= 2
+        ):
             changed = self.changes.number(frame, q, total, None)
             if changed is not None:
+                last, slower = self.changes.last, re.search(r"(?i)slower|longer|慢|长", frame.text)
+                if changed[0] == "supported" and last is not None:
+                    x, y = self.table.value(total, last[1]) or 0.0, self.table.value(total, last[2]) or 0.0
+                    if (y > x) != bool(slower):
+                        changed = ("contradicted", self.changes.told_change(*last, x, y, q), changed[2])
                 return Decision(*changed, key=total)
         if q.unit == "s" and total is not None and _SLOWEST.search(frame.text[: q.end]) and len(places) == 1:
             which = "max" if re.search(r"(?i)slowest|peak|longest|慢|长|高", frame.text) else "min"

@@ -119,9 +119,12 @@ class Judge(Implied):
             decided = self._by_unit(frame, index)
             if decided is not None:
                 return decided
-        if q.unit == "tokens" and (decided := self._tokens(frame, q, self.scope(frame, index, "")[0])) is not None:
-            if decided.status == "supported" or not any(self.cell(q, k, s).status == "supported" for k in name.keys[:2] for s in self.scope(frame, index, k)[0]):
-                return decided
+        if (
+            q.unit == "tokens"
+            and (decided := self._tokens(frame, q, self.scope(frame, index, "")[0])) is not None
+            and (decided.status == "supported" or not self._held_at(frame, index, name))
+        ):
+            return decided
         named, name = name, self._beside(frame, q, name)
         beside = named is not name
         keys = name.keys
@@ -138,6 +141,13 @@ class Judge(Implied):
         )
         if early is not None:
             return early
+        if (
+            group is not None
+            and group.form == "chain"
+            and q.unit == "%"
+            and (shared := self._shares(frame, group, index, keys[0]))
+        ):
+            return shared
         for key in keys[:8]:
             if group is not None and group.form == "chain":
                 decided = self._chain(frame, group, index, key)
@@ -183,6 +193,15 @@ class Judge(Implied):
             if found is not None and found.status == "supported":
                 return found
         return failed
+
+    def _held_at(self, frame: Frame, index: int, name: Named) -> bool:
+        """Whether a number is a cell of the metric named before it, at a step it may be about."""
+        q = frame.numbers[index]
+        return any(
+            self.cell(q, key, step).status == "supported"
+            for key in name.keys[:2]
+            for step in self.scope(frame, index, key)[0]
+        )
 
     def _beside(self, frame: Frame, q: Quantity, name: Named) -> Named:
         """``longest 2,311 s, mean 1,424 s``: the sibling that a word right before the number asks for."""

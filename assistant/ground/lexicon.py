@@ -156,7 +156,7 @@ class Lexicon:
             for word in map(str, entry["words"]):
                 if groups:
                     self._add(word, groups, 1)
-                elif len(word) > 2:
+                elif len(word) > 2 and "checkpoint" not in word.lower():
                     self.missing.add(word.lower())
         for word, patterns in words()["names"].items():
             if groups := self._groups(patterns):

@@ -53,7 +53,7 @@ _COLON: Final = re.compile(
     r"(?i)(?:\bsteps?|(?<![单每一])步)[^\d。；;,，\n]{0,14}[:：]\s*(?P<first>\d{1,7}(?:(?:\s*[、，]\s*|,\s+)\d{1,7})+)(?![\d.]*\d|[%％.])"
 )
 _CHINESE: Final = re.compile(
-    rf"第\s*(?P<first>(?:\d{{1,7}}|{_NUMERAL})(?:\s*(?:个\s*)?(?:步|step|轮|次迭代))?(?:(?:{_JOIN}|{_SPAN}|{_ARROW})(?:第\s*)?(?:\d{{1,7}}|{_NUMERAL})(?:\s*(?:个\s*)?(?:步|step))?)*)\s*(?:个\s*)?(?P<tail>步|step|轮|次迭代|epoch)?"
+    rf"第\s*(?P<first>(?:\d{{1,7}}|{_NUMERAL})(?:\s*(?:个\s*)?(?:步|step|轮|次迭代))?(?:(?:{_JOIN}|{_SPAN}|{_ARROW})(?:第\s*)?(?:\d{{1,7}}|{_NUMERAL})(?!\d*(?:\.\d|[%％]|\s*(?:秒|分钟|小时|s\b|ms\b|GB|GiB|tokens?|个(?!\s*(?:步|step))|条|倍)))(?:\s*(?:个\s*)?(?:步|step))?)*)\s*(?:个\s*)?(?P<tail>步|step|轮|次迭代|epoch)?"
 )
 _BARE_RANGE: Final = re.compile(rf"(?<![\d.])(\d{{1,6}}){_SPAN}(\d{{1,6}})\s*(?:步|steps?\b)(?!\s*[:：]?\d)")
 _ORDINAL: Final = re.compile(
@@ -78,7 +78,10 @@ _WHOLE: Final = re.compile(
     r"(?i)\b(?:whole|entire|full)\s+(?:run|training|log)\b|\bthroughout\b|\b(?:over|across|during|in|through|for)(?: all of)?(?: the| this)? (?:whole |entire |full )?(?:run|training(?! (?:reward|score|loss|step|time))|course)\b|\bend to end\b|首尾(?:相比)?|\ball (?:the )?(?:logged )?(?:training )?steps\b|\b(?:every|each) (?:logged |training )?step\b|全程|整个训练|整个过程|始终|所有(?:训练\s*)?(?:步|step)|每一?(?:个\s*)?(?:步|step)(?=都|均|里|中|上|，|,)|全部(?:训练)?(?:步|step)"
 )
 #: ``response length (13→59): +38%``: two bare steps.
-_BRACKETED: Final = re.compile(r"[（(]\s*(\d{1,7})\s*(?:→|->|⟶)\s*(\d{1,7})\s*[)）](?=\s*[:：])")
+_BRACKETED: Final = re.compile(
+    r"[（(]\s*(?P<one>\d{1,7})\s*(?:→|->|⟶)\s*(?P<two>\d{1,7})\s*[)）](?=\s*[:：])"
+    r"|(?<=[`A-Za-z\u3400-\u9fff])\s*[,，]\s*(?P<three>\d{1,7})\s*(?:→|->|⟶)\s*(?P<four>\d{1,7})(?=\s*[:：])"
+)
 _TOLD: Final = re.compile(r"(?i)\s*[（(]\s*(?:step\s*)?(\d{1,7})\s*[)）]")
 _RELATIVE: Final = re.compile(
     r"(?i)\b(?:the\s+)?(?P<en>previous|preceding|prior|next|following)\s+(?:training\s+|logged\s+)?(?:step|one)\b|\bone step (?P<rel>earlier|later|before|after)\b|(?P<zh>上一|前一|下一|后一)(?:个\s*)?(?:步|step)"
@@ -142,8 +145,9 @@ def places(text: str, steps: Sequence[int]) -> list[Place]:
         take(match.start(), match.end(), (_WORD[match["word"].lower()],))
     held = set(steps)
     for match in _BRACKETED.finditer(text):
-        if int(match[1]) in held and int(match[2]) in held:
-            take(match.start(1), match.end(2), (int(match[1]), int(match[2])), "pair")
+        a, b = ("one", "two") if match["one"] else ("three", "four")
+        if int(match[a]) in held and int(match[b]) in held:
+            take(match.start(a), match.end(b), (int(match[a]), int(match[b])), "pair")
     if steps:
         for pattern, step in ((_LAST, steps[-1]), (_FIRST, training(steps)[0])):
             for match in pattern.finditer(text):
@@ -158,7 +162,10 @@ def places(text: str, steps: Sequence[int]) -> list[Place]:
             for p in found
             if p.kind != "ends"
             or not re.search(r"(?i)start|end|begin|began|finish|initially|起|初|收于", text[p.start : p.end])
-            or re.search(r"\d", text[p.start : p.end])
+            or re.search(
+                r"(?i)\d|\bto the (?:very )?end|结尾|开头|一次|\b(?:last|latest|final|most recent) $",
+                text[p.start : p.end],
+            )
         ]
     return sorted((_paired(place, text) for place in found), key=lambda place: place.start)
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from assistant.ground.binding import Frame
+from assistant.ground.binding import Frame, Group
 from assistant.ground.chains import Chains
 from assistant.ground.cues import change_cue, cue, outside
 from assistant.ground.deciding import Decision
@@ -62,6 +62,28 @@ class Relations(Chains):
             key,
             step,
         )
+
+    def _shares(self, frame: Frame, group: Group, index: int, key: str) -> Decision | None:
+        """``生成占比从 85% 变为 89%``: of a stage's share of the step's time, at the two steps that the sentence names."""
+        table, total = self.table, self.table.total_time()
+        if total is None or key == total or table.kind(key) != "seconds" or len(group.members) != 2:
+            return None
+        singles = [p.steps[0] for p in frame.places if len(p.steps) == 1]
+        pair = tuple(singles) if len(singles) == 2 else frame.carried.pair or ()
+        held = table.held(key)
+        pair = pair or ((held[0], held[-1]) if len(held) > 1 else ())
+        if len(pair) != 2:
+            return None
+        step = sorted(pair)[group.members.index(index)]
+        q, part, whole = frame.numbers[index], table.value(key, step), table.value(total, step)
+        if part is None or not whole:
+            return None
+        inputs = [table.ledger.value(key, step, table.run), table.ledger.value(total, step, table.run)]
+        fact = table.ledger.share(key, total, step, part / whole, run=table.run, inputs=inputs)
+        if agrees(q.number * 0.01, q.half * 0.01, part / whole, bound=q.bound):
+            return Decision("supported", "", fact.id, key, step)
+        note = self.say("share", metric=key, step=step, true=f"{plain(100 * part / whole, 3)}%", shown=q.text)
+        return Decision("contradicted", note, fact.id, key, step)
 
     def _of_two(self, frame: Frame, index: int, name: Named) -> Decision | None:
         """A factor or a difference between two metrics that the sentence names."""

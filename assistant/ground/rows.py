@@ -33,7 +33,9 @@ _STEP_COLUMN: Final = re.compile(
     r"(?i)^\W*(?:(?:global|training|train|logged)[_ ]?)?(?:steps?|步数?|iter(?:ation)?s?|epoch|第几步|训练步数?|step 编号)\W*(?:no\.?|number|编号)?\W*$"
 )
 _OF_STEP: Final = re.compile(r"(?i)share|of (?:the )?step|占比|占|%")
-_ENDS: Final = re.compile(r"(?i)\W*(?:(?P<first>first|initial|start|首(?:值|步)?|初(?:值|始)?|开始|起始)|last|final|end|latest|末(?:值|步)?|结束|最后|最终|最新)\W*")
+_ENDS: Final = re.compile(
+    r"(?i)\W*(?:(?P<first>first|initial|start|首(?:值|步)?|初(?:值|始)?|开始|起始)|last|final|end|latest|末(?:值|步)?|结束|最后|最终|最新)\W*"
+)
 _LINE_COLUMN: Final = re.compile(r"(?i)^\W*(?:lines?|行号?|rows?)\W*$")
 _GONE: Final = re.compile(r"(?i)^\W*(?:n/?a|—|–|-{1,3}|missing|none|null|缺失|无|没有)?\W*(?:\(.*\)|（.*）)?$")
 
@@ -93,7 +95,11 @@ class RowReader:
                 row_steps
                 or column_steps[at]
                 or (column_steps[0] if not any(column_steps[1:]) else ())
-                or (next(iter(told)) if len(told := {s for s in column_steps if s}) == 1 and _OF_STEP.search(title) else ())
+                or (
+                    next(iter(told))
+                    if len(told := {s for s in column_steps if s}) == 1 and _OF_STEP.search(title)
+                    else ()
+                )
                 or context.steps
                 or (context.pair or ())
                 or (context.span or ())
@@ -149,7 +155,12 @@ class RowReader:
             for q in quantities("1 " + word.strip(), [])
             if (
                 word.strip().lower() not in {"min", "m", "max"}
-                or (word.strip() == "min" and f"({word})" in title and name.keys and self.judge.table.kind(name.keys[0]) == "seconds")
+                or (
+                    word.strip() == "min"
+                    and f"({word})" in title
+                    and name.keys
+                    and self.judge.table.kind(name.keys[0]) == "seconds"
+                )
             )
             and q.unit in {"s", "ms", "gib", "%", "tokens", "rate"}
         ]
@@ -158,7 +169,9 @@ class RowReader:
             numbers = [
                 q
                 if q.unit
-                else replace(q, unit=unit_of[0].unit, factor=unit_of[0].factor, number=q.number * scale, half=q.half * scale)
+                else replace(
+                    q, unit=unit_of[0].unit, factor=unit_of[0].factor, number=q.number * scale, half=q.half * scale
+                )
                 for q in numbers
             ]
         claims = []

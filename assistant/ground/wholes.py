@@ -19,7 +19,7 @@ from assistant.ground.deciding import Decision
 from assistant.ground.judging import Judge
 from assistant.ground.lexicon import Named
 from assistant.ground.table import agrees, median
-from assistant.ground.verdicts import plain
+from assistant.ground.verdicts import Status, plain
 from assistant.model import Fact
 
 #: A spread below this share of the level is hardly any; one above it is much.
@@ -66,8 +66,12 @@ _UNTIL: Final = re.compile(
 _UP: Final = re.compile(
     r"(?i)\b(?:climb|ris|rose|grew|grow|increas|up\b|recover|rebound)|涨|升|增|变[高大长]|走高|回升"
 )
-_DOWN: Final = re.compile(r"(?i)\b(?:fall|fell|drop|declin|decreas|sink|sank|slid|down\b|shr[aiu]nk)|跌|降|减|变[低小短]|回落|走低|下滑")
-_LEVEL: Final = re.compile(r"(?i)\b(?:flat|plateau|level|stay|unchanged|constant)|平|持平|不变|稳定|没(?:怎么|再)?(?:变|动)")
+_DOWN: Final = re.compile(
+    r"(?i)\b(?:fall|fell|drop|declin|decreas|sink|sank|slid|down\b|shr[aiu]nk)|跌|降|减|变[低小短]|回落|走低|下滑"
+)
+_LEVEL: Final = re.compile(
+    r"(?i)\b(?:flat|plateau|level|stay|unchanged|constant)|平|持平|不变|稳定|没(?:怎么|再)?(?:变|动)"
+)
 _SHARE_OF_STEP: Final = re.compile(
     r"(?i)(?:只剩|相当于|是|为|降到|跌到|升到|涨到|达到)(?:了)?\s*(?:第\s*|step\s*)(?P<zbase>\d+)\s*步?(?:时)?的\s*(?:约|大约)?\s*\x00|\x00\s*of (?:what it was|its (?:value|level)|the (?:value|level))(?: (?:at|in|on))? step (?P<base>\d+)"
 )
@@ -93,7 +97,9 @@ def wholes(frame: Frame, judge: Judge, idle: Sequence[bool]) -> list[Whole]:
     reader = _Wholes(frame, judge)
     for read in reader.readers():
         for whole in read():
-            if not idle[frame.clause(whole.start)] and not any(a.start < whole.end and whole.start < a.end for a in found):
+            if not idle[frame.clause(whole.start)] and not any(
+                a.start < whole.end and whole.start < a.end for a in found
+            ):
                 found.append(whole)
     return found
 
@@ -129,11 +135,15 @@ class _Wholes:
             return 0, None
         return {"rising": 1, "falling": -1}.get(str(fact.direction), 0), fact.id
 
-    def say(self, start: int, end: int, fine: bool | None, note: str = "", fact: str | None = None,
-            covers: Sequence[tuple[int, int]] = ()) -> Whole:  # fmt: skip
+    def say(  # noqa: PLR0917
+        self, start: int, end: int, fine: bool | None, note: str = "", fact: str | None = None,
+        covers: Sequence[tuple[int, int]] = (),
+    ) -> Whole:  # fmt: skip
         """A claim decided; ``None``: neither borne out nor against the log."""
-        status = "supported" if fine else "unsupported" if fine is None else "contradicted"
-        decision = Decision(status, "" if fine else note or self.judge.say("judgement", shown=self.text[start:end]), fact)
+        status: Status = "supported" if fine else "unsupported" if fine is None else "contradicted"
+        decision = Decision(
+            status, "" if fine else note or self.judge.say("judgement", shown=self.text[start:end]), fact
+        )
         return Whole(start, end, decision, ((start, end), *covers))
 
     def told(self, key: str) -> str:
@@ -165,7 +175,14 @@ class _Wholes:
         told = [sense for _, sense in sorted(words)]
         wanted = 1 if match["same"] else -1
         fine = x * y == wanted and (len(told) < 2 or told[:2] == [x, y])
-        yield self.say(start, end, fine, f"{self.told(one)}; {self.told(two)}", fact, [(end, len(self.text))] if len(told) >= 2 else [])
+        yield self.say(
+            start,
+            end,
+            fine,
+            f"{self.told(one)}; {self.told(two)}",
+            fact,
+            [(end, len(self.text))] if len(told) >= 2 else [],
+        )
 
     def _ends(self, key: str) -> int:
         rows = self.table.finite(key)
@@ -191,9 +208,20 @@ class _Wholes:
             moved = (part[-1][1] > part[0][1]) - (part[-1][1] < part[0][1])
             third = max(1, len(part) // 3)
             level = median([v for _, v in part[-third:]]) - median([v for _, v in part[:third]])
-            fine = fine and (way == sense or (sense == 0 and abs(level) <= 0.25 * whole) or (sense != 0 and way == 0 and level * sense > 0 and moved * sense > 0))
+            fine = fine and (
+                way == sense
+                or (sense == 0 and abs(level) <= 0.25 * whole)
+                or (sense != 0 and way == 0 and level * sense > 0 and moved * sense > 0)
+            )
         start = min((n.start for n in self.frame.names), default=match.start())
-        yield self.say(start, match.end(), fine, self.told(key), fact, [(0, len(self.text))] if len(self.frame.numbers) == 0 else [])
+        yield self.say(
+            start,
+            match.end(),
+            fine,
+            self.told(key),
+            fact,
+            [(0, len(self.text))] if len(self.frame.numbers) == 0 else [],
+        )
 
     @staticmethod
     def _sense(text: str) -> int | None:
@@ -236,7 +264,9 @@ class _Wholes:
         given = [q for q in numbers if isinstance(q, Quantity)]
         if len(given) != 2:
             return not given
-        fits = [any(agrees(n, h, v) for n, h in self.table.readings(q, key, v)) for q, v in zip(given, (y, x), strict=True)]
+        fits = [
+            any(agrees(n, h, v) for n, h in self.table.readings(q, key, v)) for q, v in zip(given, (y, x), strict=True)
+        ]
         return all(fits)
 
     def trend(self) -> Iterator[Whole]:
@@ -298,7 +328,12 @@ class _Wholes:
             return
         count = sum(any(agrees(n, 0.0, v, bound=bound.bound) and v != n for n, _ in held) for _, v in rows)
         fine = count * 2 > len(rows) if match["more"] else count * 2 < len(rows)
-        yield self.say(*match.span(), fine, self.judge.say("count", true=count, shown=match.group()), covers=[(bound.start, bound.end)])
+        yield self.say(
+            *match.span(),
+            fine,
+            self.judge.say("count", true=count, shown=match.group()),
+            covers=[(bound.start, bound.end)],
+        )
 
     def half_share(self) -> Iterator[Whole]:
         """``generation is less than half of step 11``."""
@@ -307,8 +342,12 @@ class _Wholes:
         if match is None or total is None or not held or self.table.kind(held[0].keys[0]) != "seconds":
             return
         key = held[0].keys[0]
-        steps = [s for p in self.frame.places for s in p.steps] or list(self.frame.carried.steps) or self.table.held(key)
-        shares = [a / b for s in steps if (a := self.table.value(key, s)) is not None and (b := self.table.value(total, s))]
+        steps = (
+            [s for p in self.frame.places for s in p.steps] or list(self.frame.carried.steps) or self.table.held(key)
+        )
+        shares = [
+            a / b for s in steps if (a := self.table.value(key, s)) is not None and (b := self.table.value(total, s))
+        ]
         if not shares:
             return
         mean = sum(shares) / len(shares)
@@ -337,13 +376,24 @@ class _Wholes:
                 down = _DOWN.search(self.text) or "只剩" in self.text
                 fine = fine and not (down and y > x) and not (_UP.search(self.text) and y < x)
                 note = self.judge.changes.told_change(key, base, at, x, y, q)
-                yield self.say(q.start, q.end, fine, note, fact.id if fact else None, [(0, len(self.text))] if len(self.frame.numbers) == 1 else [])
+                yield self.say(
+                    q.start,
+                    q.end,
+                    fine,
+                    note,
+                    fact.id if fact else None,
+                    [(0, len(self.text))] if len(self.frame.numbers) == 1 else [],
+                )
                 break
 
     def order(self) -> Iterator[Whole]:
         """``an order of magnitude larger at step 53 than at step 28``."""
         match, names = _ORDER.search(self.text), self.names()
-        if match is None or not names:
+        if match is None:
+            return
+        if not names:
+            if len(self.frame.places) > 1:
+                yield self.say(*match.span(), None, self.judge.say("unknown_subject"))
             return
         if not names[0].keys:
             yield self.say(*match.span(), False, self.judge.say("no_metric", metric=names[0].text.strip("`")))
@@ -356,14 +406,20 @@ class _Wholes:
                 return
             down = re.search(r"(?i)smaller|lower|less|shorter|fell|drop|小|低|少|降", self.text)
             ratio = abs(x / y) if down else abs(y / x)
-            note = self.judge.say("rose" if y > x else "fell", metric=key, first=a, second=b, from_=plain(x), to=plain(y))
+            note = self.judge.say(
+                "rose" if y > x else "fell", metric=key, first=a, second=b, from_=plain(x), to=plain(y)
+            )
             yield self.say(*match.span(), 5 <= ratio <= 20, note, covers=[(match.start(), len(self.text))])
 
     def nearer(self) -> Iterator[Whole]:
         """``closer and closer to the reference``: the divergence from it."""
         match = _NEARER.search(self.text)
         keys = [k for n in self.frame.names for k in n.keys if re.search(r"(?i)kl", k)]
-        keys += [k for k in ("actor/kl_loss", "kl", "actor/ref_kl", "critic/kl", "actor/ppo_kl") if k in self.table.run.columns]
+        keys += [
+            k
+            for k in ("actor/kl_loss", "kl", "actor/ref_kl", "critic/kl", "actor/ppo_kl")
+            if k in self.table.run.columns
+        ]
         if match is None or not keys:
             return
         way, fact = self.trend_of(keys[0])
@@ -379,17 +435,31 @@ class _Wholes:
 
         step = int(re.sub(r"\D", "", match["step"] or match["estep"]))
         has = match["has"] or match["ehas"]
-        keys = [k for k in self.table.run.columns if self.table.value(k, step) is not None and not re.search(r"(?i)step|epoch", k)]
+        keys = [
+            k
+            for k in self.table.run.columns
+            if self.table.value(k, step) is not None and not re.search(r"(?i)step|epoch", k)
+        ]
         own = {bool(VALIDATION.match(key)) for key in keys if not key.startswith(("timing", "perf/"))}
         fine = own == {has in {"验证", "validation"}}
-        yield self.say(*match.span(), fine, self.judge.say("held", metric=keys[0] if keys else "", step=step, true="", line=0))
+        yield self.say(
+            *match.span(), fine, self.judge.say("held", metric=keys[0] if keys else "", step=step, true="", line=0)
+        )
 
     def sign(self) -> Iterator[Whole]:
         """``pg_loss is positive (-1.2e-2)``: against the number beside it, else against the cell."""
         for match in _SIGN.finditer(self.text):
             names = [n for n in self.names() if n.keys]
-            clause = [q for q in self.frame.numbers if abs(self.frame.clause(q.start) - self.frame.clause(match.start())) <= 1 and not q.bound]
-            if not names or negated(self.frame, match.start()) or re.search(r"(?i)\bsteps?\b.{0,12}(?:positive|negative)|步", match.group()):
+            clause = [
+                q
+                for q in self.frame.numbers
+                if abs(self.frame.clause(q.start) - self.frame.clause(match.start())) <= 1 and not q.bound
+            ]
+            if (
+                not names
+                or negated(self.frame, match.start())
+                or re.search(r"(?i)\bsteps?\b.{0,12}(?:positive|negative)|步", match.group())
+            ):
                 continue
             steps = [s for p in self.frame.places for s in p.steps if p.kind != "range"]
             values = [v for s in steps[:1] if (v := self.table.value(names[0].keys[0], s)) is not None]
@@ -398,7 +468,11 @@ class _Wholes:
                 continue
             wanted = 1 if match["up"] else -1
             if any(v * wanted <= 0 for v in (*values, *shown)):
-                yield self.say(*match.span(), False, self.judge.say("shown_words", from_=plain((values or shown)[0]), to="", shown=match.group()))
+                yield self.say(
+                    *match.span(),
+                    False,
+                    self.judge.say("shown_words", from_=plain((values or shown)[0]), to="", shown=match.group()),
+                )
 
     def accurate(self) -> Iterator[Whole]:
         """``the critic's estimates are accurate``: only a high explained variance bears that out."""
@@ -410,6 +484,6 @@ class _Wholes:
             if values:
                 level = median(values[-max(1, len(values) // 3) :])
                 fact: Fact | None = self.table.ledger.value(key, self.table.held(key)[-1], self.table.run)
-                yield self.say(*match.span(), True if level >= 0.8 else False, self.told(key), fact.id if fact else None)
+                yield self.say(*match.span(), level >= 0.8, self.told(key), fact.id if fact else None)
                 return
         yield self.say(*match.span(), None)

@@ -8,10 +8,12 @@ the first list of tools has been sent.
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import importlib
 import importlib.machinery
 import importlib.util
+import os
 import sys
 import threading
 from collections.abc import Generator, Sequence
@@ -43,10 +45,11 @@ def serve_stdio(roots: Sequence[Path] = ()) -> None:
         async with stdio_server() as (receive, send):
             await server.run(receive, send, server.create_initialization_options())
 
-    try:
+    with contextlib.suppress(KeyboardInterrupt):
         asyncio.run(run())
-    except KeyboardInterrupt:
-        return
+    if any(not thread.daemon for thread in threading.enumerate() if thread is not threading.main_thread()):
+        sys.stderr.flush()
+        os._exit(0)  # a call is still at work, nobody waits for it, and it only reads
 
 
 class Warmth:

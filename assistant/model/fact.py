@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from assistant.model.run import Number, json_number
 
 FactKind = Literal["value", "change", "trend", "derived", "missing", "share"]
 Direction = Literal["rising", "falling", "flat", "fluctuating", "inconclusive"]
 Severity = Literal["info", "ok", "warning", "critical"]
+
+AT_LEAST: Final = "noise_at_least_95"
+"""How the name of half of an interval begins that holds the truth in at least 95 % of cases; others do in 95 %."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +69,11 @@ class Fact:
     growth_per_step: float | None = None
     growth_low: float | None = None
     growth_high: float | None = None
+
+    @property
+    def at_least(self) -> bool:
+        """Whether it is half of an interval that holds at least what its level says."""
+        return (self.name or "").startswith(AT_LEAST)
 
     def to_json(self) -> dict[str, Any]:
         """The contract's object: fields that are ``None`` left out, ``from_value`` → ``from``."""

@@ -223,7 +223,7 @@ class _Work:
             healthy = not few and covered(self.run)
             code = "healthy" if healthy else "insufficient_data"
             phrase = "check.healthy" if healthy else "check.few_steps" if few else "check.not_covered"
-            values = {"steps": steps, "metrics": metrics}
+            values: dict[str, Any] = {"steps": steps, "metrics": metrics}
             if any(severity == "info" for severity, _ in self.sentences):
                 phrase += "_notes"
                 notes = sum(severity == "info" for severity, _ in self.sentences)
@@ -236,8 +236,8 @@ class _Work:
         for left in self.unchecked:
             absent = context.join(f"`{metric}`" for metric in left.absent)
             phrase = "check.undecided" if left.absent else "check.undecided_steps"
-            values = {"rule": f"`{left.threshold.text}`", **({"absent": absent} if absent else {})}
-            context.warnings.append(unmark(say(phrase, **values)))
+            told = {"rule": f"`{left.threshold.text}`", **({"absent": absent} if absent else {})}
+            context.warnings.append(unmark(say(phrase, **told)))
         context.doc.bullets(context.warnings)
         return finish(context, Verdict(code, unmark(summary), "high" if worst == "critical" else "medium"), None, 0.0)
 

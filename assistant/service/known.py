@@ -13,7 +13,7 @@ from collections import OrderedDict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from itertools import zip_longest
+from itertools import pairwise, zip_longest
 from typing import Final
 
 from assistant.ask.engine import Answerer, card_text
@@ -34,7 +34,8 @@ KEPT: Final = 8
 _BAD: Final = frozenset({"contradicted", "unsupported"})
 _EMPHASIS: Final = re.compile(r"\*\*|^[\s>*_-]+|[\s*_`]+$")
 _POINTS_BACK: Final = re.compile(
-    r"(?i)\W*(?:it|its|this|that|these|those|they|their|both|over the run|the median|其中?|它们?|该|这|那|此|全程|前三分之一)(?![A-Za-z])"
+    r"(?i)\W*(?:it|its|this|that|these|those|they|their|both|over the run|the median"
+    r"|其中?|它们?|该|这|那|此|全程|前三分之一)(?![A-Za-z])"
 )
 
 
@@ -113,7 +114,7 @@ class Known:
         shipped = words()["questions"][language]
         yield from shipped["always"]
         keys, steps = auditor.subjects(sentences)
-        keys, pairs = keys[:MOST_METRICS], list(zip(steps, steps[1:], strict=False))
+        keys, pairs = keys[:MOST_METRICS], list(pairwise(steps))
         about = [template.format(metric=key) for template in shipped["metric"] for key in keys]
         stepped = [t.format(step=step) for t in shipped["step"] for step in steps[:MOST_STEPS]]
         stepped += [t.format(first=a, second=b) for t in shipped["pair"] for a, b in pairs[:MOST_STEPS]]
@@ -136,7 +137,11 @@ def known(runs: Sequence[Run], answerer: Answerer) -> Known:
     own = tuple(map(id, runs))
     with _LOCK:
         held = _CACHE.get(own)
-        if held is None or held.answerer is not answerer or any(a is not b for a, b in zip(held.runs, runs, strict=True)):
+        if (
+            held is None
+            or held.answerer is not answerer
+            or any(a is not b for a, b in zip(held.runs, runs, strict=True))
+        ):
             held = Known(tuple(runs), answerer)
         _CACHE[own] = held
         _CACHE.move_to_end(own)
@@ -199,7 +204,7 @@ def _plain(text: str) -> str:
 
 
 def _keys(text: str, all_units: Sequence[Unit]) -> list[tuple[str, ...]]:
-    """Under what each unit is looked up: a row with its table's header, a sentence without a subject with the one before."""
+    """Under what each unit is looked up: a row with its header, a sentence without a subject with the one before."""
     found: list[tuple[str, ...]] = []
     last = ""
     for unit in all_units:

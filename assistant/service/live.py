@@ -248,7 +248,7 @@ class LivePipe:
         return Path(self._spool.name)
 
     def _read(self, *, block: float) -> bool:
-        parts = []
+        parts: list[bytes] = []
         size = 0
         try:
             while size < CHUNK:

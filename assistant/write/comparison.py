@@ -6,7 +6,6 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
-from assistant.analysis.compare_model import at_least
 from assistant.model import Fact, Run, Verdict
 from assistant.model.answer import Confidence
 from assistant.write.document import Document, mark, unmark
@@ -183,7 +182,7 @@ class _Writer:
         change, level = values.get("c"), self.level
         if isinstance(change, Fact):
             half = values.get("half")
-            if isinstance(half, Fact) and at_least(half):
+            if isinstance(half, Fact) and half.at_least:
                 level = self.doc.say("comparison.at_least", level=level)
             for name in ("half", "band"):
                 fact = values.get(name)

@@ -66,6 +66,7 @@ class Document:
         text = self.phrases.get(phrase, self.language)
         if self.rows:
             text = _STEP.sub("记录 " if self.language == "zh" else "row ", text)
+            text = text.replace("per step", "per row").replace("每步", "每条记录")
         return FIELD.sub(fill, PLURAL.sub(inflect, text))
 
     def show(self, value: Value, part: str | None = None, style: str | None = None) -> str:

@@ -113,7 +113,9 @@ def run() -> Outcome:
         for name in ("one", "two"):
             replicas.append(Server(folder / name, folder / f"{name}.log", **settings))
         for replica in replicas:
-            replica.start()
+            replica.launch()
+        for replica in replicas:
+            replica.wait_ready()
         return _run(replicas, postgres, chroma, address.replace("postgresql://", "postgresql+psycopg://"))
     finally:
         for replica in replicas:

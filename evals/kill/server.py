@@ -17,7 +17,7 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 #: Seconds after which a start or an end counts as hung.
-PATIENCE = 120.0
+PATIENCE = 300.0
 
 
 def free_port() -> int:

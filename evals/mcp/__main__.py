@@ -108,8 +108,9 @@ def start_line(number: int) -> str:
     starts = [first_list() for _ in range(number)]
     wall, used = (sorted(getattr(start, name) for start in starts) for name in ("wall", "processor"))
     return (
-        f"From the start of the process to the first list of tools over stdio, {number} cold starts on the machine that "
-        f"wrote this page: best {wall[0]:.2f} s, median {wall[number // 2]:.2f} s on the clock; best {used[0]:.2f} s, "
+        f"From the start of the process to the first list of tools over stdio, {number} cold starts on the machine "
+        f"that wrote this page: best {wall[0]:.2f} s, median {wall[number // 2]:.2f} s on the clock; "
+        f"best {used[0]:.2f} s, "
         f"median {used[number // 2]:.2f} s of processor time."
     )
 

@@ -20,7 +20,7 @@ from fastapi import FastAPI
 ROOT = Path(__file__).resolve().parents[2]
 LOG = (ROOT / "examples" / "verl-retool-steps-0-3.log").read_text(encoding="utf-8")
 #: Generous: the machine that runs the tests may be slow and busy.
-PATIENCE = 120.0
+PATIENCE = 300.0
 T = TypeVar("T")
 
 

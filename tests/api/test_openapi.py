@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -93,6 +94,30 @@ def test_openapi_problem_is_as_described(
 def test_openapi_keys_are_described(document: dict[str, Any]) -> None:
     assert document["components"]["securitySchemes"].keys() == {"bearer", "header"}
     assert {} in document["security"]
+
+
+def test_docs_page_holds_every_route_and_loads_nothing_from_elsewhere(document: dict[str, Any], client: Client) -> None:
+    reply = client.get("/docs")
+    assert reply.headers["content-type"].startswith("text/html")
+    assert "script-src 'self'" in reply.headers["content-security-policy"]
+    for method, path in operations(document):
+        assert f"<b>{method.upper()}</b> <code>{path}</code>" in reply.text
+    assert re.findall(r'(?:src|href)="([^"]*)"', reply.text) == ["/docs/style.css", "/openapi.json"]
+    assert "<script" not in reply.text
+    assert client.get("/docs/style.css").headers["content-type"].startswith("text/css")
+
+
+def test_docs_page_text_of_the_document_is_escaped() -> None:
+    from assistant.api.docs_page import page
+
+    evil = "<img src=x onerror=alert(1)>"
+    parameter = {"name": evil, "in": "query", "description": evil, "schema": {"type": "string", "default": evil}}
+    operation = {
+        "summary": evil, "description": f"`{evil}`", "tags": [evil], "parameters": [parameter],
+        "responses": {"200": {"description": evil, "content": {"text/html": {"example": evil}}}},
+    }  # fmt: skip
+    document = {"info": {"title": evil, "version": evil, "description": evil}, "paths": {evil: {"get": operation}}}
+    assert "<img" not in page(document)
 
 
 def test_server_cases_made_from_the_document_give_no_server_error() -> None:

@@ -188,7 +188,7 @@ def test_forecast_of_a_value_ahead_has_an_interval() -> None:
 
 def test_forecast_without_a_trend_is_refused_with_the_reason() -> None:
     made = told("", text="actor/grad_norm", intent="forecast", steps=StepSlot("single", (25,)))
-    assert "no trend to continue" in made.verdict.summary
+    assert "There is no trend of" in made.verdict.summary
     assert not any((f.name or "").startswith("forecast/") for f in made.facts)
 
 

@@ -97,7 +97,7 @@ def models(monkeypatch):
         ("qwen", {"status": 404, "text": "no"}, ("note", "could not be confirmed")),
     ],
 )
-def test_doctor_asks_the_models_server_for_its_list(models, monkeypatch, model, answer, told, capsys):
+def test_doctor_asks_the_models_server_for_its_list(models, monkeypatch, model, answer, told, capsys):  # noqa: PLR0917
     monkeypatch.setenv("ASSISTANT_LLM_MODEL", model)
     models.update(answer)
     main(["doctor", "--format", "json"])

@@ -40,14 +40,14 @@ def test_triage_of_a_folder_tells_each_log_worst_first(logs, capsys):
     found = runs(capsys)
     names = [os.path.relpath(row["source"], logs) for row in found]
     assert names == ["bad.log", "b/good.log", "empty.log", "zero.log"]
-    assert [row["verdict"] for row in found] == ["warning", "insufficient_data", "no_metrics", "unreadable"]
+    assert [row["verdict"] for row in found] == ["warning", "healthy", "no_metrics", "unreadable"]
     assert found[0]["findings"][0]["line"] == 5
 
 
 def test_triage_table_names_what_is_worst(logs, capsys):
     assert main(["triage", str(logs), "--jobs", "1", "--lang", "zh", "--fail-on", "warning", *BREACH]) == 1
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0] == "**4 个 run，来自 4 份日志：1 警告、1 数据不足、1 无指标、1 读不了**"
+    assert lines[0] == "**4 个 run，来自 4 份日志：1 警告、1 未见问题、1 无指标、1 读不了**"
     assert lines[4].startswith("| 警告 | bad.log | 1–8 | threshold，step 5 起")
 
 
@@ -124,7 +124,7 @@ def ray(monkeypatch):
 
 def test_triage_on_ray_hands_out_each_log_and_leaves(logs, ray, capsys):
     main(["triage", str(logs), "--ray", "auto", "--format", "json", *BREACH])
-    assert [row["verdict"] for row in runs(capsys)] == ["warning", "insufficient_data", "no_metrics", "unreadable"]
+    assert [row["verdict"] for row in runs(capsys)] == ["warning", "healthy", "no_metrics", "unreadable"]
     assert ray.calls == ["auto", "shutdown"]
 
 

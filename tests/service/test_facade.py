@@ -27,7 +27,9 @@ def test_read_several_sources_numbers_the_runs(engine: Service) -> None:
     assert material.runs[0].columns.keys() == material.runs[1].columns.keys()
 
 
-@pytest.mark.parametrize("question", ["跟 step 0 相比，模型有改进吗？", "What about step 3?", "actor/entropy at step 1?"])
+@pytest.mark.parametrize(
+    "question", ["跟 step 0 相比，模型有改进吗？", "What about step 3?", "actor/entropy at step 1?"]
+)
 @pytest.mark.parametrize("after", [True, False])
 def test_read_question_beside_the_log_is_found(engine: Service, question: str, after: bool) -> None:
     text = f"{LOG}\n\n{question}\n" if after else f"{question}\n\n{LOG}"

@@ -26,7 +26,9 @@ export async function evidence(node, view) {
   if (fact) how(places.how, fact, view.answer);
   const key = fact ? fact.metric ?? (fact.kind === "share" ? fact.name : null) : null;
   const jobs = [showCard(places.card, view.card ?? fact?.card ?? null, key, fact?.run)];
-  if (fact?.run && key && state.runs.some((run) => run.id === fact.run)) jobs.push(showCell(places.cell, fact, key).then((lines) => (fact.line ? null : Promise.all(lines.map((line) => showLine(places.line, { ...fact, metric: key, line }))))));
+  if (fact?.run && key && state.runs.some((run) => run.id === fact.run)) jobs.push(showCell(places.cell, fact, key).then(async (lines) => {
+    for (const line of fact.line ? [] : lines) await showLine(places.line, { ...fact, metric: key, line });
+  }));
   if (fact?.run && fact.line) jobs.push(showLine(places.line, fact));
   for (const done of await Promise.allSettled(jobs)) if (done.status === "rejected" && mine === turn) node.append(h("p", { class: "notice" }, icon("info"), done.reason.message));
 }

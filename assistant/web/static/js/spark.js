@@ -15,7 +15,7 @@ export function add(picture, values, { width, height, mark = -1, extent = null, 
   if (!numbers.length) return;
   let [low, high] = extent ?? [Infinity, -Infinity];
   if (!extent) for (const [, value] of numbers) { low = Math.min(low, value); high = Math.max(high, value); }
-  const pad = 2.5, span = high - low;
+  const pad = mark >= 0 ? 4 : 2.5, span = high - low;
   const x = (place) => (values.length < 2 ? width / 2 : pad + (place / (values.length - 1)) * (width - 2 * pad));
   const y = (value) => (span === 0 ? height / 2 : height - pad - ((value - low) / span) * (height - 2 * pad));
   if (numbers.length > 1) picture.append(svg("path", { class: `line ${className}`, d: numbers.map(([place, value], at) => `${at ? "L" : "M"}${x(place).toFixed(1)} ${y(value).toFixed(1)}`).join(""), "vector-effect": "non-scaling-stroke" }));
