@@ -57,14 +57,13 @@ ONLY_IN: dict[str, list[str]] = {
     "sqlalchemy": ["service/sessions/*"],
     "alembic": ["service/sessions/*"],
     "psycopg": ["service/sessions/*"],
-    "nicegui": ["web/*"],
     "mcp": ["mcp/*"],
     "rich": ["cli/*"],
     "pandas": ["model/*", "service/*", "cli/*"],
 }
 
 # Too slow to load for commands that have no use for them.
-NEVER_AT_TOP = ["pandas", "pyarrow", "langchain*", "langgraph*", "openai", "chromadb", "nicegui", "mcp"]
+NEVER_AT_TOP = ["pandas", "pyarrow", "langchain*", "langgraph*", "openai", "chromadb", "mcp"]
 NOT_LOADED_BY_CLI = {"pandas", "numpy", "fastapi", "uvicorn", "jsonschema", "rich", "sqlalchemy"}
 
 

@@ -115,6 +115,8 @@ def _summary(context: Context, found: Slowdown, windows: tuple[tuple[int, int], 
         f"slower.{state}", a=_span(context, windows[0]), b=_span(context, windows[1]), **values,
         relative_text=_signed_share(context, found.relative),
     )  # fmt: skip
+    if state.startswith("pair_") and context.language == "en":
+        text = text[:1].upper() + text[1:]
     carrier = found.carrier
     if carrier is None or state == "same" or carrier.stage == "timing_s/step":
         return text

@@ -132,7 +132,10 @@ def _run(replicas: Sequence[Server], postgres: Postgres, chroma: Chroma, address
         replicas[1].post(f"/sessions/{session}/runs", {"text": text, "name": f"first of {session}"})
     asked, understood = _follow_ups(replicas, text)
     for replica in replicas:  # the index is there before anything goes away
-        _get(replica, f"/metrics-docs?{urllib.parse.urlencode({'q': SEARCHES[0]})}", timeout=180)
+        deadline = time.monotonic() + PATIENCE
+        while _get(replica, f"/metrics-docs?{urllib.parse.urlencode({'q': SEARCHES[0]})}", timeout=180) != 200:
+            if time.monotonic() > deadline:
+                raise RuntimeError("no definition is found: the search index was not made")
     book, stop = Book(), threading.Event()
     clients = [
         Client(f"c{n}", [replica.port for replica in replicas], sessions, book, stop=stop, log=text) for n in range(3)

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from api.client import LOG, Client
 from assistant.api.access import SCOPES, Gatekeeper, is_loopback, new_key, read_keys
 from assistant.api.app import create_app
 from assistant.model import InputError
 from assistant.settings import Serving
+from tests.api.client import LOG, Client
 
 ASK, ASK_ENTRY = new_key("asker", ["ask"])
 READ, READ_ENTRY = new_key("reader", ["read"])

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from api.client import LOG, Client, run
 from assistant.api.access import new_key
 from assistant.api.app import create_app
 from assistant.api.limits import MOST_CLIENTS, Buckets, RateLimited
+from tests.api.client import LOG, Client, run
 
 
 class Clock:

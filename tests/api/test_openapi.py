@@ -12,11 +12,11 @@ from typing import Any
 import jsonschema
 import pytest
 
-from api.client import Client
 from assistant.api.app import create_app
 from evals.service.bodies import hostile
 from evals.service.fuzz import by_bodies, by_schema, operations
 from evals.service.hosting import hosted
+from tests.api.client import Client
 
 OURS = ("/explain", "/parse", "/check", "/verify", "/streams/{name}", "/metrics-docs", "/metrics-docs/{name}",
         "/healthz", "/readyz", "/metrics")  # fmt: skip

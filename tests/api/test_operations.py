@@ -13,12 +13,12 @@ from typing import Any
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from api.client import LOG, Client
 from assistant.api import routes_answers
 from assistant.api.access import new_key
 from assistant.api.app import create_app
 from assistant.api.logs import Formatter, redacted
 from assistant.devmodel import DevModel, load_script
+from tests.api.client import LOG, Client
 
 COLLAPSE = "\n".join(
     f"step:{step} - actor/ppo_kl:0.5 - actor/grad_norm:{'nan' if step > 3 else 0.3} - actor/entropy:0.1"

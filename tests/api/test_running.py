@@ -14,7 +14,6 @@ from pathlib import Path
 
 import pytest
 
-from api.client import LOG, run, until
 from assistant.api import jobs
 from assistant.api.crew import WorkerFault
 from assistant.api.problems import ApiError
@@ -22,6 +21,7 @@ from assistant.api.running import Busy, Runner
 from assistant.model import EmptyInput
 from assistant.service import Source
 from assistant.settings import Serving
+from tests.api.client import LOG, run, until
 
 SERVING = Serving(workers=1, large_workers=1, threads=2, queue=2, job_seconds=60.0, job_bytes=256 << 20)
 LARGE = SERVING.large_bytes

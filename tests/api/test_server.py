@@ -17,8 +17,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from api.client import LOG, PATIENCE, ROOT, Server, run, serving
 from assistant.api.access import new_key
+from tests.api.client import LOG, PATIENCE, ROOT, Server, run, serving
 
 BODY = {"text": LOG, "question": "entropy?"}
 

@@ -14,13 +14,13 @@ from fastapi import FastAPI, Request
 from hypothesis import given
 from hypothesis import strategies as st
 
-from api.client import LOG, Client, Server, events_of, run, serving, until
 from assistant.api import jobs, routes_answers
 from assistant.api.access import new_key
 from assistant.api.app import create_app
 from assistant.api.kept import Entry, Kept, Reply, place_of
 from assistant.api.problems import ApiError
 from assistant.api.streaming import Item, encode, event_response
+from tests.api.client import LOG, Client, Server, events_of, run, serving, until
 
 EVENTS = {"accept": "text/event-stream"}
 BODY = {"text": LOG, "question": "entropy?"}

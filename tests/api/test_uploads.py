@@ -12,9 +12,9 @@ import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from api.client import LOG, Client
 from assistant.api.app import create_app
 from assistant.api.uploads import SPOOL, _file_name, _Gunzip, _Unzstd
+from tests.api.client import LOG, Client
 
 MB = 1024 * 1024
 JSON = {"content-type": "application/json"}

@@ -44,7 +44,8 @@ class Server:
         kept = {k: v for k, v in os.environ.items() if not k.startswith(("ASSISTANT_", "OPENAI_"))}
         environment = {
             **kept, "HOME": str(self.folder), "XDG_CACHE_HOME": str(self.cache or self.folder / "cache"),
-            "LANG": "C.UTF-8", "ASSISTANT_DATA_DIR": str(self.folder / "data"), "ASSISTANT_JOB_SECONDS": "600", **self.environment,
+            "LANG": "C.UTF-8", "ASSISTANT_DATA_DIR": str(self.folder / "data"), "ASSISTANT_JOB_SECONDS": "600",
+            **self.environment,
         }  # fmt: skip
         command = [sys.executable, "-m", "assistant.cli.main", "serve", "--port", str(self.port)]
         with (self.folder / "server.log").open("a") as log:
