@@ -19,7 +19,7 @@ _CLIP = "response_length/clip_ratio"
 #: Names that say less than is needed, or something else, so that the definition stands with a plain value: estimators,
 #: rates per GPU, counts under a prefix of times, historical prefixes.
 _MISLEADS = re.compile(
-    r"num_preempted|@|(?:^|[/_])kl|throughput|tps|pg_loss|clip_?frac|reward_std|critic/(?:advantages|returns)|loss$"
+    r"num_preempted|@|(?:^|[/_])kl(?:_loss)?$|throughput|tps|pg_loss|clip_?frac|reward_std|critic/(?:advantages|returns)|loss$"
 )
 #: So many steps without a value are listed one by one.
 MOST_LOST = 16
@@ -265,6 +265,9 @@ def _spread(context: Context, metric: str, held: list[Fact]) -> str:
         return ""
     low, high = min(numbers, key=lambda pair: pair[0])[1], max(numbers, key=lambda pair: pair[0])[1]
     count = context.ledger.count("values", len(held), metric=metric)
+    way = "_up" if held[-1] is high and held[0] is low else "_down" if held[-1] is low and held[0] is high else ""
+    if way:
+        return context.say(f"lookup.spread{way}", metric=metric, n=count, last=held[-1], first=held[0])
     return context.say("lookup.spread", metric=metric, n=count, last=held[-1], first=held[0], low=low, high=high)
 
 
@@ -325,7 +328,10 @@ def _operation(context: Context, metric: str, held: list[Fact], op: Op | None) -
     side, limit = context.query.threshold
     over = [f for v, f in numbers if (v > limit if side == "above" else v < limit)]
     given = context.ledger.constant("threshold", limit, "the question")
-    words = {"side": say(f"lookup.{side}"), "limit": context.doc.show(given)}
+    words = {
+        "side": say(f"lookup.{side}"),
+        "limit": context.doc.show(given, None, "seconds" if context.kind_of(metric) == "seconds" else None),
+    }
     if op == "count":
         total = context.ledger.count(f"steps {side} {limit:g}", len(over), metric=metric)
         return say("lookup.count", metric=metric, v=total, n=count, **words)

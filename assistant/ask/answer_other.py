@@ -126,7 +126,7 @@ def _consistent(context: Context, topics: list[str]) -> str:
     shown = [name for place, name in enumerate(names) if any(row[place] is not None for row in rows)]
     kept = [[fact for name, fact in zip(names, row, strict=True) if name in shown] for row in rows]
     whole = [[fact.value for fact in row if fact is not None] for row in kept if None not in row]
-    seen = [{row[place].value for row in kept if row[place] is not None} for place in range(len(shown))]
+    seen = [{fact.value for row in kept if (fact := row[place]) is not None} for place in range(len(shown))]
     if not shown or len(whole) < 2 or any(len(values) > 1 for values in seen):
         return ""
     if len(whole) == len(rows):

@@ -104,7 +104,7 @@ def _span(context: Context, window: tuple[int, int]) -> str:
 
 def _summary(context: Context, found: Slowdown, windows: tuple[tuple[int, int], tuple[int, int]]) -> str:
     state = "few" if found.slower is None else "slower" if found.slower else "faster" if found.faster else "same"
-    values = {"before": found.before, "after": found.after, "relative": found.relative}
+    values: dict[str, Fact | str] = {"before": found.before, "after": found.after, "relative": found.relative}
     single = all(first == last for first, last in windows)
     if state == "few" and single and number(found.change):
         state = "pair_longer" if number(found.change) > 0 else "pair_shorter"

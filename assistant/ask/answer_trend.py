@@ -164,7 +164,7 @@ def _outcome(context: Context, keys: list[str]) -> str:
     if found is None or not found.spelling.plain or found.metrics[0] in keys:
         return ""
     trend = context.ledger.trend(found.metrics[0])
-    if trend is None:
+    if trend is None or trend.direction == "inconclusive":
         return ""
     said = trend_sentence(context, found.metrics[0], trend)
     said += tail_of(context, found.metrics[0], said)

@@ -78,10 +78,8 @@ def _still(context: Context, metric: str, facts: list[Fact], steps: Sequence[int
     """Whether a ramp's level stretches, before and after it, really stay near one level from end to end."""
     whole = series(context.run, metric)
     part = whole if steps is None else whole.at(steps)
-    ends = (facts[0].step, facts[1].step, facts[2].step, facts[3].step)
-    if None in ends:
-        return True
-    for low, high, outer in ((ends[0], ends[1], 0), (ends[2], ends[3], -1)):
+    at = [fact.step or 0 for fact in facts]
+    for low, high, outer in ((at[0], at[1], 0), (at[2], at[3], -1)):
         values = part.values[(part.steps >= low) & (part.steps <= high)]
         if low == high or len(values) < LEAST_STILL:
             continue

@@ -166,13 +166,26 @@ def _fit(context: Context, verdict: Verdict) -> Verdict:
 
 def _other_readings(context: Context) -> None:
     """Where the words may mean something else, the other readings in a line: the answer's reading is one of several."""
-    found = [text for text in context.query.alternatives if text not in context.suggestions]
+    found = [
+        text for text in context.query.alternatives if text not in context.suggestions and not _same(context, text)
+    ]
     context.suggestions.extend(found)
     if found and context.runs:
         gap = "、" if context.language == "zh" else "; "
         quoted = gap.join(f"“{text}”" if context.language == "zh" else f"“{text}?”" for text in found)
         context.names.update(found)
         context.doc.paragraph(context.say("note.other_readings", listed=quoted))
+
+
+def _same(context: Context, text: str) -> bool:
+    """Whether another reading is about a metric that equals the answered one at every step of the log."""
+    if not context.runs or len(context.metrics) != 1 or context.metrics[0] not in context.run.columns:
+        return False
+    other = next(
+        (name for name in context.run.metrics if re.search(rf"(?<![\w/]){re.escape(name)}(?![\w/])", text)), None
+    )
+    own = context.metrics[0]
+    return other is not None and other != own and context.run.series(other) == context.run.series(own)
 
 
 def finish(context: Context, verdict: Verdict, problem: str | None, seconds: float) -> Answer:

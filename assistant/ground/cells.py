@@ -170,7 +170,7 @@ class Cells(Extremes):
                 return first if extreme.status == "supported" else extreme
             superlative = self._superlative(frame, q, clause, name, key)
             if not superlative and how == "one" and len(frame.places) == 1 and not q.sign:
-                superlative = self._best_of(frame, q, key)
+                superlative, clause = self._best_of(frame, q, key), frame.text
             if first.status == "supported" and superlative and how == "one":
                 extreme = self._extreme(q, key, superlative, self._span(frame), clause, steps[0])
                 return first if extreme.status == "supported" else extreme

@@ -72,7 +72,7 @@ def idle_clauses(frame: Frame) -> list[bool]:
     edges = [0, *(stop + 1 for stop in frame.breaks), len(frame.text)]
     flags: list[bool] = []
     conditional = advised = False
-    if cue("question").search(frame.text) or cue("external").search(frame.text):
+    if cue("question").search(frame.text) or cue("external").search(outside(frame, 0, len(frame.text))):
         return [True] * (len(edges) - 1)
     if not frame.places and _GENERALLY.match(frame.text):
         return [True] * (len(edges) - 1)

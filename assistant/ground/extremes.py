@@ -17,7 +17,7 @@ from assistant.ground.quantities import Quantity
 from assistant.ground.table import Table, agrees, median
 from assistant.ground.verdicts import as_shown, reason
 
-_SO_FAR: Final = re.compile(r"(?i)\byet\b|\bso far\b|\bto date\b|新高|新低|迄今|目前为止")
+_SO_FAR: Final = re.compile(r"(?i)\bas of\b|截至|\byet\b|\bso far\b|\bto date\b|新高|新低|迄今|目前为止")
 
 
 _BESIDE: Final = re.compile(

@@ -212,8 +212,8 @@ class Implied(Relations):
                         changed = ("contradicted", self.changes.told_change(*last, x, y, q), changed[2])
                 return Decision(*changed, key=total)
         if q.unit == "s" and total is not None and _SLOWEST.search(frame.text[: q.end]) and len(places) == 1:
-            which = "max" if re.search(r"(?i)slowest|peak|longest|慢|长|高", frame.text) else "min"
-            return self._extreme(q, total, which, None, frame.text, places[0].steps[0])
+            end = "max" if re.search(r"(?i)slowest|peak|longest|慢|长|高", frame.text) else "min"
+            return self._extreme(q, total, end, None, frame.text, places[0].steps[0])
         if q.unit == "tokens" and (decided := self._tokens(frame, q, steps)) is not None:
             return decided
         if (q.unit in {"pp", "ratio", "factor"} or q.sign == "+") and self.pair is not None:

@@ -69,7 +69,8 @@ class Relations(Chains):
         if total is None or key == total or table.kind(key) != "seconds" or len(group.members) != 2:
             return None
         singles = [p.steps[0] for p in frame.places if len(p.steps) == 1]
-        pair = tuple(singles) if len(singles) == 2 else frame.carried.pair or ()
+        double = next((p.steps for p in frame.places if len(p.steps) == 2 and p.kind != "range"), ())
+        pair = tuple(singles) if len(singles) == 2 else double or frame.carried.pair or ()
         held = table.held(key)
         pair = pair or ((held[0], held[-1]) if len(held) > 1 else ())
         if len(pair) != 2:

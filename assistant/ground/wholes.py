@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from assistant.ground.binding import Frame
-from assistant.ground.cues import negated
+from assistant.ground.cues import negated, outside
 from assistant.ground.deciding import Decision
 from assistant.ground.judging import Judge
 from assistant.ground.lexicon import Named
@@ -78,6 +78,7 @@ _SHARE_OF_STEP: Final = re.compile(
 _ACCURATE: Final = re.compile(
     r"(?i)\b(?:critic|value (?:function|model|head|estimates?|predictions?))\b[^.;]{0,50}\b(?:accurate|reliable|precise|well[- ]calibrated|trustworthy)\b|(?:critic|价值(?:函数|模型|估计|网络)?)[^。；]{0,24}(?:很|十分|非常|相当|比较)?(?:准确|可靠|精确|准)(?!率|备)"
 )
+_MORE: Final = r"(?i)higher|longer|larger|more|above|slower|高|大|长|多|慢"
 _EXPLAINED: Final = ("critic/vf_explained_var", "vf_explained_var", "val/explained_variance", "critic/explained_var")
 
 
@@ -239,7 +240,7 @@ class _Wholes:
             yield self.say(start, end, False, self.judge.say("no_metric", metric=names[0].text.strip("`")))
             return
         key, places = self.key(), [p for p in self.frame.places if p.steps]
-        sense = 1 if re.search(r"(?i)higher|longer|larger|more|above|slower|高|大|长|多|慢", self.text) else -1
+        sense = 1 if re.search(_MORE, outside(self.frame, 0, len(self.text))) else -1
         if key is None or not places:
             return
         at = places[0].steps[0]

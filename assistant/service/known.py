@@ -99,6 +99,8 @@ class Known:
     @staticmethod
     def _ours(key: tuple[str, ...], unit: Unit, language: str) -> bool:
         """Whether the engine may have said this: a row whose table it heads as well, or a sentence in its wording."""
+        if len(key) > 1 and unit.kind != "row" and len(key[0]) < 40:
+            return _spoken_by_us(key[0], language) or _spoken_by_us(key[1], language)
         if unit.kind == "row":
             return all(_spoken_head(title, language) for title in key[1:])
         return _spoken_by_us(key[0], language)

@@ -6,7 +6,7 @@ python -m evals.faithfulness --half held     the held half, figures alone (also 
 python -m evals.faithfulness --half fresh    a later set, by another author
 python -m evals.faithfulness --own           the offline engine's own answers, audited (--own 60: some of them)
 python -m evals.faithfulness --cases FILE    the open half's cases as JSON lines, nothing checked
-python -m evals.faithfulness --write         both halves' tables into docs/faithfulness-results.md
+python -m evals.faithfulness --write         all tables into docs/faithfulness-results.md
 """
 
 from __future__ import annotations
@@ -49,6 +49,14 @@ Halves are split by template: of the held half only the tables below are ever sh
   sum, extreme (its step), count, trend, run (two runs exchanged), hallucinated (a metric that the log does not hold),
   precision (digits that the log does not bear out).
 
+The fresh half came later, by another hand that knew neither the check nor the first templates. At first sight the
+check caught 92.4% of its falsehoods (1172 of 1268), and refused 29.4% of its true sentences (169 of 575) and 13.3% of
+those without a claim (8 of 60); its misses were open from then on.
+
+The offline engine's own answers to the open questions are true by construction, as far as that engine is right, so that
+none of their sentences may be refused. A sentence that the engine says of the log word by word, in the context in which
+it says it, is supported by the facts that it states there; one with a digit changed is not.
+
 ## Results
 
 """
@@ -85,8 +93,11 @@ def outcomes(half: str, prefix: str = "") -> list[Outcome]:
 
 
 def write(page: Path = PAGE) -> None:
-    """Writes both halves' tables."""
-    parts = [f"### {half.capitalize()} half\n\n{tables(outcomes(half))}" for half in ("open", "held")]
+    """Writes the tables of the halves, and that of the offline engine's own answers."""
+    from evals.faithfulness.own import own
+
+    parts = [f"### {half.capitalize()} half\n\n{tables(outcomes(half))}" for half in ("open", "held", FRESH)]
+    parts.append(f"### The offline engine's own answers\n\n{own().table()}")
     page.write_text(f"{INTRODUCTION}{BEGIN}\n\n" + "\n\n".join(parts) + f"\n\n{END}\n", encoding="utf-8")
 
 
@@ -103,7 +114,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "--own", type=int, nargs="?", const=0, metavar="N", help="audit the offline answers to the open questions"
     )
     parser.add_argument("--cases", type=Path, metavar="FILE", help="write the half's cases and stop")
-    parser.add_argument("--write", action="store_true", help=f"both halves' tables into {PAGE.name}")
+    parser.add_argument("--write", action="store_true", help=f"all tables into {PAGE.name}")
     given = parser.parse_args(arguments)
     if given.half == "held" and (given.misses or given.cases):
         parser.error("the held half's sentences are never shown: --misses and --cases are for the others")

@@ -1,4 +1,4 @@
-"""Sentences read as a whole: two metrics together, halves of the steps, trends, signs; true ones pass, false are caught."""
+"""Sentences read as a whole: halves of the steps, trends, turns, signs; true ones pass, false ones are caught."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def _run() -> Run:
                 "step": step,
                 "critic/rewards/mean": 0.1 + 0.02 * min(step, 40 - step) + 0.001 * (step % 3),
                 "actor/entropy": 0.9 - 0.015 * step,
-                "actor/grad_norm": 0.30 + 0.05 * (step % 2),
+                "actor/grad_norm": 0.20 + 0.30 * (step % 2),
                 "actor/pg_loss": -0.012,
                 "timing_s/step": 100.0,
                 "timing_s/gen": 60.0 + step % 4,
