@@ -153,7 +153,7 @@ def by_model(request: Request, sources: Sequence[Source], question: str, lang: s
         stages: dict[str, float] = {}
         with jobs.timed(stages, "parse"):
             material: Material = await runner.run(jobs.read, list(sources), weight=weight)
-        options = {"language": lang, "engine": engine}
+        options: dict[str, Any] = {"language": lang, "engine": engine}
         async with room:
             with jobs.timed(stages, "model"):
                 if send is _nobody:

@@ -26,7 +26,7 @@ from assistant.service.completions import MODELS, Conversation, offline_answer, 
 from assistant.settings import settings
 
 _CREATED = 1767225600  # when the models came to be, as the list wants it: 2026-01-01
-_EXAMPLE = {
+_EXAMPLE: dict[str, Any] = {
     "model": "metric-assistant",
     "messages": [
         {

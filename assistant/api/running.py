@@ -133,7 +133,8 @@ class Runner:
         try:
             if crew is None:
                 return await self._in_thread(function, args, keywords)
-            return await self._in_process(crew, Job(function, args, keywords))
+            done: T = await self._in_process(crew, Job(function, args, keywords))
+            return done
         finally:
             self.mean_seconds += 0.1 * (time.monotonic() - began - self.mean_seconds)
 
@@ -234,7 +235,8 @@ async def until_gone(request: Request, work: asyncio.Future[T]) -> T:
 
     gone = asyncio.create_task(disconnected(request.receive))
     try:
-        await asyncio.wait({work, gone}, return_when=asyncio.FIRST_COMPLETED)
+        both: set[asyncio.Future[Any]] = {work, gone}
+        await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
         if work.done():
             return work.result()
         raise ClientGone

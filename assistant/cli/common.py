@@ -70,7 +70,8 @@ def read_apart(engine: Any, sources: Sequence[Any], names: Sequence[str], progre
     """
     from dataclasses import replace
 
-    material, paths = engine.read([], progress=progress), {}
+    paths: dict[str, str] = {}
+    material = engine.read([], progress=progress)
     for source, name in zip(sources, names, strict=True):
         read = engine.read([source], progress=progress)
         runs = [replace(run, id=f"r{len(material.runs) + place}") for place, run in enumerate(read.runs)]

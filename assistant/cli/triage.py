@@ -154,7 +154,7 @@ def _why(row: dict[str, Any], language: str) -> str:
     if not row["findings"]:
         return row["summary"] if row["verdict"] in {"no_metrics", "unreadable"} else ""
     first = row["findings"][0]
-    text = first["title"]
+    text: str = first["title"]
     if first["step"] is not None:
         text = say("triage.at", language, rule=text, axis=row["step_axis"], step=f"{first['step']:,}")
     more = len(row["findings"]) - 1

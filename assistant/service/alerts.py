@@ -119,7 +119,7 @@ class Sent:
     def unsent(self, kind: str, alerts: Iterable[Alert], *, now: float | None = None) -> tuple[Alert, ...]:
         """Those that were not sent yet to a kind of receiver, or less grave."""
         told = self._read(now)
-        ranks: dict[str, int] = {**RANK}
+        ranks: dict[str, int] = {str(name): rank for name, rank in RANK.items()}
         return tuple(
             alert
             for alert in alerts
