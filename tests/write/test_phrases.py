@@ -40,7 +40,8 @@ def keys_in_code() -> dict[str, str]:
     """Phrase keys (or patterns with ``BLANK``) that the code names, and where."""
     shape = re.compile(rf"({'|'.join(map(re.escape, SPACES))})(\.[a-z0-9_{BLANK}]+)?")
     found = {text: where for text, where in strings() if shape.fullmatch(text)}
-    return {text: where for text, where in found.items() if "." in text or text in TABLE}
+    files = (".json", ".yaml")
+    return {t: where for t, where in found.items() if t in TABLE or ("." in t and not t.endswith(files))}
 
 
 NAMED = keys_in_code()

@@ -96,7 +96,7 @@ chunks = Table(
     Column("place", Integer, primary_key=True),
     Column("first_line", BigInteger, primary_key=True),
     Column("data", LargeBinary, nullable=False),
-    ForeignKeyConstraint(["session_id", "place"], ["sources.session_id", "sources.place"], ondelete="CASCADE"),
+    ForeignKeyConstraint(["session_id", "place"], [sources.c.session_id, sources.c.place], ondelete="CASCADE"),
 )
 """The text of a source in pieces of whole lines, each packed with zlib; none where texts are not kept."""
 
