@@ -111,7 +111,7 @@ runs = Table(
     Column("summary", LargeBinary, nullable=False),
     Column("packed", LargeBinary, nullable=False),
     Column("created", BigInteger, nullable=False),
-    ForeignKeyConstraint(["session_id", "source"], ["sources.session_id", "sources.place"], ondelete="CASCADE"),
+    ForeignKeyConstraint(["session_id", "source"], [sources.c.session_id, sources.c.place], ondelete="CASCADE"),
     UniqueConstraint("session_id", "number"),
 )
 """One run; ``packed`` is :func:`~assistant.service.sessions.packing.pack_run`, ``summary`` JSON in both languages."""
