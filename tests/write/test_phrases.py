@@ -24,7 +24,7 @@ BLANK = "\0"
 
 def strings() -> Iterator[tuple[str, str]]:
     """Every string of the package, with where; a field of an f-string is ``BLANK``."""
-    for path in sorted(PACKAGE.rglob("*.py")):
+    for path in sorted(path for path in PACKAGE.rglob("*.py") if "migrations" not in path.parts):
         tree = ast.parse(path.read_text(encoding="utf-8"))
         inside = {id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in node.values}
         for node in ast.walk(tree):
