@@ -10,7 +10,7 @@ import re
 import sys
 from pathlib import Path
 
-from assistant.settings import Serving, Settings
+from assistant.settings import Serving, Settings, Storing
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "service.md"
 BEGIN, END = "<!-- settings:begin -->", "<!-- settings:end -->"
@@ -35,7 +35,7 @@ def attributes(cls: type) -> dict[str, str]:
 def table() -> str:
     """The table: the variable that an attribute begins with, and what is said of it."""
     rows = ["| variable | what it sets |", "|---|---|"]
-    for cls in (Serving, Settings):
+    for cls in (Serving, Storing, Settings):
         for text in attributes(cls).values():
             match = _NAME.match(text)
             if match is None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
@@ -84,10 +84,7 @@ def _read(run: Run, metric: str) -> Series:
     if column is None:
         return _frozen(metric, np.empty(0, np.int64), np.empty(0), 0)
     all_steps, ascending = _steps_of(run)
-    try:
-        values = np.asarray(column.values, dtype=np.float64)
-    except OverflowError:  # an integer beyond the largest float
-        values = np.array([_number(value) for value in column.values], dtype=np.float64)
+    values = floats(column.values)
     # A column without gaps is the common case, and a slice is twenty times as fast as picking by index.
     rows = column.rows
     steps = all_steps if len(rows) == len(all_steps) else all_steps[np.asarray(rows, dtype=np.int64)]
@@ -116,6 +113,14 @@ def _steps_of(run: Run) -> tuple[Steps, bool]:
             steps = np.array([min(max(step, -limit), limit) for step in run.steps], dtype=np.int64)
         found = _ORDERS[run] = (steps, bool(np.all(steps[1:] > steps[:-1])))
     return found
+
+
+def floats(values: Sequence[Number]) -> Values:
+    """Numbers as float64, shape (n,); an integer beyond the largest float is infinite."""
+    try:
+        return np.asarray(values, dtype=np.float64)
+    except OverflowError:
+        return np.array([_number(value) for value in values], dtype=np.float64)
 
 
 def _number(value: float) -> float:

@@ -81,6 +81,7 @@ def configure(serving: Serving) -> None:
     as_json = serving.log_format != "text" and (serving.log_format == "json" or not sys.stderr.isatty())
     handler = logging.StreamHandler()
     handler.setFormatter(Formatter(as_json=as_json))
+    logging.getLogger("python_multipart").setLevel(logging.ERROR)  # a broken form is the caller's, who is told
     for name in ("assistant", "uvicorn", "uvicorn.error"):
         logger = logging.getLogger(name)
         logger.handlers = [handler] if name != "uvicorn.error" else []

@@ -141,12 +141,12 @@ class DevModel:
                 request.cancelled = True
         finally:
             self._open -= 1
+            request.seconds = time.monotonic() - request.started  # before any wait: the server may stop meanwhile
             for task in (replying, leaving):
                 task.cancel()
             outcome, _ = await asyncio.gather(replying, leaving, return_exceptions=True)
             if isinstance(outcome, ConnectionError):
                 request.cancelled = True
-            request.seconds = time.monotonic() - request.started
             writer.transport.abort() if request.cancelled else writer.close()
 
     async def _reply(self, request: Received, writer: asyncio.StreamWriter) -> None:

@@ -12,6 +12,7 @@ from assistant.parsing.decoding import decode
 from assistant.parsing.feed import Progress
 from assistant.parsing.keyvalue import KeyValue
 from assistant.parsing.lazy import FORMATS, LazyFormat
+from assistant.parsing.numbers import bounded
 from assistant.parsing.prose import Prose
 from assistant.parsing.reading import Parsed, read_data, read_file, read_text
 from assistant.parsing.registry import Format, Registry
@@ -117,4 +118,4 @@ def parse_file(
 
 
 def _with_versions(parsed: Parsed) -> Parsed:
-    return replace(parsed, runs=with_versions(parsed.runs))
+    return replace(parsed, runs=with_versions(tuple(map(bounded, parsed.runs))))

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from array import array
+from dataclasses import replace
 from math import isnan
 from typing import Final
 
-from assistant.model.run import Number
+from assistant.model.run import Number, Run
 
 DIGITS: Final = r"[0-9]++(?:\.[0-9]*+)?+(?:[eE][-+]?[0-9]++)?+|\.[0-9]++(?:[eE][-+]?[0-9]++)?+"
 NUMBER: Final = rf"[-+]?(?:{DIGITS}|nan|inf|NaN|Infinity)"
@@ -61,3 +63,23 @@ def same_number(one: Number, other: Number) -> bool:
     if isinstance(one, float) and isinstance(other, float) and isnan(one):
         return isnan(other)
     return one == other
+
+
+def bounded(run: Run) -> Run:
+    """The run with integers beyond the largest float as infinities, as ``1e999`` is read: none can be computed with."""
+    columns = {}
+    for key, column in run.columns.items():
+        if not isinstance(column.values, array):
+            try:
+                array("d", column.values)
+            except OverflowError:
+                columns[key] = replace(column, values=tuple(map(_float, column.values)))
+    return replace(run, columns={**run.columns, **columns}) if columns else run
+
+
+def _float(value: Number) -> Number:
+    try:
+        float(value)
+    except OverflowError:
+        return float("inf") if value > 0 else float("-inf")
+    return value

@@ -86,7 +86,7 @@ def test_lookup_values_not_finite_are_counted() -> None:
     made = ask("how many steps have a NaN grad_norm?", run_of(table))
     assert made.slots.op == "count"
     assert next(f for f in made.facts if f.name == "values not finite").value == 4
-    assert "from step 7 on" in made.answer
+    assert "steps 7, 8, 9, 10" in made.answer
 
 
 def test_same_metrics_that_differ_show_where_most() -> None:

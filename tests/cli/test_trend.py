@@ -167,7 +167,7 @@ def test_trend_forecast_says_value_and_interval_as_a_fact(
     facts = {fact.get("name"): fact for fact in said["facts"]}
     ahead, reached = facts["forecast/actor/entropy"], facts["reach/actor/entropy"]
     assert ahead["low"] < 0.5 - 0.004 * 99 < ahead["high"]
-    assert reached["low"] <= 93 <= reached["high"]
+    assert reached["low"] <= 93 <= reached.get("high", math.inf)  # no latest step where the line may still bend
     assert said["grounding"]["numbers"] == said["grounding"]["supported"]
     assert said["warnings"] == []
 

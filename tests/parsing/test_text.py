@@ -1,3 +1,4 @@
+import math
 import subprocess
 import sys
 import time
@@ -211,3 +212,11 @@ def test_parse_bytes_gb18030_with_progress_bars_is_text() -> None:
 def test_parse_bytes_utf8_that_begins_as_utf16_is_read() -> None:
     (run,) = parse_bytes(b"\xff\xfe\xfa bad\nstep=1, loss=0.5\nstep=2, loss=0.4\n", name="x").runs
     assert run.steps == (1, 2)
+
+
+def test_parse_text_integer_beyond_the_largest_float_is_infinite_as_its_float_is() -> None:
+    big = "7" * 330
+    lines = [f"step:{step} - actor/loss:{'-' * (step % 2) + big if step > 2 else 0.5} - a/n:12" for step in range(1, 5)]
+    (run,) = parse_text("\n".join(lines)).runs
+    assert [run.cell("actor/loss", step).value for step in run.steps] == [0.5, 0.5, -math.inf, math.inf]  # type: ignore[union-attr]
+    assert [run.cell("a/n", step).value for step in run.steps] == [12] * 4  # type: ignore[union-attr]

@@ -9,7 +9,7 @@ import numpy as np
 
 from assistant.analysis.diagnosis.onset import thinned
 from assistant.analysis.diagnosis.roles import RoleSeries, role
-from assistant.analysis.series import Values
+from assistant.analysis.series import Values, floats
 
 #: A restart is told by a peak since the process began that falls by more than this share (print precision apart).
 FALL: Final = 1e-4
@@ -67,9 +67,7 @@ def idle(series: RoleSeries) -> int | None:
     if len(series) < LEAST or series.values.any():
         return None
     run = series.run
-    if run.framework in EXACT or any(
-        _fine(np.asarray(column.values, dtype=np.float64)) for column in run.columns.values()
-    ):
+    if run.framework in EXACT or any(_fine(floats(column.values)) for column in run.columns.values()):
         return int(series.steps[0])
     return None
 

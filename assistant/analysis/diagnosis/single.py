@@ -30,7 +30,7 @@ from assistant.analysis.diagnosis.files import read_yaml
 from assistant.analysis.diagnosis.model import NamedFacts
 from assistant.analysis.diagnosis.roles import role, roles
 from assistant.analysis.ledger import Ledger
-from assistant.analysis.series import series
+from assistant.analysis.series import floats, series
 from assistant.model import KnowledgeError, Run
 from assistant.model.fact import Severity
 
@@ -187,11 +187,12 @@ def not_finite(run: Run) -> Broken | None:
     for key, column in run.columns.items():
         if key.startswith(NOT_LOSS) or not series(run, key).dropped:
             continue
-        values = np.asarray(column.values, dtype=np.float64)
+        values = floats(column.values)
         for place in np.flatnonzero(~np.isfinite(values)):
             step = run.steps[column.rows[int(place)]]
             cell = run.cell(key, step)
-            if cell is not None and not np.isfinite(cell.value):  # a restart may have printed the step again
+            # A restart may have printed the step again; an integer beyond the largest float is no NaN.
+            if cell is not None and isinstance(cell.value, float) and not np.isfinite(cell.value):
                 at.setdefault(step, []).append(key)
     if not at:
         return None
