@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import shutil
 import subprocess
 import sys
@@ -127,8 +126,9 @@ def test_index_embeds_only_what_changed(opened: Callable[..., Index]) -> None:
 
 @pytest.mark.parametrize("damage", ["meta", "words", "vectors", "foreign", "no words"])
 def test_index_broken_is_told_and_built_anew(opened: Callable[..., Index], heard: list[str], damage: str) -> None:
-    folder = opened().folder
-    gc.collect()  # what this process still has open would write beside the damage
+    index = opened()
+    folder = index.folder
+    index.close()  # what this process still has open would write beside the damage
     if damage == "meta":
         (folder / "meta.json").write_text("{")
     elif damage == "words":
