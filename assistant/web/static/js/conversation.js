@@ -12,7 +12,7 @@ import { welcome } from "./welcome.js";
 const thread = $("thread"), scroll = $("scroll");
 let current = null; // the answer under way: {view, abort, session}
 let shown = new Map();
-let opening = 0, drawing = 0;
+let opening = 0, drawing = 0, heard = 0;
 
 export const busy = () => current !== null;
 const actions = { edit: startEdit, again: askAgain, report: saveReport };
@@ -139,7 +139,8 @@ function run(session, what) {
     handle: (event, data) => {
       if (event === "message") {
         const answer = assistantOf(data), user = userOf(data);
-        if (answer) { mine.message = answer.id; view.started(answer.id); shown.set(answer.id, view); }
+        if (user) hold(session, user, what.ask?.replace);
+        if (answer) { mine.message = answer.id; view.started(answer.id); view.message.reply_to = answer.reply_to; shown.set(answer.id, view); hold(session, answer); }
         if (user && mine.question) { const node = questionNode(user, actions); mine.question.replaceWith(node); mine.question = node; }
         if (answer) broadcast({ session, kind: "asked" });
       } else if (event === "delta") view.delta(typeof data === "string" ? data : data.text ?? "");
@@ -163,6 +164,15 @@ function run(session, what) {
   });
 }
 
+/** Keeps the session's messages as they are stored; what the server lists of them is fetched later. */
+function hold(session, message, replaced) {
+  heard += 1;
+  if (state.session?.id !== session) return;
+  const all = state.session.messages ?? [], cut = all.findIndex((one) => one.id === replaced);
+  const kept = cut < 0 ? all : all.slice(0, cut);
+  state.session.messages = kept.some((one) => one.id === message.id) ? kept.map((one) => (one.id === message.id ? { ...one, ...message } : one)) : [...kept, message];
+}
+
 async function conclude(mine, answer) {
   const { view } = mine;
   const status = answer.status === "stopped" ? "stopped" : "done";
@@ -170,6 +180,7 @@ async function conclude(mine, answer) {
   view.message.status = status;
   const [html] = await rendered([answer]);
   view.finish(answer, html);
+  if (answer.message_id) hold(mine.session, view.message);
   announce(`${t("answer.ready")} ${answer.verdict?.summary ?? ""}`);
   if (current === mine) finished();
   if (state.session?.id === mine.session) await refresh();
@@ -196,12 +207,12 @@ function finished() {
 
 /** Runs and the list of sessions may have changed with an answer: its title, a log in what was asked. */
 async function refresh() {
-  const id = state.session?.id;
+  const id = state.session?.id, before = heard;
   if (!id) return;
   try {
     const session = await get(`/sessions/${id}`);
     if (state.session?.id !== id) return;
-    state.session = session;
+    state.session = heard === before ? session : { ...session, messages: state.session.messages };
     setRuns(session.runs ?? []);
     tell("titled");
     await loadSessions();
@@ -259,9 +270,9 @@ function startEdit(message, node) {
 
 /** ↑ in an empty box: the last question. */
 export function editLast() {
-  const last = [...(state.session?.messages ?? [])].reverse().find((one) => one.role === "user");
-  const node = last && thread.querySelector(`.question[data-id="${CSS.escape(last.id)}"]`);
-  if (!node) return false;
+  const node = [...thread.querySelectorAll(".question")].at(-1);
+  const last = node && (state.session?.messages ?? []).find((one) => one.id === node.dataset.id);
+  if (!last) return false;
   startEdit(last, node);
   return true;
 }
