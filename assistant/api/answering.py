@@ -150,10 +150,8 @@ def by_model(request: Request, sources: Sequence[Source], question: str, lang: s
     room = _room(request, runner)
 
     async def live(send: Callable[[str, str], None]) -> Done:
-        stages: dict[str, float] = {}
-        with jobs.timed(stages, "parse"):
-            material: Material = await runner.run(jobs.read, list(sources), weight=weight)
-        options: dict[str, Any] = {"language": lang, "engine": engine}
+        material, explained, stages = await runner.run(jobs.prepare, list(sources), question, lang, weight=weight)
+        options: dict[str, Any] = {"language": lang, "engine": engine, "explained": explained}
         async with room:
             with jobs.timed(stages, "model"):
                 if send is _nobody:

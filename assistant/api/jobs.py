@@ -15,7 +15,7 @@ from typing import Any
 import orjson
 
 from assistant.model import EmptyInput, InputError
-from assistant.service import Material, Source, service
+from assistant.service import Explained, Material, Source, State, service
 from assistant.settings import settings
 
 
@@ -83,6 +83,24 @@ def read(sources: Sequence[Source]) -> Material:
             zh="没有日志：请在 text 里放入日志，或上传文件。", en="There is no log: put it in text, or send files."
         )
     return service().read(list(sources))
+
+
+def analyse(
+    material: Material, question: str, *, language: str, state: State | None = None, own_question: bool = True
+) -> Explained:
+    """The offline engine's answer about what was read."""
+    return service().explain(
+        material, question, language=language, engine="offline", state=state, own_question=own_question
+    )
+
+
+def prepare(sources: Sequence[Source], question: str, lang: str) -> tuple[Material, Explained, dict[str, float]]:
+    """What a model's answer stands on: what was read, the offline engine's answer, and seconds by stage."""
+    stages: dict[str, float] = {}
+    with timed(stages, "parse"):
+        material = read(sources)
+    with timed(stages, "analyse"):
+        return material, analyse(material, question, language=lang), stages
 
 
 def explain(

@@ -133,7 +133,8 @@ class Runner:
         try:
             if crew is None:
                 return await self._in_thread(function, args, keywords)
-            done: T = await self._in_process(crew, Job(function, args, keywords))
+            make = partial(Job, function, args, keywords)  # copies its arguments: a large table's not on the event loop
+            done: T = await self._in_process(crew, await asyncio.to_thread(make) if crew is self._large else make())
             return done
         finally:
             self.mean_seconds += 0.1 * (time.monotonic() - began - self.mean_seconds)

@@ -8,6 +8,7 @@ import logging
 import threading
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
@@ -16,13 +17,16 @@ from fastapi import APIRouter, Depends, FastAPI, Query, Request
 from pydantic import BaseModel
 from starlette.responses import Response
 
+from assistant.api import jobs
 from assistant.api.access import caller, needs
 from assistant.api.problems import ApiError, language_of_request
+from assistant.api.running import Busy, Runner
 from assistant.api.schemas import problems
 from assistant.api.sessions_schemas import CREATED, SESSION, SESSIONS, ChangeSession, CreateSession, json_body
 from assistant.api.uploads import read_request
 from assistant.model import AssistantError
-from assistant.service import Source
+from assistant.service import Explained, Material, Source, State
+from assistant.service.sessions.packing import size_of
 from assistant.settings import settings
 
 if TYPE_CHECKING:
@@ -80,8 +84,28 @@ def _made(app: FastAPI) -> SessionService:
     with _making:
         found: SessionService | None = getattr(app.state, "sessions", None)
         if found is None:
-            found = app.state.sessions = SessionService(settings())
+            found = app.state.sessions = SessionService(settings(), partial(analysed, app))
         return found
+
+
+async def analysed(app: FastAPI, material: Material, question: str, *, language: str, state: State | None) -> Explained:
+    """The offline engine's answer, from the application's pool: over large runs from a process with its limits.
+
+    The question is stored already, so that it waits where others would be refused.
+
+    Raises:
+        ApiError: 504 over the time limit, 413 over the memory limit, 507 the worker was ended.
+    """
+    runner: Runner = app.state.runner
+    size = sum(map(size_of, material.runs))
+    weight = size if size >= runner.serving.large_bytes else 0
+    while True:
+        try:
+            return await runner.run(
+                jobs.analyse, material, question, language=language, state=state, own_question=False, weight=weight
+            )
+        except Busy as busy:
+            await asyncio.sleep(busy.extra["retry_after"])
 
 
 def _database_state(app: FastAPI) -> dict[str, str]:

@@ -219,11 +219,16 @@ class Service:
     async def answer(
         self, material: Material, question: str = "", *, language: str = "auto", engine: str = "auto",
         state: State | None = None, own_question: bool = True, anonymize: bool | None = None,
+        explained: Explained | None = None,
     ) -> Explained:  # fmt: skip
-        """As :meth:`explain`, for an event loop: cancelling it ends the call of the model."""
+        """As :meth:`explain`, for an event loop: cancelling it ends the call of the model.
+
+        ``explained`` is the offline engine's answer to the same, where the caller had it made elsewhere.
+        """
         import asyncio
 
-        explained = await asyncio.to_thread(self._offline, material, question, language, state, own_question)
+        if explained is None:
+            explained = await asyncio.to_thread(self._offline, material, question, language, state, own_question)
         inquiry, explained = self._inquiry(material, explained, engine, anonymize)
         if inquiry is None:
             return explained
@@ -234,17 +239,19 @@ class Service:
     async def stream(
         self, material: Material, question: str = "", *, language: str = "auto", engine: str = "auto",
         state: State | None = None, own_question: bool = True, anonymize: bool | None = None,
+        explained: Explained | None = None,
     ) -> AsyncGenerator[Event]:  # fmt: skip
         """The events of an answer (:class:`assistant.agent.Event`): facts, checked text, then :class:`Explained`.
 
-        Arguments as in :meth:`explain`. The ``answer`` event carries an :class:`Explained`; its text replaces what was
+        Arguments as in :meth:`answer`. The ``answer`` event carries an :class:`Explained`; its text replaces what was
         sent before. Ending the iteration early ends the call of the model.
         """
         import asyncio
 
         from assistant.agent import Event, stream
 
-        explained = await asyncio.to_thread(self._offline, material, question, language, state, own_question)
+        if explained is None:
+            explained = await asyncio.to_thread(self._offline, material, question, language, state, own_question)
         inquiry, explained = self._inquiry(material, explained, engine, anonymize)
         if inquiry is None:
             for fact in explained.answer.facts:

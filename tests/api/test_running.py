@@ -11,15 +11,18 @@ import timeit
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
+from fastapi import FastAPI
 
 from assistant.api import jobs
 from assistant.api.crew import WorkerFault
 from assistant.api.problems import ApiError
 from assistant.api.running import Busy, Runner
+from assistant.api.sessions import analysed
 from assistant.model import EmptyInput
-from assistant.service import Source
+from assistant.service import Service, Source, service
 from assistant.settings import Serving
 from tests.api.client import LOG, run, until
 
@@ -84,6 +87,47 @@ def test_run_small_text_is_done_in_a_worker_once_it_is_ready(runner: Runner, tmp
 
     first, second = run(work())
     assert first == second != os.getpid()
+
+
+def test_analysed_large_run_of_a_session_is_done_in_a_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    material, question = service().read([Source("a.log", LOG.encode())]), "Where does the time go?"
+    here = jobs.analyse(material, question, language="en")
+    app = FastAPI()
+    app.state.runner = limited(large_bytes=1)
+
+    def forbidden(*_: object, **__: object) -> None:
+        raise AssertionError("analysed in the server's own process")
+
+    monkeypatch.setattr(Service, "explain", forbidden)
+    try:
+        there = run(analysed(app, material, question, language="en", state=None))
+        follow_up = run(analysed(app, material, "why?", language="en", state=there.state))
+    finally:
+        app.state.runner.close()
+    timed = {"usage": None}
+    assert {**there.answer.to_json(), **timed} == {**here.answer.to_json(), **timed}
+    assert there.answer.answer
+    assert follow_up.answer.intent != "out_of_scope"
+
+
+def test_analysed_while_too_many_jobs_wait_comes_later_and_is_not_refused() -> None:
+    material = service().read([Source("a.log", LOG.encode())])
+    app, refused = FastAPI(), []
+
+    class Full(Runner):
+        async def run(self, function: Any, /, *args: Any, weight: int = 0, **keywords: Any) -> Any:
+            if not refused:
+                refused.append(function)
+                raise Busy(0)
+            return await super().run(function, *args, weight=weight, **keywords)
+
+    app.state.runner = Full(SERVING)
+    try:
+        found = run(analysed(app, material, "", language="zh", state=None))
+    finally:
+        app.state.runner.close()
+    assert refused == [jobs.analyse]
+    assert found.answer.language == "zh"
 
 
 def test_run_closure_is_done_in_a_thread_whatever_its_weight(runner: Runner) -> None:

@@ -12,17 +12,18 @@ import contextlib
 import json
 import logging
 import time
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Final, TypeVar
+from typing import Any, Final, Protocol, TypeVar
 
 import orjson
 
+from assistant.ask import State
 from assistant.ask.carried import state_from_json, state_to_json
 from assistant.model import AssistantError
-from assistant.service.facade import Explained, service
+from assistant.service.facade import Explained, Material, service
 from assistant.service.sessions.attaching import Runs, listed
 from assistant.service.sessions.conversing import Messages
 from assistant.service.sessions.errors import DatabaseBusy, DatabaseUnavailable, RunNotFound
@@ -47,6 +48,22 @@ MOST_CALLS: Final = 256
 
 #: What a listener is told: number, kind, data.
 Told = tuple[int, str, Any]
+
+
+class Analyse(Protocol):
+    """The offline engine's answer, made off the event loop: where, is for those to say who serve."""
+
+    def __call__(
+        self, material: Material, question: str, *, language: str, state: State | None
+    ) -> Awaitable[Explained]:
+        """The answer to ``question``; a question that stands in the log is none."""
+
+
+async def in_thread(material: Material, question: str, *, language: str, state: State | None) -> Explained:
+    """The offline engine's answer, made in a thread of this process."""
+    return await asyncio.to_thread(
+        service().explain, material, question, language=language, engine="offline", state=state, own_question=False
+    )
 
 
 @dataclass
@@ -86,13 +103,17 @@ class Answering:
         runs: the tables.
         library: parsed logs.
         pool: threads for the database, apart from those that compute.
+        analyse: makes the offline engine's answers.
     """
 
-    def __init__(self, messages: Messages, runs: Runs, library: Library, pool: ThreadPoolExecutor) -> None:
+    def __init__(
+        self, messages: Messages, runs: Runs, library: Library, pool: ThreadPoolExecutor, analyse: Analyse = in_thread
+    ) -> None:
         self.messages = messages
         self.runs = runs
         self.library = library
         self.pool = pool
+        self.analyse = analyse
         self.jobs: dict[str, Job] = {}
         self.closing = False
         self.calls = 0
@@ -241,9 +262,11 @@ class Answering:
                 state = state_from_json(json.loads(work.state), engine.resolver.library.get)
             except AssistantError:  # of another version: the question is answered without what came before
                 log.info("a state of another version was left out", extra={"message_id": job.message})
+        offline = await self.analyse(material, asked.question, language=asked.lang, state=state)
         stream = engine.stream(
-            material, asked.question, language=asked.lang, engine=asked.engine, state=state, own_question=False
-        )
+            material, asked.question, language=asked.lang, engine=asked.engine, state=state, own_question=False,
+            explained=offline,
+        )  # fmt: skip
         explained: Explained | None = None
         try:
             async for event in stream:

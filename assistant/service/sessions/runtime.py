@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Final
 
 from assistant.model import AssistantError
-from assistant.service.sessions.answering import Answering
+from assistant.service.sessions.answering import Analyse, Answering, in_thread
 from assistant.service.sessions.attaching import Runs
 from assistant.service.sessions.conversing import Messages
 from assistant.service.sessions.database import Database, database_url
@@ -34,12 +34,13 @@ class SessionService:
 
     Args:
         chosen: which database, what is kept, how much memory.
+        analyse: makes the offline engine's answers.
 
     Raises:
         DatabaseMisconfigured: the address cannot be used.
     """
 
-    def __init__(self, chosen: Settings) -> None:
+    def __init__(self, chosen: Settings, analyse: Analyse = in_thread) -> None:
         self.storing = chosen.storing
         self.me = new_name()
         self.database = Database(database_url(self.storing.database_url, chosen.data_dir))
@@ -48,7 +49,7 @@ class SessionService:
         self.messages = Messages(self.database, self.me)
         self.library = Library(self.runs, self.storing.cache_bytes)
         self.pool = ThreadPoolExecutor(THREADS, thread_name_prefix="database")
-        self.answering = Answering(self.messages, self.runs, self.library, self.pool)
+        self.answering = Answering(self.messages, self.runs, self.library, self.pool, analyse)
         self._tending: asyncio.Task[None] | None = None
         self._closed = False
 
