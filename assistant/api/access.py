@@ -246,8 +246,10 @@ def needs(scope: str) -> Callable[[Request], Caller]:
 
 def _lacks(scope: str) -> ApiError:
     return ApiError(
-        403, "scope_missing", f"这个密钥没有 {scope} 权限。", f"This key lacks the scope {scope}.", scope=scope
-    )
+        403, "scope_missing", f"这个密钥没有 {scope} 权限，请换一个有此权限的密钥。",
+        f"This key lacks the scope {scope}: use one that has it (metric-assistant keys new NAME --scope {scope}).",
+        scope=scope,
+    )  # fmt: skip
 
 
 def _shown_key(request: Request) -> str:

@@ -53,7 +53,8 @@ async def respond(request: Request, body: BaseModel, sources: Sequence[Source], 
     linger = request.app.state.settings.serving.resume_seconds if key else 0.0
     kept: Kept = request.app.state.kept
     asked = Entry(name, who, fingerprint, linger)
-    entry = kept.begin(place, asked, _work(live, measures, _folder(request)), key=key)
+    shared = "\0".join([who, request.url.path, key]) if key else ""
+    entry = kept.begin(place, asked, _work(live, measures, _folder(request)), key=key, shared=shared)
     if entry is asked:
         request.scope["state"].pop("folder", None)  # the work removes it, it may go on longer than the request
     headers = {"x-stream-id": entry.name}

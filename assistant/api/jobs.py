@@ -144,7 +144,10 @@ def parse(sources: Sequence[Source], lang: str = "auto", *, events: bool = False
     with timed(stages, "parse"):
         material = read(sources)
     if not material.runs:
-        raise InputError(zh="文本里没有任何指标。", en="The text holds no metric.")
+        raise InputError(
+            zh="文本里没有任何指标。请确认这是训练日志。",
+            en="The text holds no metric. Check that it is a training log.",
+        )
     language = lang if lang in {"zh", "en"} else material.language or settings().lang
     with timed(stages, "write"):
         document = {"runs": [run.to_json(language) for run in material.runs]}

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import OrderedDict
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncGenerator, Callable, Coroutine
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,6 +40,7 @@ class Entry:
 
     def __init__(self, name: str, owner: str, fingerprint: bytes, linger: float) -> None:
         self.name, self.owner, self.fingerprint, self.linger = name, owner, fingerprint, linger
+        self.shared = ""
         self.items: list[Item] = []
         self.reply: Reply | None = None
         self.error: BaseException | None = None
@@ -139,6 +140,7 @@ class Kept:
         self.most_bytes, self.seconds = most_bytes, seconds
         self._entries: OrderedDict[str, Entry] = OrderedDict()
         self._names: dict[str, str] = {}
+        self._asked: dict[str, dict[str, Entry]] = {}  # owner, route and key → place → entry
 
     def find(self, name: str, owner: str) -> Entry | None:
         """A stream by its id or ``Idempotency-Key``, if it is the caller's."""
@@ -149,28 +151,41 @@ class Kept:
         return None
 
     def begin(
-        self, place: str, entry: Entry, work: Callable[[Entry], Coroutine[Any, Any, Reply | None]], *, key: str = ""
-    ) -> Entry:
+        self, place: str, entry: Entry, work: Callable[[Entry], Coroutine[Any, Any, Reply | None]], *, key: str = "",
+        shared: str = "",
+    ) -> Entry:  # fmt: skip
         """The entry that a place has; the given one, and its work begun, where it has none.
 
+        Args:
+            place: what a repeat of this request would have too.
+            entry: for the reply.
+            work: makes it.
+            key: the caller's name for it.
+            shared: what places have in common that may only be taken by one request, in whatever form it is answered.
+
         Raises:
-            ApiError: 422, another request was made under the same place.
+            ApiError: 422, another request was made under the same place or with what it shares.
         """
         self._tidy()
         found = self._entries.get(place)
-        if found is not None:
-            if found.fingerprint != entry.fingerprint:
+        beside = self._asked.get(shared, {}) if shared else {}
+        for other in (*([found] if found is not None else []), *beside.values()):
+            if other.fingerprint != entry.fingerprint:
                 raise ApiError(
                     422, "idempotency_mismatch",
                     "这个 Idempotency-Key 已用于另一个请求：请换一个。",
                     "This Idempotency-Key was used for another request: take a new one.",
                 )  # fmt: skip
+        if found is not None:
             if not (found.done and found.error is not None):
                 return found
+            self._drop(place)
         self._entries[place] = entry
-        self._entries.move_to_end(place)
         if key:
             self._names[entry.name] = key
+        if shared:
+            entry.shared = shared
+            self._asked.setdefault(shared, {})[place] = entry
         entry.task = asyncio.get_running_loop().create_task(self._run(place, entry, work))
         entry.task.add_done_callback(entry.ended)
         return entry
@@ -187,8 +202,13 @@ class Kept:
 
     def _drop(self, place: str) -> None:
         entry = self._entries.pop(place, None)
-        if entry is not None:
-            self._names.pop(entry.name, None)
+        if entry is None:
+            return
+        self._names.pop(entry.name, None)
+        beside = self._asked.get(entry.shared, {})
+        beside.pop(place, None)
+        if not beside:
+            self._asked.pop(entry.shared, None)
 
     def _tidy(self) -> None:
         """Lets go what is too old or too much; never what is under way."""
@@ -216,9 +236,3 @@ def place_of(event_id: str) -> tuple[str, int]:
     """Stream and number of a ``Last-Event-ID``; an empty name where it is none of ours."""
     name, _, number = event_id.strip().rpartition("-")
     return (name, int(number)) if name and number.isdecimal() and len(number) < 10 else ("", 0)
-
-
-async def as_items(events: AsyncIterator[tuple[str, str]]) -> AsyncGenerator[Item]:
-    """Events without an id."""
-    async for name, data in events:
-        yield name, data, None

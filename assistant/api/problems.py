@@ -100,7 +100,9 @@ def invalid(request: Request, errors: Any) -> JSONResponse:
         for item in list(errors)[:_MOST_PLACES]
     ]
     detail = "; ".join(f"{place['where']}: {place['message']}" for place in places[:3])
-    return problem(request, 422, "invalid_request", f"{detail}. See /docs for the body.", errors=places)
+    chinese = language_of_request(request) == "zh"
+    detail = f"请求不合要求：{detail}。格式见 /docs。" if chinese else f"{detail}. See /docs for what it takes."
+    return problem(request, 422, "invalid_request", detail, errors=places)
 
 
 def install(app: FastAPI) -> None:

@@ -11,8 +11,9 @@ import asyncio
 import shutil
 import tempfile
 import zlib
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import suppress
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -49,7 +50,7 @@ async def read_request(request: Request, model: type[M], *, field: str = "text")
         field: the field of the model that holds a text to read as a log; it becomes the first source, when not empty.
 
     Returns:
-        The body, and the sources: the field's text first (named as the model's ``name`` says, else ``stdin``), then
+        The body, and the sources: the field's text first (named as the model's ``name`` says, else ``log``), then
         the files in their order. ``content`` is a path where a text is large; the file lives as long as the request.
         The model's field is left empty where its text is large.
 
@@ -128,7 +129,10 @@ def _unpacker(encoding: str) -> Callable[[bytes], Iterator[bytes]]:
 
 
 def _damaged(kind: str) -> ApiError:
-    return ApiError(400, "body_damaged", f"{kind} 数据已损坏或不完整。", f"The {kind} data are damaged or incomplete.")
+    return ApiError(
+        400, "body_damaged", f"{kind} 数据已损坏或不完整，请重新压缩后发送。",
+        f"The {kind} data are damaged or incomplete: pack and send them again.",
+    )  # fmt: skip
 
 
 class _Gunzip:
@@ -223,8 +227,12 @@ def _loaded(data: bytes) -> Any:
     try:
         return orjson.loads(data)
     except orjson.JSONDecodeError as error:
-        where = ("body", error.pos)
-    raise RequestValidationError([{"type": "json_invalid", "loc": where, "msg": "JSON decode error", "input": {}}])
+        where, why = ("body", error.pos), f"not valid JSON ({error.msg}, line {error.lineno}, column {error.colno})"
+    try:
+        data.decode()
+    except UnicodeDecodeError as error:
+        where, why = ("body", error.start), "not UTF-8: send the JSON as UTF-8, or the log as a file of a form"
+    raise RequestValidationError([{"type": "json_invalid", "loc": where, "msg": why, "input": {}}])
 
 
 def validated(model: type[M], content: Any) -> M:
@@ -234,14 +242,31 @@ def validated(model: type[M], content: Any) -> M:
         RequestValidationError: it does not fit.
     """
     try:
-        return model.model_validate(content)
+        body = model.model_validate(content)
     except ValidationError as error:
-        found = error.errors(include_url=False, include_context=False, include_input=False)
+        found: Any = error.errors(include_url=False, include_context=False, include_input=False)
+    else:
+        found = _slips(model, content)
+        if not found:
+            return body
     raise RequestValidationError([{**item, "loc": ("body", *item["loc"])} for item in found])
 
 
+def _slips(model: type[BaseModel], content: Any) -> list[dict[str, Any]]:
+    """Members that are nearly one of the model's that is not there; whatever else is unknown is let pass."""
+    if not isinstance(content, dict) or model.model_config.get("extra") == "allow":
+        return []
+    lacking = [name for name in model.model_fields if name not in content]
+    slips = []
+    for name in [name for name in content if name not in model.model_fields][:MOST_FIELDS]:
+        near = get_close_matches(name[:LONGEST_NAME], lacking, 1, cutoff=0.75)
+        if near:
+            slips.append({"type": "extra_forbidden", "loc": (name,), "msg": f"unknown; did you mean {near[0]}?"})
+    return slips
+
+
 def _name_of(body: BaseModel) -> str:
-    return str(getattr(body, "name", "") or "stdin")
+    return str(getattr(body, "name", "") or "log")
 
 
 class Spool:
@@ -397,8 +422,3 @@ def weight_of(sources: list[Source]) -> int:
         content = source.content
         size += content.stat().st_size if isinstance(content, Path) else len(content)
     return size
-
-
-async def stream_of(data: bytes) -> AsyncIterator[bytes]:
-    """Bytes as a stream of one part."""
-    yield data

@@ -50,8 +50,12 @@ def install_command(arguments: argparse.Namespace) -> int:
     from assistant.mcp.install.clients import clients, cursor_link, own_command, vscode_link
 
     client = clients()[arguments.client]
+    roots = [Path(root).expanduser().resolve() for root in arguments.roots]
+    for root in roots:
+        if not root.is_dir():
+            raise InputError(zh=f"--root：没有文件夹 {root}。", en=f"--root: there is no folder {root}.")
     command = [arguments.program] if arguments.program else own_command()
-    server = client.server(command, [str(Path(root).expanduser().resolve()) for root in arguments.roots])
+    server = client.server(command, list(map(str, roots)))
     if arguments.link:
         links = {"cursor": cursor_link, "vscode": vscode_link}
         if client.name not in links:
@@ -78,7 +82,7 @@ def install_command(arguments: argparse.Namespace) -> int:
 
 
 def _texts(arguments: argparse.Namespace) -> list[tuple[Path, str]]:
-    """Files beside the configuration: the skill, the rule."""
+    """Files beside the configuration: the skill, the rule; to undo, where neither is named, those that are there."""
     from assistant.mcp.install.clients import clients, resolved
     from assistant.resources import data_folder
 
@@ -87,8 +91,10 @@ def _texts(arguments: argparse.Namespace) -> list[tuple[Path, str]]:
     wanted: list[tuple[bool, Any, str]] = [
         (arguments.skill, client.skill, "SKILL.md"), (arguments.rule, client.rule, "metric-assistant.mdc"),
     ]  # fmt: skip
+    all_of_it = arguments.undo and not (arguments.skill or arguments.rule)
     for wish, places, name in wanted:
-        if not wish:
+        there = all_of_it and arguments.scope in places and resolved(places[arguments.scope], Path.cwd()).exists()
+        if not (wish or there):
             continue
         if arguments.scope not in places:
             raise InputError(

@@ -19,7 +19,8 @@ _SHOWN = 80
 
 
 def checked(name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments of a tool, those that are null left out.
+    """The arguments of a tool as its function takes them: without those that are null, a step's number as text, a
+    single text where a list may be given as a list.
 
     Args:
         name: of a tool that exists.
@@ -33,7 +34,14 @@ def checked(name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
     if error is not None:
         zh, en = _told(name, given, error)
         raise InputError(zh=f"{name}：{zh}", en=f"{name}: {en}")
-    return given
+    properties = by_name()[name]["inputSchema"]["properties"]
+    return {key: _plain(value, properties[key].get("type")) for key, value in given.items()}
+
+
+def _plain(value: Any, types: Any) -> Any:
+    if isinstance(value, str) and isinstance(types, list) and "array" in types:
+        return [value]
+    return str(value) if isinstance(value, int) and types == ["string", "integer"] else value
 
 
 @lru_cache(maxsize=32)
@@ -66,7 +74,8 @@ def _told(name: str, given: Mapping[str, Any], error: ValidationError) -> tuple[
         listed = ", ".join(map(str, allowed))
         return f"{where} 不能是 {shown}，可以是：{listed}。", f"{where} cannot be {shown}; it is one of {listed}."
     if error.validator == "type":
-        return f"{where} 的类型应为 {allowed}，收到 {shown}。", f"{where} must be of type {allowed}, got {shown}."
+        zh, en = (joint.join([allowed] if isinstance(allowed, str) else allowed) for joint in (" 或 ", " or "))
+        return f"{where} 的类型应为 {zh}，收到 {shown}。", f"{where} must be of type {en}, got {shown}."
     if error.validator in {"maxLength", "maxItems"}:
         return f"{where} 太长：最多 {allowed}。", f"{where} is too long: at most {allowed}."
     if error.validator in {"minimum", "maximum"}:

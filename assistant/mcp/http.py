@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 PATH = "/mcp"
-METHODS = ("GET", "POST", "DELETE")
+#: No session is kept, so that there is nothing to listen to (GET) or to end (DELETE): 405, as the protocol has it.
+METHODS = ("POST",)
 
 
 def mount(app: Any, roots: Sequence[Path] = ()) -> None:

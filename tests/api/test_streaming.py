@@ -139,6 +139,15 @@ def test_idempotency_key_for_another_request_is_refused(client: Client) -> None:
     assert client.post("/parse", json={"text": LOG}, headers=headers).status_code == 200  # another route
 
 
+def test_idempotency_key_for_another_request_is_refused_in_any_form(client: Client) -> None:
+    headers = {"idempotency-key": "any form"}
+    assert client.post("/explain", json=BODY, headers=headers).status_code == 200
+    reply = client.post("/explain", json={**BODY, "question": "another?"}, headers={**headers, **EVENTS})
+    assert (reply.status_code, reply.json()["code"]) == (422, "idempotency_mismatch")
+    assert client.post("/explain", json=BODY, headers={**headers, **EVENTS}).status_code == 200
+    assert client.post("/explain", json=BODY, headers=headers).headers["idempotent-replayed"] == "true"
+
+
 def test_idempotency_key_after_an_error_is_free_again(client: Client) -> None:
     headers = {"idempotency-key": "three"}
     assert client.post("/parse", json={"text": "nothing"}, headers=headers).status_code == 422

@@ -123,6 +123,28 @@ def test_read_request_bad_body_is_a_problem(
     assert reply.headers["content-type"] == "application/problem+json"
 
 
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b'{"text": "a",}', "not valid JSON"),
+        (b'{"text":\n"a" "b"}', "line 2, column 5"),
+        ('{"text": "损失"}'.encode("gbk"), "not UTF-8"),
+        (b'{"text": "step:1 - a:1", "questoin": "x"}', "body.questoin: unknown; did you mean question?"),
+    ],
+)
+def test_read_request_bad_body_is_told_what_to_mend(client: Client, content: bytes, said: str) -> None:
+    for accepted, tail in (("en", "See /docs"), ("zh-CN", "格式见 /docs")):
+        reply = client.post("/explain", content=content, headers={**JSON, "accept-language": accepted})
+        assert reply.status_code == 422
+        assert said in reply.json()["detail"]
+        assert tail in reply.json()["detail"]
+
+
+def test_read_request_unknown_member_that_is_near_none_is_let_pass(client: Client) -> None:
+    body = {"text": LOG, "question": "GPUs?", "lang": "en", "stream": False, "questions": "another field"}
+    assert client.post("/explain", json=body).status_code == 200
+
+
 def test_read_request_large_body_that_is_no_json_is_a_problem(client: Client) -> None:
     reply = client.post("/parse", content=b'{"text": "' + b"x" * 2 * SPOOL, headers=JSON)
     assert (reply.status_code, reply.headers["content-type"]) == (422, "application/problem+json")

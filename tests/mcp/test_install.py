@@ -192,7 +192,7 @@ def test_cli_install_writes_prints_and_undoes(
     assert capsys.readouterr().out.count(": written") == 3
     cli("--client", "cursor", "--scope", "project", "--print")
     assert json.loads(capsys.readouterr().out)["mcpServers"][NAME]["args"] == ["mcp"]
-    cli("--client", "cursor", "--scope", "project", "--rule", "--skill", "--undo", "--lang", "zh")
+    cli("--client", "cursor", "--scope", "project", "--undo", "--lang", "zh")
     assert capsys.readouterr().out.count("已删除") == 3
     assert not list(tmp_path.rglob("*.md*")) + list(tmp_path.rglob("*.json"))
 
@@ -202,6 +202,7 @@ def test_cli_install_writes_prints_and_undoes(
     [
         ["--client", "windsurf", "--scope", "project"], ["--client", "windsurf", "--skill"],
         ["--client", "zed", "--link"], ["--client", "cursor", "--rule"],
+        ["--client", "cursor", "--root", "/no/such/folder"],
     ],
 )  # fmt: skip
 def test_cli_install_that_is_not_possible_says_so_and_writes_nothing(

@@ -115,6 +115,25 @@ def test_diagnose_holds_no_threshold_findings() -> None:
     assert not any(rule.startswith("threshold") for rule in rules[1])
 
 
+@pytest.mark.parametrize(
+    ("name", "plain", "strict"),
+    [
+        ("compare_steps", {"first": 1, "second": 3, "metrics": "actor/entropy"},
+         {"first": "1", "second": "3", "metrics": ["actor/entropy"]}),
+        ("parse_metrics", {"metrics": "actor/entrop*", "steps": 2}, {"metrics": ["actor/entrop*"], "steps": "2"}),
+        ("check_thresholds", {"thresholds": "actor/ppo_kl < 1e-9"}, {"thresholds": ["actor/ppo_kl < 1e-9"]}),
+    ],
+)  # fmt: skip
+def test_checked_plain_values_are_taken_as_what_they_stand_for(
+    name: str, plain: dict[str, Any], strict: dict[str, Any]
+) -> None:
+    assert checked(name, plain) == strict
+    told = [reply(name, text=LOG, detail="full", **arguments) for arguments in (plain, strict)]
+    for one in told:
+        one |= {"log": None, "usage": None}
+    assert told[0] == told[1]
+
+
 def test_compare_steps_two_logs_are_two_runs() -> None:
     other = LOG.replace("actor/entropy:", "actor/entropy:1")
     found = reply("compare_steps", text=LOG, other_text=other, metrics=["actor/entropy"], detail="standard")
