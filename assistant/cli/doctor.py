@@ -27,26 +27,30 @@ def add_doctor_parser(commands: Any) -> None:
 
 def doctor_command(arguments: argparse.Namespace) -> int:
     """``doctor``: exit status 0 if everything that is asked for works, else 3."""
-    from assistant.service.doctor import examine
+    from assistant.service.doctor import PARTS, examine
     from assistant.service.terminal_words import say
 
     language = message_language("", arguments)
-    parts = examine(language, lambda: _clipboard(language))
-    broken = [part for part in parts if part.state == "missing"]
+    found = examine(language, lambda: _clipboard(language))
     if arguments.format == "json":
+        parts = list(found)
+        broken = [part for part in parts if part.state == "missing"]
         document = {
             "ok": not broken,
             "parts": [{"name": part.name, "state": part.state, "text": part.text} for part in parts],
         }
         write_json(document, sys.stdout)
         return UNREACHABLE if broken else 0
-    names = {part.name: say(f"doctor.name_{part.name}", language) for part in parts}
+    names = {name: say(f"doctor.name_{name}", language) for name in PARTS}
     width = max(columns(name) for name in names.values())
-    for part in parts:
+    parts = []
+    for part in found:
+        parts.append(part)
         name = names[part.name]
         head = f"{MARKS[part.state]} {name}{' ' * (width - columns(name))}  "
-        print("\n".join(wrapped(part.text, head, " " * (width + 4))))
+        print("\n".join(wrapped(part.text, head, " " * (width + 4))), flush=True)
     print()
+    broken = [part for part in parts if part.state == "missing"]
     if broken:
         print(say("doctor.broken", language, n=len(broken)))
     else:

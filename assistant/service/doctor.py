@@ -30,6 +30,11 @@ RANKS: Final = (
     "https://openaipublic.blob.core.windows.net/encodings/cl100k_base.tiktoken",
 )
 QUERY: Final = "KL divergence"
+#: What is looked at, in the order in which it is told.
+PARTS: Final = (
+    "python", "packages", "extras", "cards", "cache", "data", "search", "chroma", "database", "model", "tokens",
+    "clipboard", "webhooks",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,15 +52,14 @@ class Part:
     text: str
 
 
-def examine(language: str, clipboard: Callable[[], tuple[str, str]]) -> tuple[Part, ...]:
-    """Looks at everything; what fails is told, nothing raises.
+def examine(language: str, clipboard: Callable[[], tuple[str, str]]) -> Iterator[Part]:
+    """Looks at one thing after the other, some of which take seconds; what fails is told, nothing raises.
 
     Args:
         language: of the texts.
         clipboard: the program that reads it, or else what to do to have one.
     """
     doctor = _Doctor(language)
-    parts = []
     for name, look in doctor.looks(clipboard):
         try:
             state, text = look()
@@ -63,8 +67,7 @@ def examine(language: str, clipboard: Callable[[], tuple[str, str]]) -> tuple[Pa
             state, text = "missing", error.message("zh" if language == "zh" else "en")
         except Exception as error:  # a doctor that dies of what it finds is of no use
             state, text = "missing", f"{type(error).__name__}: {error}"
-        parts.append(Part(name, state, text))
-    return tuple(parts)
+        yield Part(name, state, text)
 
 
 Look = Callable[[], tuple[State, str]]
@@ -76,19 +79,14 @@ class _Doctor:
 
     def looks(self, clipboard: Callable[[], tuple[str, str]]) -> Iterator[tuple[str, Look]]:
         """The parts in the order in which they are told."""
-        yield "python", self._python
-        yield "packages", self._packages
-        yield "extras", self._extras
-        yield "cards", self._cards
-        yield "cache", lambda: self._folder(cache_folder(), "XDG_CACHE_HOME")
-        yield "data", lambda: self._folder(settings().data_dir, "ASSISTANT_DATA_DIR")
-        yield "search", self._search
-        yield "chroma", self._chroma
-        yield "database", self._database
-        yield "model", self._model
-        yield "tokens", self._tokens
-        yield "clipboard", lambda: self._clipboard(clipboard)
-        yield "webhooks", self._webhooks
+        looks: tuple[Look, ...] = (
+            self._python, self._packages, self._extras, self._cards,
+            lambda: self._folder(cache_folder(), "XDG_CACHE_HOME"),
+            lambda: self._folder(settings().data_dir, "ASSISTANT_DATA_DIR"),
+            self._search, self._chroma, self._database, self._model, self._tokens,
+            lambda: self._clipboard(clipboard), self._webhooks,
+        )  # fmt: skip
+        return zip(PARTS, looks, strict=True)
 
     def _say(self, key: str, **values: Any) -> str:
         return say(f"doctor.{key}", self._language, **values)

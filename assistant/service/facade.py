@@ -311,8 +311,11 @@ class Service:
 
         Raises:
             UnknownMetric: none; the message lists the nearest names.
+            InputError: the name is empty or too long.
         """
         _check_length(name)
+        if not name.strip():
+            raise InputError(zh="请给出指标名，例如 actor/ppo_kl。", en="Name a metric, such as actor/ppo_kl.")
         found = self.resolver.name(name, framework)
         if found:
             return [resolution.card for resolution in found]
