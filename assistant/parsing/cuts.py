@@ -8,7 +8,7 @@ from typing import Final
 
 from assistant.model.run import Missing, Note
 from assistant.parsing.frameworks import is_validation
-from assistant.parsing.kept import AnyRow
+from assistant.parsing.kept import AnyRow, own_rows
 
 KNOWN_LIMIT: Final = 4096
 """Length at which Ray workers' terminals cut a line of standard output (characters)."""
@@ -30,7 +30,7 @@ def find_missing(rows: Sequence[AnyRow]) -> list[Missing]:
     Returns:
         For each cut row the half cell first, then one entry a metric in the log's order of keys.
     """
-    if not any(row.cut or row.bad for row in rows):
+    if not any(row.cut or row.bad for _, row in own_rows(rows)):
         return []
     order: dict[str, int] = {}
     kinds = Counter(row.keys() for row in rows)
@@ -77,7 +77,7 @@ def _lost_keys(row: AnyRow, shapes: Sequence[tuple[str, ...]], *, begun: bool) -
 
 def cut_notes(rows: Sequence[AnyRow], missing: Sequence[Missing]) -> list[Note]:
     """One note that names the cut rows, if there are any."""
-    cut = [row for row in rows if row.cut]
+    cut = [row for _, row in own_rows(rows) if row.cut]
     if not cut:
         return []
     steps = ", ".join(str(row.step) for row in cut[:12]) + (" …" if len(cut) > 12 else "")

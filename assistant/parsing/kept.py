@@ -8,13 +8,15 @@ keys in the same order). What comes later and needs to change a row turns it int
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Mapping, MutableSequence, Sequence
-from itertools import groupby, repeat
+from collections.abc import Callable, Iterator, Mapping, MutableSequence, Sequence
+from contextlib import suppress
+from itertools import groupby, islice, repeat
+from operator import itemgetter
 from struct import Struct
 from types import MappingProxyType
 from typing import Any, Final, Literal, overload
 
-from assistant.model.run import Column, Missing, Number
+from assistant.model.run import Missing, Number
 from assistant.parsing.table import Row
 
 Store = MutableSequence[Any]
@@ -142,7 +144,11 @@ _LOOSE: Final = -1
 
 
 class Rows(MutableSequence[AnyRow]):
-    """A list of rows in which one that was read quickly takes 28 bytes; its object is made when it is looked at."""
+    """A list of rows in which one that was read quickly takes 28 bytes; its object is made when it is looked at.
+
+    What is asked of all rows is answered from the arrays: an object for each of many rows takes longer than to read
+    its line.
+    """
 
     __slots__ = ("_kind_of", "_kinds", "_lines", "_loose", "_of", "_places", "_steps")
 
@@ -219,6 +225,69 @@ class Rows(MutableSequence[AnyRow]):
         for held, number in zip((self._of, self._steps, self._lines, self._places), self._coded(value), strict=True):
             held.insert(index, number)
 
+    def own(self) -> Iterator[tuple[int, Row]]:
+        """The rows with values of their own, and their indexes."""
+        if not self._loose:
+            return
+        at = -1
+        with suppress(ValueError):  # none is left
+            while True:
+                at = self._of.index(_LOOSE, at + 1)
+                yield at, self._loose[self._places[at]]
+
+    def is_kept(self) -> bool:
+        """Whether the values of any row lie in a shape."""
+        return any(kind != _LOOSE for kind in self._of)
+
+    def steps(self) -> array[int]:
+        """The step of each row."""
+        steps = self._steps[:]
+        for at, row in self.own():
+            steps[at] = row.step
+        return steps
+
+    def lines(self) -> array[int]:
+        """The line on which each row begins."""
+        lines = self._lines[:]
+        for at, row in self.own():
+            lines[at] = row.line
+        return lines
+
+    def keys(self, end: int) -> list[tuple[str, ...]]:
+        """The metrics of the rows before an index, each sequence of them once, as they first appear."""
+        firsts = [(at, self._kinds[kind][1].keys) for kind, at in self._firsts(end).items()]
+        firsts += [(at, row.keys()) for at, row in self.own() if at < end]
+        return list(dict.fromkeys(keys for _, keys in sorted(firsts)))
+
+    def spans(self) -> dict[str | None, tuple[int, int]]:
+        """The first and the last row of each process, in the order in which they first appear."""
+        lasts = dict(zip(self._of, range(len(self)), strict=True))
+        found = [(first, lasts[kind], self._kinds[kind][0]) for kind, first in self._firsts(len(self)).items()]
+        found += [(at, at, row.tag) for at, row in self.own()]
+        spans: dict[str | None, tuple[int, int]] = {}
+        for first, last, tag in sorted(found, key=itemgetter(0)):
+            known = spans.get(tag, (first, last))
+            spans[tag] = (known[0], max(known[1], last))
+        return spans
+
+    def _firsts(self, end: int) -> dict[int, int]:
+        """The first row of each kind of rows before an index."""
+        backward = islice(reversed(self._of), len(self) - end, None)
+        firsts = dict(zip(backward, range(end - 1, -1, -1), strict=True))
+        firsts.pop(_LOOSE, None)
+        return firsts
+
+    def stretches(self) -> Iterator[tuple[Shape | None, int, int]]:
+        """Rows of one kind that follow each other, as ``(shape, begin, end)``; a row of its own is one by itself."""
+        begin = 0
+        for kind, members in groupby(self._of):
+            end = begin + len(list(members))
+            if kind == _LOOSE:
+                yield from ((None, at, at + 1) for at in range(begin, end))
+            else:
+                yield self._kinds[kind][1], begin, end
+            begin = end
+
 
 def loosen(rows: MutableSequence[AnyRow], index: int) -> Row:
     """The row at an index, to be changed."""
@@ -228,120 +297,31 @@ def loosen(rows: MutableSequence[AnyRow], index: int) -> Row:
     return row
 
 
-def kinds_of(rows: Iterable[AnyRow]) -> list[tuple[str, ...]]:
-    """The metrics of rows, each sequence of them once, in the order in which they first appear."""
-    shared = {id(keys): keys for keys in (row.keys() for row in rows)}  # the rows of a shape have one and the same
-    return list(dict.fromkeys(shared.values()))
+def own_rows(rows: Sequence[AnyRow]) -> Iterator[tuple[int, Row]]:
+    """The rows with values of their own, and their indexes."""
+    if isinstance(rows, Rows):
+        return rows.own()
+    return ((at, row) for at, row in enumerate(rows) if isinstance(row, Row))
 
 
-def _shape_of(row: AnyRow) -> Shape | None:
-    return row.shape if isinstance(row, KeptRow) else None
+def steps_of(rows: Sequence[AnyRow]) -> Sequence[int]:
+    """The step of each row, as a new sequence."""
+    return rows.steps() if isinstance(rows, Rows) else [row.step for row in rows]
 
 
-def fill_columns(rows: Sequence[AnyRow]) -> dict[str, Column]:
-    """The columns of rows, keys in the order in which they first appear.
+def lines_of(rows: Sequence[AnyRow]) -> Sequence[int]:
+    """The line on which each row begins, as a new sequence."""
+    return rows.lines() if isinstance(rows, Rows) else [row.line for row in rows]
 
-    Columns with the same rows share the sequences of rows and lines. The shapes' columns are used up.
+
+def kinds_of(rows: Sequence[AnyRow], end: int | None = None) -> list[tuple[str, ...]]:
+    """The metrics of rows, each sequence of them once, in the order in which they first appear.
+
+    Args:
+        rows: any.
+        end: only those before this index are looked at.
     """
-    keys: dict[str, list[Shape]] = {}
-    loose: dict[str, list[int]] = {}
-    shapes: dict[int, Shape] = {}
-    pieces: list[tuple[Shape | None, int, int]] = []
-    index = 0
-    for shape, members in groupby(rows, _shape_of):
-        begin = index
-        if shape is None:
-            for row in members:
-                pieces.append((None, index, index + 1))
-                for key in row.values:
-                    keys.setdefault(key, [])
-                    loose.setdefault(key, []).append(index)
-                index += 1
-            continue
-        if id(shape) not in shapes:
-            shapes[id(shape)] = shape
-            shape.flush()
-            _drop(shape)
-            for key in shape.keys:
-                keys.setdefault(key, []).append(shape)
-        first = len(shape.line)
-        shape.line.extend([row.line for row in members])
-        index += len(shape.line) - first
-        shape.at.extend(range(begin, index))
-        pieces.append((shape, first, len(shape.line)))
-    columns: dict[str, Column] = {}
-    merger = _Merger(rows, pieces)
-    for key, held in keys.items():
-        alone = loose.get(key, ())
-        if len(held) == 1 and not alone:
-            shape = held[0]
-            at = shape.keys.index(key)
-            columns[key] = Column(shape.at, shape.columns[at], shape.line)
-            continue
-        columns[key] = merger.merge(key, held, alone)
-    return columns
-
-
-def _drop(shape: Shape) -> None:
-    """Takes the values of rows that left the shape out of its columns."""
-    if not shape.dropped:
-        return
-    places = sorted(shape.dropped, reverse=True)
-    for column in shape.columns:
-        for place in places:
-            del column[place]
-    shape.size -= len(shape.dropped)
-    shape.dropped = set()
-
-
-class _Merger:
-    """Puts a metric's values from several shapes, and from rows of their own, in the order of the rows."""
-
-    def __init__(self, rows: Sequence[AnyRow], pieces: Sequence[tuple[Shape | None, int, int]]) -> None:
-        self.rows = rows
-        self.pieces = pieces
-        self.shared: dict[tuple[tuple[int, ...], tuple[int, ...]], tuple[array[int], array[int]]] = {}
-
-    def merge(self, key: str, held: Sequence[Shape], alone: Sequence[int]) -> Column:
-        """One column.
-
-        Args:
-            key: the metric.
-            held: the shapes that have it.
-            alone: indexes of the rows of their own that have it.
-        """
-        sources = {id(shape): shape.columns[shape.keys.index(key)] for shape in held}
-        mine = set(alone)
-        own = {index: self.rows[index].values[key] for index in alone}
-        codes = {column.typecode if isinstance(column, array) else "" for column in sources.values()}
-        for value in own.values():
-            small = isinstance(value, int) and -(2**63) <= value < 2**63
-            codes.add("d" if isinstance(value, float) else "q" if small else "")
-        code = codes.pop() if len(codes) == 1 else ""
-        values: Store = array(code) if code else []
-        for shape, begin, end in self.pieces:
-            if shape is None:
-                if begin in mine:
-                    values.append(own[begin])
-            elif id(shape) in sources:
-                values.extend(sources[id(shape)][begin:end])
-        for shape in held:  # one column at a time stands in memory twice
-            shape.columns[shape.keys.index(key)] = []
-        lines_differ = any(key in self.rows[index].lines for index in alone)
-        kind = (tuple(sources), tuple(alone))
-        places = self.shared.get(kind)
-        if places is None or lines_differ:
-            at, line = array("q"), array("q")
-            for shape, begin, end in self.pieces:
-                if shape is None:
-                    if begin in mine:
-                        row = self.rows[begin]
-                        at.append(begin)
-                        line.append(row.lines.get(key, row.line))
-                elif id(shape) in sources:
-                    at.extend(shape.at[begin:end])
-                    line.extend(shape.line[begin:end])
-            places = (at, line)
-            if not lines_differ:
-                self.shared[kind] = places
-        return Column(places[0], values, places[1])
+    end = len(rows) if end is None else end
+    if isinstance(rows, Rows):
+        return rows.keys(end)
+    return list(dict.fromkeys(row.keys() for row in islice(rows, end)))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import islice
+from operator import lt
 from typing import TYPE_CHECKING
 
 from assistant.model.run import Column, Missing, Note, Number, Run
@@ -77,16 +78,21 @@ def build_run(
     warnings: Iterable[Note] = (),
     extras: Mapping[str, tuple[Number, int]] | None = None,
     columns: Mapping[str, Column] | None = None,
+    axis: tuple[Sequence[int], Sequence[int]] | None = None,
 ) -> Run:
-    """The run that holds the rows; columns in the order in which the keys first appear, if they are not given."""
+    """The run that holds the rows; columns in the order in which the keys first appear, if they are not given.
+
+    ``axis`` is the step and the line of each row, where they are at hand.
+    """
+    steps, lines = axis or ([row.step for row in rows], [row.line for row in rows])
     return Run(
         id=id,
         name=name,
         format=format,
         framework=framework,
         step_axis=step_axis,
-        steps=tuple(row.step for row in rows),
-        row_lines=tuple(row.line for row in rows),
+        steps=tuple(steps),
+        row_lines=tuple(lines),
         columns=collect_columns(rows) if columns is None else columns,
         missing=tuple(missing),
         warnings=tuple(warnings),
@@ -111,16 +117,21 @@ def collect_columns(rows: Sequence[Row | KeptRow]) -> dict[str, Column]:
 
 def restart_notes(rows: Sequence[Row | KeptRow]) -> list[Note]:
     """A note for each place where the step goes back (at most five, then a count)."""
+    return back_notes([row.step for row in rows], [row.line for row in rows])
+
+
+def back_notes(steps: Sequence[int], lines: Sequence[int]) -> list[Note]:
+    """As :func:`restart_notes`, from the step and the line of each row."""
     notes: list[Note] = []
-    back = [(before.step, after) for before, after in pairwise(rows) if after.step < before.step]
-    for step, row in back[:5]:
+    back = [at for at, falls in enumerate(map(lt, islice(steps, 1, None), steps), 1) if falls]
+    for at in back[:5]:
         notes.append(
             Note(
                 "restart",
-                f"第 {row.line} 行：步数从 {step} 退回到 {row.step}，训练重启过（或粘贴了另一段日志）。",
-                f"Line {row.line}: the step goes back from {step} to {row.step}: "
+                f"第 {lines[at]} 行：步数从 {steps[at - 1]} 退回到 {steps[at]}，训练重启过（或粘贴了另一段日志）。",
+                f"Line {lines[at]}: the step goes back from {steps[at - 1]} to {steps[at]}: "
                 "the training was restarted (or another log was pasted).",
-                row.line,
+                lines[at],
             )
         )
     if len(back) > 5:

@@ -76,11 +76,10 @@ def _of_column(run: Run) -> tuple[Number, int] | None:
 def _of_rows(run: Run, lines: Sequence[str], numbers: Sequence[int]) -> tuple[Number, int] | None:
     """The number behind the step and a slash on the rows' own lines, if it is the same on nearly all of them."""
     stride = max(1, len(run.steps) // _SAMPLE)
-    rows = list(zip(run.steps, run.row_lines, strict=True))[::stride]
     totals: Counter[int] = Counter()
     last: dict[int, int] = {}
     seen = 0
-    for step, number in rows:
+    for step, number in zip(run.steps[::stride], run.row_lines[::stride], strict=True):
         at = bisect_left(numbers, number)
         if at == len(numbers) or numbers[at] != number:
             continue
@@ -93,7 +92,7 @@ def _of_rows(run: Run, lines: Sequence[str], numbers: Sequence[int]) -> tuple[Nu
             totals[total] += 1
             last[total] = number
     fitting = [total for total, count in totals.items() if count >= _MOST_ROWS * seen and _fits(total, run)]
-    if len(run.distinct_steps) < 2 or len(fitting) != 1:
+    if len(fitting) != 1 or len(run.distinct_steps) < 2:
         return None
     return fitting[0], last[fitting[0]]
 

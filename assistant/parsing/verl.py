@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, MutableSequence, Sequence
-from itertools import combinations, islice
+from itertools import combinations
 from typing import Final
 
 from assistant.model.run import Missing, Note, Number, Run
 from assistant.parsing import cuts
 from assistant.parsing.frameworks import detect_framework, is_validation, is_verl_sft
-from assistant.parsing.kept import AnyRow, KeptRow, fill_columns, kinds_of, loosen
+from assistant.parsing.kept import AnyRow, KeptRow, Rows, kinds_of, lines_of, loosen, steps_of
+from assistant.parsing.keptcolumns import fill_columns
 from assistant.parsing.numbers import decimals, same_number
 from assistant.parsing.prose import is_prose
 from assistant.parsing.repair import Document
 from assistant.parsing.segments import Tail
 from assistant.parsing.splitting import earlier
 from assistant.parsing.stepbook import lost_decimals
-from assistant.parsing.table import Reading, Row, build_run, restart_notes
+from assistant.parsing.table import Reading, Row, back_notes, build_run
 from assistant.parsing.verldict import MARK, ValidationDict
 from assistant.parsing.verlscan import Scan, scan_document
 
@@ -112,11 +113,12 @@ def _is_last_cut(scan: Scan, tail: Tail) -> bool:
     if len(scan.rest) > MOST_ASIDES or any(not _is_aside(line) for line in scan.rest):
         return False
     if tail.plain and tail.key is not None:
-        known = [row.values[tail.key] for row in scan.rows[-_MOST_KNOWN - 1 : -1] if tail.key in row.values]
+        recent = (row.values for row in scan.rows[-_MOST_KNOWN - 1 : -1])
+        known = [values[tail.key] for values in recent if tail.key in values]
         if lost_decimals(tail.text, known):
             return True
     keys = scan.rows[-1].keys()
-    shapes = kinds_of(islice(scan.rows, len(scan.rows) - 1))
+    shapes = kinds_of(scan.rows, len(scan.rows) - 1)
     return keys not in shapes and any(len(s) > len(keys) and s[: len(keys)] == keys for s in shapes)
 
 
@@ -124,12 +126,9 @@ def _is_aside(line: str) -> bool:
     return not line.strip() or line.startswith("```") or is_prose(line)
 
 
-def _by_process(rows: MutableSequence[AnyRow]) -> Sequence[MutableSequence[AnyRow]]:
+def _by_process(rows: Rows) -> Sequence[MutableSequence[AnyRow]]:
     """Rows of one run each: by process where processes overlap and contradict each other."""
-    spans: dict[str | None, tuple[int, int]] = {}
-    for at, row in enumerate(rows):
-        first, _ = spans.get(row.tag, (at, at))
-        spans[row.tag] = (first, at)
+    spans = rows.spans()
     if not any(one[0] < other[1] and other[0] < one[1] for one, other in combinations(spans.values(), 2)):
         return [rows]
     by_step: dict[int, dict[str | None, AnyRow]] = {}
@@ -171,7 +170,8 @@ def _finish(rows: MutableSequence[AnyRow], scan: Scan, name: str, index: int, *,
         return None
     missing = cuts.find_missing(rows)
     notes.extend(_duplicate_notes(scan, rows, alone=alone))
-    restarts = restart_notes(rows)
+    axis = steps_of(rows), lines_of(rows)
+    restarts = back_notes(*axis)
     notes.extend(restarts)
     notes.extend(cuts.cut_notes(rows, missing))
     if not alone:
@@ -196,7 +196,8 @@ def _finish(rows: MutableSequence[AnyRow], scan: Scan, name: str, index: int, *,
         missing=missing,
         warnings=notes,
         extras=extras,
-        columns=fill_columns(rows) if any(isinstance(row, KeptRow) for row in rows) else None,
+        columns=fill_columns(rows, axis[1]) if isinstance(rows, Rows) and rows.is_kept() else None,
+        axis=axis,
     )
 
 

@@ -1,8 +1,10 @@
 """verl records that look like those before: one regular expression takes the values out of a line, and JSON reads them.
 
 A run prints the same metrics in the same order at nearly every step, so the texts between the values repeat. Once some
-hundred records with the same keys were read, their line becomes a pattern with a group for each value. To match it is
-half as long as to rewrite the line to JSON, and it tells at once that nothing else is on the line.
+hundred records with the same keys were read, their line becomes a pattern with a group for each value. What stands
+between the values is only measured by the pattern and compared when the line is put together again from the texts of
+the form and its values: that is quicker than to match letter by letter. Both take half as long as to rewrite the line
+to JSON, and tell at once that nothing else is on the line.
 """
 
 from __future__ import annotations
@@ -11,7 +13,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 from typing import Final
 
 import orjson
@@ -22,7 +24,6 @@ WORTH: Final = 128
 """Records with the same keys after which their pattern is built; a few times as many make up for the time it takes."""
 
 _MOST_FORMS: Final = 4
-_BLANKS: Final = (b" ", b"\t", b"\r")
 
 
 @dataclass(frozen=True)
@@ -31,10 +32,12 @@ class _Form:
 
     Attributes:
         keys: ``step`` and the metrics.
-        pattern: of a whole line; each value is a group.
+        texts: what stands before the first value, between them, and behind the last.
+        pattern: of a whole line; each value is a group, and the texts are any of their length.
     """
 
     keys: tuple[str, ...]
+    texts: tuple[bytes, ...]
     pattern: re.Pattern[bytes]
 
     @classmethod
@@ -46,35 +49,42 @@ class _Form:
             keys: the metrics, without the step.
         """
         cells = line.split(b" - ")[1:]
-        parts = [rb"step:([0-9]{1,15}+)"]
+        texts, values = [b"step:"], [b"([0-9]{1,15}+)"]
+        closing = b""
         for cell in cells:
             key, _, value = cell.partition(b":")
             wrapper = next((one for one in WRAPPERS if cell.startswith(one, len(key))), None)
-            if wrapper is None:
-                parts.append(re.escape(key) + rb":([^ ]*+)")
-            elif value.endswith(b")"):
-                parts.append(re.escape(key + wrapper) + rb"([^)]*+)\)")
-            else:
+            if wrapper is not None and not value.endswith(b")"):
                 return None
+            texts.append(closing + b" - " + key + (wrapper or b":"))
+            values.append(b"([^ ]*+)" if wrapper is None else b"([^)]*+)")
+            closing = b"" if wrapper is None else b")"
         if tuple(cell.partition(b":")[0].decode() for cell in cells) != keys:
             return None
-        return cls(("step", *keys), re.compile(b" - ".join(parts)))
+        skips = (b".{%d}+" % len(text) for text in texts)
+        pattern = b"".join(chain.from_iterable(zip(skips, values, strict=True))) + re.escape(closing)
+        return cls(("step", *keys), (*texts, closing), re.compile(pattern, re.DOTALL))
 
     def take(self, lines: Sequence[bytes], at: int) -> list[bytes]:
         """The values of the lines from an index on that have this form, each line's joined by commas."""
         match = self.pattern.fullmatch
+        whole: list[bytes] = [b""] * (2 * len(self.texts) - 1)
+        whole[::2] = self.texts
         taken: list[bytes] = []
         for line in islice(lines, at, None):
             found = match(line)
             if found is None:
                 break
-            taken.append(b",".join(found.groups()))
+            values = whole[1::2] = found.groups()
+            if b"".join(whole) != line:
+                break
+            taken.append(b",".join(values))
         return taken
 
     def read(self, taken: Sequence[bytes]) -> Group | None:
         """The records whose values :meth:`take` gave; ``None`` if some value is no plain number."""
-        json = b"[%b]" % b",".join(taken)
-        if any(blank in json for blank in _BLANKS):
+        json = b"".join((b"[", b",".join(taken), b"]"))
+        if b" " in json or b"\t" in json or b"\r" in json:
             return None
         gaps = False
         try:
@@ -135,7 +145,7 @@ class RecordReader:
         return []
 
     def _fits(self, line: bytes) -> bool:
-        return any(form.pattern.fullmatch(line) for form in self._forms)
+        return any(form.take((line,), 0) for form in self._forms)
 
     def _learn(self, lines: Sequence[bytes]) -> list[Group] | None:
         groups = read_records(b"\n".join(lines))

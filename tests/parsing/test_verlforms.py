@@ -59,6 +59,14 @@ def test_read_any_lines_of_a_known_form_are_as_each_line_alone(seed: int, edits:
     assert rows_of(groups) == [row for found in alone if found for row in rows_of(found)]
 
 
+def test_read_other_keys_of_the_same_length_are_no_known_form() -> None:
+    reader = reader_of([f"step:{step} - a/x:0.5 - b/x:np.float64(0.25)".encode() for step in range(8)])
+    for line in (b"step:9 - a/y:0.5 - b/x:np.float64(0.25)", b"step:9 - a/x:0.5 - b/x:np.float32(0.25)"):
+        with patch.object(verlforms, "read_records", return_value=None) as careful:
+            assert reader.read([line]) is None
+        careful.assert_called_once_with(line)
+
+
 def test_read_known_forms_take_no_json_way() -> None:
     shapes = ["step:{0} - a:{0}.5 - b:np.float64(0.25)", "step:{0} - a:{0}.5 - b:np.float64(0.25) - val/c:{0}"]
     known = [shapes[step % 5 == 0].format(step).encode() for step in range(12)]
