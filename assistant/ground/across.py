@@ -8,17 +8,20 @@ from dataclasses import dataclass, replace
 from pathlib import PurePath
 from typing import Any, Final
 
+from assistant.ground.audited import AuditedRun
 from assistant.ground.cues import cue
 from assistant.ground.lexicon import Lexicon
 from assistant.ground.quantities import quantities
+from assistant.ground.sentences import Unit
 from assistant.ground.table import Table, agrees
-from assistant.ground.verdicts import Claim, Sentence, plain, worst
+from assistant.ground.verdicts import GRAVEST, Claim, Sentence, plain, reason, worst
 from assistant.model import Run
 
 _AFTER: Final = re.compile(
     r"(?i)^[`*\s]*(?!(?:and|while|but)\b)(?:[%\w/]{0,9}\s)?(?:for|in|of|on|at|from|under|的|属于)?\s*(?:run\s*)?[（(`*\s]*$"
 )
 _BREAK: Final = re.compile(r"[，,；;。]|\b(?:while|against|but|whereas)\b|而|但")
+_RESPECTIVELY: Final = re.compile(r"(?i)\brespectively\b|分别")
 _PAIR: Final = re.compile(r"(?i)^\s*[`*%]*\s*(?:vs\.?|versus|against|compared (?:to|with)|对|比|和|与|/|,)\s*[`*]*$")
 
 
@@ -42,6 +45,61 @@ def spots(text: str, runs: Sequence[Run]) -> list[Spot]:
                 if not any(s.start < match.end() and match.start() < s.end for s in found):
                     found.append(Spot(match.start(), match.end(), number))
     return sorted(found, key=lambda spot: spot.start)
+
+
+def named_in(text: str, readers: Sequence[AuditedRun]) -> list[Spot]:
+    """Where a text names which run; nowhere where there is only one to speak of."""
+    return spots(text, [reader.run for reader in readers]) if len(readers) > 1 else []
+
+
+def runs_named(text: str, readers: Sequence[AuditedRun]) -> list[int]:
+    """The runs that a text names, in its order; none where there is only one."""
+    return list(dict.fromkeys(spot.run for spot in named_in(text, readers)))
+
+
+def chosen(
+    options: Sequence[Sentence], readers: Sequence[AuditedRun], language: str, unit: Unit | None = None,
+    order: Sequence[int] = (),
+) -> Sentence:  # fmt: skip
+    """Of the verdicts of several runs, that of the runs named; else the kindest: the text may mean that run.
+
+    Args:
+        options: the verdict against each run.
+        readers: the runs.
+        language: of reasons.
+        unit: what is judged: a row's columns may each be of a run.
+        order: the runs that the sentence before named, which "respectively" takes over.
+    """
+    if len(options) > 1 and unit is not None and unit.kind == "row":
+        columns = [(cell, runs_named(title, readers)) for cell, title in zip(unit.cells, unit.header, strict=False)]
+        if sum(len(runs) == 1 for _, runs in columns) > 1:
+            kept = [
+                claim
+                for (start, end), runs in columns
+                for claim in options[runs[0] if len(runs) == 1 else 0].claims
+                if start <= claim.start < end and len(runs) == 1
+            ]
+            return replace(options[0], status=worst(tuple(kept)), claims=tuple(kept))
+    if (
+        len(options) > 1
+        and len(order) > 1
+        and _RESPECTIVELY.search(options[0].text)
+        and not runs_named(options[0].text, readers)
+    ):
+        spans = sorted({(c.start, c.end) for option in options for c in option.claims if re.search(r"\d", c.text)})
+        if len(spans) == len(order):
+            picked = [
+                claim
+                for span, run in zip(spans, order, strict=True)
+                for claim in options[run].claims
+                if (claim.start, claim.end) == span
+            ]
+            return replace(options[0], status=worst(tuple(picked)), claims=tuple(picked))
+    named = named_in(options[0].text, readers)
+    if named:
+        lexicons, tables = [r.lexicon for r in readers], [r.table for r in readers]
+        return combined(options, named, lexicons, tables, lambda key, **values: reason(key, language, **values))
+    return max(options, key=lambda s: (s.status != "no_claim", GRAVEST.index(s.status)))
 
 
 def combined(

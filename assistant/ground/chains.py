@@ -149,14 +149,14 @@ class Chains(Cells):
         exact = re.search(r"(?i)\brang|\bspan|范围|from|从|变化", outside(frame, max(0, low_q.start - 40), low_q.start))
         for a, b in options:
             if self._fits(low_q, key, a) and self._fits(high_q, key, b):
-                return Decision("supported", "", self._aggregate_fact(key, "range", b - a, rows), key)
+                return Decision("supported", "", self.table.aggregate("range", key, b - a, rows), key)
             wide = Quantity(0, 0, "", high_q.number, high_q.half, high_q.unit, high_q.factor)
             shown_low, shown_high = table.readings(low_q, key, a)[0], table.readings(wide, key, b)[0]
             inside = a >= shown_low[0] - shown_low[1] and b <= shown_high[0] + shown_high[1]
             telling = (shown_high[0] - shown_low[0]) <= 4 * max(b - a, shown_high[1] * 2, abs(b) * 0.05)
             if inside and telling and not exact:
-                return Decision("supported", "", self._aggregate_fact(key, "range", b - a, rows), key)
+                return Decision("supported", "", self.table.aggregate("range", key, b - a, rows), key)
         kind = table.kind(key)
         note = self.say("range", metric=key, low=as_shown(low, low_q, kind), high=as_shown(high, high_q, kind),
                         shown=f"{low_q.text}–{high_q.text}")  # fmt: skip
-        return Decision("contradicted", note, self._aggregate_fact(key, "range", high - low, rows), key)
+        return Decision("contradicted", note, self.table.aggregate("range", key, high - low, rows), key)

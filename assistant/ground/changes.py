@@ -12,7 +12,7 @@ from typing import Final
 
 from assistant.ground.binding import Frame, Group
 from assistant.ground.cues import RATIO_OF, REVERSED, change_cue, cue, outside
-from assistant.ground.places import Place, training
+from assistant.ground.places import Place
 from assistant.ground.quantities import Quantity
 from assistant.ground.table import Table, agrees, median, rounded
 from assistant.ground.verdicts import Status, as_shown, plain
@@ -261,25 +261,13 @@ class Changes:
             ]
             if not fits:
                 return None
-            ids.append(self._level_fact(key, part, fits[0]))
+            ids.append(self.table.aggregate("level", key, fits[0], part))
         return ids
 
     @staticmethod
     def _ends(rows: Sequence[tuple[int, float]]) -> tuple[Sequence[tuple[int, float]], Sequence[tuple[int, float]]]:
         third = max(1, len(rows) // 3)
         return rows[:third], rows[-third:]
-
-    def _level_fact(self, key: str, part: Sequence[tuple[int, float]], value: float) -> str:
-        ledger = self.table.ledger
-        inputs = [ledger.value(key, step, self.table.run) for step, _ in part[:100]]
-        name = f"level/{key}/{part[0][0]}-{part[-1][0]}/{value!r}"
-        return ledger.derived(
-            name,
-            value,
-            formula=f"level of {key} over steps {part[0][0]} to {part[-1][0]}",
-            inputs=inputs,
-            run=self.table.run,
-        ).id
 
     def _of_levels(self, q: Quantity, key: str, *, down: bool | None, frame: Frame) -> Outcome | None:
         """A change between means over stretches of steps that the sentence names."""
@@ -291,7 +279,7 @@ class Changes:
             return None
         x, y = (sum(v for _, v in part) / len(part) for part in parts)
         if self.is_change(q, self.table.kind(key), x, y, down=down):
-            return ("supported", "", self._level_fact(key, parts[1], y))
+            return ("supported", "", self.table.aggregate("level", key, y, parts[1]))
         return None
 
     def slope(self, q: Quantity, key: str) -> str | None:
@@ -369,9 +357,3 @@ def _is_reference(frame: Frame, place: Place) -> bool:
         return True
     return bool(re.match(r"(?i)\s*(?:相比|比起来|为基准)", frame.text[place.end : place.end + 6])) and not re.match(
         r"\s*相比\s*(?:step|第)", frame.text[place.end : place.end + 10])  # fmt: skip
-
-
-def first_and_last(steps: Sequence[int]) -> tuple[int, int] | None:
-    """The ends of training."""
-    kept = training(steps)
-    return (kept[0], kept[-1]) if len(kept) > 1 else None

@@ -117,7 +117,7 @@ class Extremes:
             wanted.append(("mean", sum(values)))
         for _, true in wanted:
             if any(agrees(a, b, true, bound=q.bound) for a, b in table.readings(q, key, true)):
-                fact = self._aggregate_fact(key, "mean", true, rows)
+                fact = self.table.aggregate("mean", key, true, rows)
                 return Decision("supported", "", fact, key)
         if (
             wanted
@@ -133,20 +133,8 @@ class Extremes:
                 true=as_shown(wanted[0][1], q, table.kind(key)),
                 shown=q.text,
             )
-            return Decision("contradicted", note, self._aggregate_fact(key, "mean", wanted[0][1], rows), key)
+            return Decision("contradicted", note, self.table.aggregate("mean", key, wanted[0][1], rows), key)
         return None
-
-    def _aggregate_fact(self, key: str, what: str, value: float, rows: Sequence[tuple[int, float]]) -> str:
-        ledger = self.table.ledger
-        inputs = [ledger.value(key, step, self.table.run) for step, _ in rows[:200]]
-        name = f"{what}/{key}/{rows[0][0]}-{rows[-1][0]}/{value!r}"
-        return ledger.derived(
-            name,
-            value,
-            formula=f"{what} of {key} over steps {rows[0][0]} to {rows[-1][0]}",
-            inputs=inputs,
-            run=self.table.run,
-        ).id
 
     def _extreme(  # noqa: PLR0917
         self, q: Quantity, key: str, which: str, span: Sequence[int] | None, clause: str, at: int | None

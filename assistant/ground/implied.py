@@ -170,7 +170,7 @@ class Implied(Relations):
             for step in (steps or self.table.held(parts[0])[-1:]) if len(parts) == 2 else ():
                 cells = [self.table.value(k, step) for k in parts]
                 true = sum(c for c in cells if c is not None)
-                fact = self._aggregate_fact(parts[1], "prompt and response", true, [(step, true)])
+                fact = self.table.aggregate("prompt and response", parts[1], true, [(step, true)])
                 if None not in cells and agrees(q.number, q.half, true, bound=q.bound):
                     return Decision("supported", "", fact, parts[1], step)
                 return Decision("contradicted", self.say("sum", true=plain(true), shown=q.text), fact)

@@ -158,7 +158,7 @@ class Relations(Chains):
         held = table.readings(q, key, true)
         if not held:
             return None
-        fact = self._aggregate_fact(key, "sum", true, rows)
+        fact = self.table.aggregate("sum", key, true, rows)
         if any(agrees(a, b, true, bound=q.bound) for a, b in held):
             return Decision("supported", "", fact, key)
         return Decision(

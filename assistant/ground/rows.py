@@ -354,11 +354,7 @@ class RowReader:
             ("mean", r"(?i)^\W*(?:mean|average|avg)\W*$|平均|均值"),
         ):
             if re.search(pattern, title):
-                return (
-                    self.lexicon._with_statistic(replace(name, exact=False), " " * name.start + name.text + f" {word}")
-                    if False
-                    else self._with(name, word)
-                )
+                return self._with(name, word)
         return name
 
     def _with(self, name: Named, statistic: str) -> Named:

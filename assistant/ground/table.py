@@ -37,6 +37,8 @@ _BY_NAME: Final = (
 )
 #: Quantities that some frameworks log outright.
 _LOGGED: Final = {"trajectories_per_step": "system/batch_size", "cluster_throughput": "system/tps/tps"}
+#: Cells that an aggregate names as what it was made from.
+_MOST_INPUTS: Final = 200
 COUNTED: Final = {"n_gpus", "trajectories_per_step", "prompts_per_step", "group_size", "data_parallel_ranks"}
 
 
@@ -161,6 +163,14 @@ class Table:
     def derivable(self, name: str, steps: Iterable[int]) -> list[Fact]:
         """A derived quantity at each of some steps that give it."""
         return [fact for step in steps if (fact := self.derived(name, step)) is not None]
+
+    def aggregate(self, what: str, key: str, value: float, rows: Sequence[tuple[int, float]]) -> str:
+        """The id of the fact that some cells of a metric, as ``(step, value)``, have a mean, sum, level or range."""
+        first, last = rows[0][0], rows[-1][0]
+        return self.ledger.derived(
+            f"{what}/{key}/{first}-{last}/{value!r}", value, formula=f"{what} of {key} over steps {first} to {last}",
+            inputs=[self.ledger.value(key, step, self.run) for step, _ in rows[:_MOST_INPUTS]], run=self.run,
+        ).id  # fmt: skip
 
     def total_time(self) -> str | None:
         """The key of a step's whole time."""

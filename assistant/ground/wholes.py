@@ -22,8 +22,8 @@ from assistant.ground.table import agrees, median
 from assistant.ground.verdicts import Status, plain
 from assistant.model import Fact
 
-#: A spread below this share of the level is hardly any; one above it is much.
-LITTLE, MUCH = 0.10, 0.50
+#: A spread below this share of the level is hardly any.
+LITTLE: Final = 0.10
 _TOGETHER: Final = re.compile(
     r"(?i)(?P<same>\b(?:move|moved|moving|go|went|run|ran|trend|trended|head|headed)s? (?:together\b|in (?:the )?(?:same direction|step|tandem|lockstep))|走势(?:是)?(?:一致|相同|同向)|同向(?:变化|移动|运动)|同步(?:上升|下降|变化))"
     r"|(?P<other>\b(?:move|moved|moving|go|went|run|ran|trend|trended|head|headed)s? (?:in )?(?:the )?(?:opposite (?:directions?|ways)|opposite)|走势(?:是)?(?:相反|相背|不同|背离)|反向(?:变化|移动|运动)|此消彼长|背道而驰)"

@@ -1,23 +1,23 @@
 """The search index: a full-text table (SQLite FTS5) and a vector collection (Chroma) over the same entries.
 
 An index is a folder named after its content: what it was built from, and with which embedding. It is built beside its
-place and renamed into it, so that other processes see it whole or not at all, and it is never changed afterwards. When
-entries change, the next index starts from a copy of the last one and embeds only what is new. A folder that does not
-open, or whose counts are wrong, is built anew.
+place and renamed into it, so that other processes see it whole or not at all. When entries change, the next index takes
+the vectors of the others from the last one and embeds only what is new. A folder that does not open, or whose files are
+not those that were built, is built anew: by one process, while others that need it wait.
 
 With a Chroma server the vectors live in a collection of the same name there; the full-text table stays local.
 """
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import shutil
-import sqlite3
 import tempfile
-import threading
+import time
 import uuid
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -29,185 +29,49 @@ from assistant.knowledge.embedding import (
     Axes,
     Embedding,
     LatentEmbedding,
-    Vector,
     learn_axes,
     line_terms,
     wording_digest,
 )
-from assistant.knowledge.terms import terms
-from assistant.knowledge.termtable import TermTable, build_table
+from assistant.knowledge.filelocks import alone, held
+from assistant.knowledge.index_chroma import (
+    Lost,
+    Tell,
+    Unusable,
+    Vectors,
+    connect,
+    create,
+    new_name,
+    rename_into_place,
+    tell_unusable,
+)
+from assistant.knowledge.index_files import (
+    AXES,
+    META,
+    TERMS,
+    WORDS,
+    BrokenIndex,
+    Entry,
+    check,
+    seal,
+    used,
+    write_words,
+)
+from assistant.knowledge.index_search import Index, entry_of, quiet, takes_whole
+from assistant.knowledge.termtable import build_table
 from assistant.knowledge.tuning import tune
 
-Tell = Callable[[str, str], None]
-"""Receives a remark in Chinese and in English."""
+__all__ = ["Entry", "Index", "open_index"]
 
-
-def quiet(zh: str, en: str) -> None:
-    """Tells nobody."""
-
-
-_VERSION: Final = "4"
+_VERSION: Final = "5"
 _COLLECTION: Final = "entries"
 _BATCH: Final = 256
 _KEPT: Final = 2
 _MOST_NEW: Final = 0.2
 """Share of new entries from which on the axes are learnt anew, and everything is embedded again."""
 
-_AXES: Final = "axes.npz"
-_TERMS: Final = "terms.npz"
-
-_NO_DEFAULT: Final = None
-"""Chroma's own embedding function would download a model; vectors are always given."""
-
-_WEIGHTS: Final = (0.0, 6.0, 5.0, 4.0, 4.0, 1.0)
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """Something to be found.
-
-    Attributes:
-        id: a card's id, or ``doc:…`` for a section of a team's document.
-        names: keys and short names.
-        words: what people call it.
-        asks: how people ask for it without naming it.
-        head: titles and the one-line explanation.
-        body: the text.
-        parts: the texts that get a vector each, or one together if the embedding takes them so; passages of one text
-            stand on lines of their own.
-        phrases: its names, titles and wordings, each by itself: what people say who mean it.
-    """
-
-    id: str
-    names: str
-    words: str
-    asks: str
-    head: str
-    body: str
-    parts: tuple[str, ...]
-    phrases: tuple[str, ...] = ()
-
-    @property
-    def digest(self) -> str:
-        """Tells whether it changed."""
-        fields = "\x1f".join((self.names, self.words, self.asks, self.head, self.body, *self.parts, *self.phrases))
-        return hashlib.sha256(fields.encode()).hexdigest()[:24]
-
-
-class Index:
-    """An index that is open; :func:`open_index` makes one.
-
-    Args:
-        folder: where it lies.
-        embedding: turns questions into vectors.
-        collection: Chroma's, ``None`` if Chroma cannot be used; words are still found then.
-        entries: the entries' ids in the order of the table of terms.
-        tell: hears of a server that went away.
-    """
-
-    def __init__(
-        self, folder: Path, embedding: Embedding, collection: Any | None, entries: Sequence[str], tell: Tell = quiet
-    ) -> None:
-        self.folder = folder
-        self._table = TermTable.load(folder / _TERMS)
-        self._ids = list(entries)
-        self._places = {entry: at for at, entry in enumerate(self._ids)}
-        self._tell = tell
-        self.has_vectors = collection is not None
-        self._embedding = embedding
-        self._collection = collection
-        self._size = collection.count() if collection is not None else 0
-        self._parts = 1 if _takes_whole(embedding) else 3
-        self._lock = threading.Lock()
-        self._shares: dict[str, float] = {}
-        self._words = sqlite3.connect(f"file:{folder / 'words.sqlite'}?mode=ro", uri=True, check_same_thread=False)
-        self._entries = self.count()
-
-    def by_words(self, weights: Mapping[str, float], k: int = 40) -> dict[str, float]:
-        """BM25 of the entries that share words with a question, best first.
-
-        Args:
-            weights: the question's terms and how much each counts; terms of equal weight are asked together.
-            k: how many entries at most.
-        """
-        groups: dict[float, list[str]] = {}
-        for term, weight in weights.items():
-            groups.setdefault(weight, []).append(term)
-        scores: dict[str, float] = {}
-        for weight, members in groups.items():
-            match = " OR ".join(f'"{term}"' for term in members)
-            with self._lock:
-                rows = self._words.execute(
-                    f"SELECT id, bm25(entries, {', '.join(map(str, _WEIGHTS))}) AS score FROM entries "
-                    "WHERE entries MATCH ? ORDER BY score LIMIT ?",
-                    (match, k if len(groups) == 1 else 4 * k),
-                ).fetchall()
-            for entry, score in rows:
-                scores[entry] = scores.get(entry, 0.0) - weight * score
-        return dict(sorted(scores.items(), key=lambda item: -item[1])[:k])
-
-    def by_vectors(self, text: str, k: int = 40) -> dict[str, float]:
-        """Cosine of the entries nearest to a question, best first; empty without Chroma."""
-        if self._collection is None:
-            return {}
-        try:
-            vector = self._embedding.embed_query(text)
-            if not any(vector):
-                return {}
-            found = self._collection.query(
-                query_embeddings=[vector], n_results=min(self._parts * k, self._size), include=["distances"]
-            )
-        except Exception as error:  # a server went away: words are still found
-            _tell_unusable(self._tell, error)
-            return {}
-        scores: dict[str, float] = {}
-        for part, distance in zip(found["ids"][0], found["distances"][0], strict=True):
-            scores.setdefault(part.rsplit("#", 1)[0], 1.0 - float(distance))
-        return dict(list(scores.items())[:k])
-
-    def by_terms(self, text: str, among: Iterable[str], k: int = 20) -> dict[str, tuple[float, float]]:
-        """How much of a question each entry holds, and how strongly its words point to it.
-
-        Args:
-            text: a folded question.
-            among: entries that are asked about in any case.
-            k: how many of those to which the words point most are told, too.
-
-        Returns:
-            entry → (cover, likely), see :class:`~assistant.knowledge.termtable.Evidence`.
-        """
-        import numpy as np
-
-        found = self._table.ask(text)
-        best: list[int] = np.argsort(-found.likely)[:k].tolist()
-        places = {self._places[entry] for entry in among} | {at for at in best if found.likely[at] > 0}
-        return {self._ids[at]: (float(found.cover[at]), float(found.likely[at])) for at in places}
-
-    def known(self, questioned: Iterable[str]) -> set[str]:
-        """Those of some terms that any entry holds."""
-        found = set()
-        with self._lock:
-            for term in questioned:
-                hit = self._words.execute("SELECT 1 FROM entries WHERE entries MATCH ? LIMIT 1", (f'"{term}"',))
-                if hit.fetchone():
-                    found.add(term)
-        return found
-
-    def share(self, term: str) -> float:
-        """How many of the entries hold a term, 0 to 1; remembered."""
-        if term not in self._shares:
-            with self._lock:
-                hits = self._words.execute("SELECT count(*) FROM entries WHERE entries MATCH ?", (f'"{term}"',))
-                self._shares[term] = int(hits.fetchone()[0]) / max(1, self._entries)
-        return self._shares[term]
-
-    def count(self) -> int:
-        """How many entries there are."""
-        return int(self._words.execute("SELECT count(*) FROM entries").fetchone()[0])
-
-    def close(self) -> None:
-        """Gives the files back."""
-        self._words.close()
+_LEFT: Final = 86_400
+"""Age from which on a folder under construction is taken for one whose process was killed, in seconds."""
 
 
 def open_index(
@@ -233,10 +97,6 @@ def open_index(
         OSError: the folder cannot be written.
     """
     return _Store(entries, root, embedding, embedding_name, chroma_url, tell).index()
-
-
-class _BrokenIndex(Exception):
-    """What lies in an index's place is not that index."""
 
 
 @dataclass(frozen=True)
@@ -269,198 +129,214 @@ class _Store:
     def index(self) -> Index:
         """Opens the index; builds it first if need be."""
         folder = self.root / self.name
-        if folder.exists():
-            try:
-                return self.open(folder)
-            except Exception as error:  # whatever is wrong with it: it is only derived
-                self.tell(
-                    f"检索索引 {folder} 已损坏（{error or type(error).__name__}），正在重建。",
-                    f"The search index {folder} is broken ({error or type(error).__name__}); it is built anew.",
-                )
-                shutil.rmtree(folder, ignore_errors=True)
-        self.root.mkdir(parents=True, exist_ok=True)
+        with contextlib.suppress(Exception):  # not there, broken or being replaced: seen to when nobody else builds
+            return self.open(folder)
+        with alone(self.root / ".lock"):
+            if folder.exists():
+                try:
+                    return self.open(folder)
+                except Exception as error:  # whatever is wrong with it: it is only derived
+                    self.tell(
+                        f"检索索引 {folder} 已损坏（{error or type(error).__name__}），正在重建。",
+                        f"The search index {folder} is broken ({error or type(error).__name__}); it is built anew.",
+                    )
+                    self.discard(folder)
+            folder = self.add(folder)
+            self.clean(folder)
+            return self.open(folder)
+
+    def open(self, folder: Path) -> Index:
+        """Opens what lies in a folder; raises if it is not this index, whole."""
+        meta = orjson.loads((folder / META).read_bytes())
+        if meta["entries"] != self.digests:
+            raise BrokenIndex("entries")
+        check(folder, meta)
+        embedding = self.embedding or LatentEmbedding(Axes.load(folder / AXES))
+        vectors = self.vectors(folder, meta) if meta["parts"] else None
+        try:
+            index = Index(folder, embedding, vectors, meta["order"], self.tell)
+        except Exception:
+            if vectors is not None:
+                vectors.close()
+            raise
+        if index.count() != len(self.digests):
+            index.close()
+            raise BrokenIndex(WORDS)
+        with contextlib.suppress(OSError):  # somebody else's, or to be read only
+            os.utime(folder)
+        return index
+
+    def vectors(self, folder: Path, meta: Mapping[str, Any]) -> Vectors | None:
+        """The vectors of an index, if they are whole; ``None``, with a remark, if Chroma cannot be used."""
+        try:
+            client = connect(folder / meta["vectors"], self.chroma_url)
+        except Unusable as error:
+            tell_unusable(self.tell, error)
+            return None
+        vectors = Vectors(client, self.name if self.chroma_url else _COLLECTION)
+        if vectors.size != meta["parts"]:
+            vectors.close()
+            raise BrokenIndex("vectors")
+        return vectors
+
+    # -- building, alone --------------------------------------------------------------------------
+    def add(self, folder: Path) -> Path:
+        """Builds the index beside its place and puts it there; returns where it is."""
         building = Path(tempfile.mkdtemp(prefix=".building-", dir=self.root))
         try:
             if not self.build(building):  # the next process tries again whether Chroma can be used
                 folder = folder.with_name(f"{self.name}-words-{uuid.uuid4().hex[:8]}")
             try:
                 building.rename(folder)
-            except OSError:  # another process was quicker
-                shutil.rmtree(building, ignore_errors=True)
-        except BaseException:
+            except OSError:  # another process was quicker, where there are no locks
+                if not folder.exists():
+                    raise
+        finally:
             shutil.rmtree(building, ignore_errors=True)
-            raise
-        self.clean(folder)
-        return self.open(folder)
+        return folder
 
-    def open(self, folder: Path) -> Index:
-        """Opens what lies in a folder; raises if it is not this index, whole."""
-        meta = orjson.loads((folder / "meta.json").read_bytes())
-        if meta["entries"] != self.digests:
-            raise _BrokenIndex("entries")
-        collection = None
-        if meta["parts"]:
-            if not self.chroma_url and not (folder / "chroma" / "chroma.sqlite3").is_file():
-                raise _BrokenIndex("vectors")
-            client = _client(folder, self.chroma_url, self.tell)
-            if client is not None:
-                collection = self.collection(client, meta["parts"])
-        embedding = self.embedding or LatentEmbedding(Axes.load(folder / _AXES))
-        index = Index(folder, embedding, collection, meta["order"], self.tell)
-        if index.count() != len(self.digests):
-            index.close()
-            raise _BrokenIndex("words")
-        os.utime(folder)
-        return index
-
-    def collection(self, client: Any, parts: int) -> Any:
-        """Chroma's collection, if it is whole; the client is closed otherwise."""
-        try:
-            collection = client.get_collection(self.name if self.chroma_url else _COLLECTION, _NO_DEFAULT)
-            count = collection.count()
-        except Exception:
-            client.close()
-            raise
-        if count != parts:
-            client.close()
-            raise _BrokenIndex("vectors")
-        return collection
-
-    # -- building --------------------------------------------------------------------------------
     def build(self, folder: Path) -> int:
         """Writes the index into an empty folder; returns how many vectors it has."""
-        _write_words(folder / "words.sqlite", self.entries)
+        write_words(folder / WORDS, self.entries)
         texts = ["\n".join(entry.parts) for entry in self.entries]
         phrases = [[line_terms(phrase) for phrase in entry.phrases] for entry in self.entries]
-        build_table(texts, phrases).save(folder / _TERMS)
-        known: dict[str, str] = {}
-        axes: Axes | None = None
-        before = None if self.chroma_url else self.latest()
-        if before is not None:
-            meta = orjson.loads((before / "meta.json").read_bytes())
-            changed = sum(meta["entries"].get(entry) != digest for entry, digest in self.digests.items())
-            if changed <= _MOST_NEW * len(self.entries) and (before / "chroma").is_dir():
-                shutil.copytree(before / "chroma", folder / "chroma")
-                known = meta["entries"]
-                axes = Axes.load(before / _AXES) if self.embedding is None else None
-        embedding = self.embedding
-        if embedding is None:
-            learnt: dict[str, Vector] = {}
-            if axes is None:
-                axes = learn_axes(texts)
-                axes, vectors = tune(axes, LatentEmbedding(axes).embed_documents(texts), phrases)
-                learnt = dict(zip(texts, vectors, strict=True))
-            axes.save(folder / _AXES)
-            embedding = LatentEmbedding(axes, learnt)
-        client = _client(folder, self.chroma_url, self.tell)
-        parts = 0
-        if client is not None:
-            try:
-                parts = self.write_vectors(client, known, embedding)
-            except Exception as error:  # a server of embeddings or of Chroma
-                if self.embedding is None and not self.chroma_url:
-                    raise
-                _tell_unusable(self.tell, error)
-            finally:
-                if not self.chroma_url:
-                    client.close()
-        order = [entry.id for entry in self.entries]
-        meta = {"embedding": self.model_name, "entries": self.digests, "order": order, "parts": parts}
-        (folder / "meta.json").write_bytes(orjson.dumps(meta))
+        build_table(texts, phrases).save(folder / TERMS)
+        place, parts = self.embed(folder, texts, phrases)
+        meta = {
+            "embedding": self.model_name,
+            "entries": self.digests,
+            "order": [entry.id for entry in self.entries],
+            "parts": parts,
+            "vectors": place,
+            "files": seal(folder, place),
+        }
+        (folder / META).write_bytes(orjson.dumps(meta))
         return parts
 
-    def write_vectors(self, client: Any, known: Mapping[str, str], embedding: Embedding) -> int:
-        """Embeds what is new and takes out what is gone; returns how many vectors there are."""
-        building = f"{self.name}-{uuid.uuid4().hex[:8]}" if self.chroma_url else _COLLECTION
-        collection = client.get_or_create_collection(
-            building, embedding_function=_NO_DEFAULT, configuration={"hnsw": {"space": "cosine", "ef_search": 100}}
-        )
-        fresh = {entry for entry, digest in self.digests.items() if known.get(entry) != digest}
-        for gone in (name for name in known if name in fresh or name not in self.digests):
-            collection.delete(where={"entry": gone})
-        whole = _takes_whole(embedding)
-        new = [
-            (entry.id, at, part)
+    def embed(
+        self, folder: Path, texts: Sequence[str], phrases: Sequence[Sequence[Mapping[str, float]]]
+    ) -> tuple[str, int]:
+        """Writes the vectors, and the axes if they are learnt; returns the name of Chroma's folder, and how many."""
+        earlier = self.earlier()
+        if earlier is not None:
+            place = new_name()
+            try:
+                if self.embedding is None:
+                    shutil.copyfile(earlier.folder / AXES, folder / AXES)
+                return place, self.write(folder / place, earlier.embedding, earlier)
+            except Lost:  # then everything is embedded
+                shutil.rmtree(folder / place)
+            finally:
+                earlier.vectors.close()
+        embedding = self.embedding
+        if embedding is None:
+            axes = learn_axes(texts)
+            axes, learnt = tune(axes, LatentEmbedding(axes).embed_documents(list(texts)), phrases)
+            axes.save(folder / AXES)
+            embedding = LatentEmbedding(axes, dict(zip(texts, learnt, strict=True)))
+        place = "" if self.chroma_url else new_name()
+        return place, self.write(folder / place, embedding, None)
+
+    def write(self, place: Path, embedding: Embedding, earlier: _Earlier | None) -> int:
+        """Writes the vectors; returns how many, none, with a remark, if Chroma or its server cannot be used."""
+        try:
+            client = connect(place, self.chroma_url)
+        except Exception as error:
+            tell_unusable(self.tell, error)
+            return 0
+        try:
+            return self.write_vectors(client, embedding, earlier)
+        except Lost:
+            raise
+        except Exception as error:  # a server of embeddings or of Chroma
+            if self.embedding is None and not self.chroma_url:
+                raise
+            tell_unusable(self.tell, error)
+            return 0
+        finally:
+            if not self.chroma_url:
+                client.close()
+
+    def write_vectors(self, client: Any, embedding: Embedding, earlier: _Earlier | None) -> int:
+        """Takes over what the earlier index holds, embeds the rest; returns how many vectors there are."""
+        collection = create(client, f"{self.name}-{uuid.uuid4().hex[:8]}" if self.chroma_url else _COLLECTION)
+        whole = takes_whole(embedding)
+        texts = {
+            f"{entry.id}#{at}": part
             for entry in self.entries
-            if entry.id in fresh
             for at, part in enumerate(["\n".join(entry.parts)] if whole else entry.parts)
-        ]
-        for begin in range(0, len(new), _BATCH):
-            batch = new[begin : begin + _BATCH]
+        }
+        ids = list(texts)
+        for begin in range(0, len(ids), _BATCH):
+            batch = ids[begin : begin + _BATCH]
+            vectors = {}
+            if earlier is not None:
+                vectors = earlier.vectors.stored([part for part in batch if entry_of(part) in earlier.unchanged])
+            fresh = [part for part in batch if part not in vectors]
+            if fresh:
+                vectors |= zip(fresh, embedding.embed_documents([texts[part] for part in fresh]), strict=True)
             collection.upsert(
-                ids=[f"{entry}#{at}" for entry, at, _ in batch],
-                embeddings=embedding.embed_documents([part for _, _, part in batch]),
-                metadatas=[{"entry": entry} for entry, _, _ in batch],
+                ids=batch,
+                embeddings=[vectors[part] for part in batch],
+                metadatas=[{"entry": entry_of(part)} for part in batch],
             )
         count = int(collection.count())
         if self.chroma_url:
-            try:
-                collection.modify(name=self.name)
-            except Exception:  # another replica was quicker
-                client.delete_collection(building)
+            rename_into_place(client, collection, self.name)
         return count
 
-    def latest(self) -> Path | None:
-        """The index of the same embedding that was used last."""
-        for folder in sorted(self.root.glob("index-*"), key=lambda path: -path.stat().st_mtime):
+    def earlier(self) -> _Earlier | None:
+        """The index of the same embedding that was used last, if it is whole and most entries stand in it."""
+        for folder in [] if self.chroma_url else self.folders():
             try:
-                if orjson.loads((folder / "meta.json").read_bytes())["embedding"] == self.model_name:
-                    return folder
-            except (OSError, ValueError, KeyError):
+                meta = orjson.loads((folder / META).read_bytes())
+                if meta["embedding"] != self.model_name or not meta["parts"]:
+                    continue
+                unchanged = {entry for entry, digest in self.digests.items() if meta["entries"].get(entry) == digest}
+                if len(self.digests) - len(unchanged) > _MOST_NEW * len(self.digests):
+                    return None
+                check(folder, meta)
+                embedding = self.embedding or LatentEmbedding(Axes.load(folder / AXES))
+                vectors = self.vectors(folder, meta)
+            except Exception:  # broken or of another version: it is not needed
                 continue
+            return None if vectors is None else _Earlier(folder, unchanged, embedding, vectors)
         return None
 
+    def folders(self) -> list[Path]:
+        """All indexes, that used last first."""
+        return sorted(self.root.glob("index-*"), key=used, reverse=True)
+
+    def discard(self, folder: Path) -> None:
+        """Takes a folder out of its place, all at once, and removes it.
+
+        Raises:
+            OSError: it cannot be taken away.
+        """
+        away = self.root / f".building-{uuid.uuid4().hex}"
+        folder.rename(away)
+        shutil.rmtree(away, ignore_errors=True)
+
     def clean(self, current: Path) -> None:
-        """Drops indexes that were replaced, except those used last."""
-        others = sorted((p for p in self.root.glob("index-*") if p != current), key=lambda p: -p.stat().st_mtime)
-        for folder in others[_KEPT - 1 :]:
+        """Drops indexes that were replaced, except those used last or now, and what killed processes left."""
+        others = [folder for folder in self.folders() if folder != current]
+        left = [folder for folder in self.root.glob(".building-*") if used(folder) < time.time() - _LEFT]
+        for folder in [*(folder for folder in others[_KEPT - 1 :] if not held(folder / META)), *left]:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def _takes_whole(embedding: Embedding) -> bool:
-    return bool(getattr(embedding, "whole", False))
+@dataclass(frozen=True)
+class _Earlier:
+    """What the next index takes over from the last one.
 
+    Attributes:
+        folder: the last one's.
+        unchanged: the entries that stand in it as they are.
+        embedding: its own.
+        vectors: its own, open.
+    """
 
-def _write_words(path: Path, entries: Sequence[Entry]) -> None:
-    table = sqlite3.connect(path)
-    table.execute(
-        "CREATE VIRTUAL TABLE entries USING "
-        "fts5(id UNINDEXED, names, words, asks, head, body, tokenize = 'porter unicode61')"
-    )
-    fields = [(entry.names, entry.words, entry.asks, entry.head, entry.body) for entry in entries]
-    rows = [
-        (entry.id, *(" ".join(terms(text)) for text in texts)) for entry, texts in zip(entries, fields, strict=True)
-    ]
-    table.executemany("INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?)", rows)
-    table.execute("INSERT INTO entries (entries) VALUES ('optimize')")
-    table.commit()
-    table.close()
-
-
-# --- Chroma ----------------------------------------------------------------------------------------------
-
-
-def _client(folder: Path, chroma_url: str, tell: Tell) -> Any:
-    """Chroma over files or a server; ``None``, with a remark, if it cannot be used."""
-    try:
-        import chromadb
-        from chromadb.config import Settings
-
-        quiet = Settings(anonymized_telemetry=False)
-        if not chroma_url:
-            return chromadb.PersistentClient(str(folder / "chroma"), settings=quiet)
-        from urllib.parse import urlsplit
-
-        url = urlsplit(chroma_url)
-        secure = url.scheme == "https"
-        return chromadb.HttpClient(
-            host=url.hostname or "localhost", port=url.port or (443 if secure else 8000), ssl=secure, settings=quiet
-        )
-    except Exception as error:  # not installed, not reachable, or broken
-        _tell_unusable(tell, error)
-        return None
-
-
-def _tell_unusable(tell: Tell, error: Exception) -> None:
-    why = f"{type(error).__name__}: {error}"[:200]
-    tell(f"向量检索不可用（{why}），只按词检索。", f"Vector search cannot be used ({why}); only words are searched.")
+    folder: Path
+    unchanged: set[str]
+    embedding: Embedding
+    vectors: Vectors

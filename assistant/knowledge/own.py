@@ -7,15 +7,14 @@ nothing is read but the name of a folder.
 
 from __future__ import annotations
 
-import contextlib
 import os
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, Literal
 
 from assistant.knowledge.documents_model import Document
+from assistant.knowledge.filelocks import alone
 from assistant.knowledge.ownfiles import (
     ENDINGS,
     READER,
@@ -145,7 +144,7 @@ class Store:
             )
         path = self.folder / file_name(found.name)
         try:
-            with self._lock():
+            with alone(self.folder / ".lock"):
                 path.unlink(missing_ok=True)
         except OSError as error:
             raise InputError(
@@ -160,7 +159,7 @@ class Store:
         try:
             data = bytes_of(path)
             document = read_document(data, path.name, absolute(path))
-            with self._lock():
+            with alone(self.folder / ".lock"):
                 status, kept = self._keep(document)
         except InputError as error:
             return Outcome(str(path), "refused", None, error, named)
@@ -193,16 +192,3 @@ class Store:
         kept = replace(document, name=name, added=datetime.now(UTC).isoformat(timespec="seconds"))
         write_document(self.folder / file_name(name), kept)
         return ("added" if before is None else "replaced"), kept
-
-    @contextlib.contextmanager
-    def _lock(self) -> Iterator[None]:
-        """One process at a time changes the folder; where the system has no such lock, renaming has to do."""
-        self.folder.mkdir(parents=True, exist_ok=True)
-        try:
-            import fcntl
-        except ImportError:
-            yield
-            return
-        with (self.folder / ".lock").open("w") as handle:
-            fcntl.flock(handle, fcntl.LOCK_EX)
-            yield

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
+import time
 import zlib
 from collections.abc import Callable
 from dataclasses import replace
@@ -124,52 +126,134 @@ def test_index_embeds_only_what_changed(opened: Callable[..., Index]) -> None:
     assert index.count() == 20
 
 
-@pytest.mark.parametrize("damage", ["meta", "words", "vectors", "foreign", "no words"])
-def test_index_broken_is_told_and_built_anew(opened: Callable[..., Index], heard: list[str], damage: str) -> None:
-    index = opened()
-    folder = index.folder
-    index.close()  # what this process still has open would write beside the damage
-    if damage == "meta":
-        (folder / "meta.json").write_text("{")
-    elif damage == "words":
-        (folder / "words.sqlite").write_bytes(b"no database at all" * 100)
-    elif damage == "vectors":
-        shutil.rmtree(folder / "chroma")
-    elif damage == "foreign":
-        (folder / "meta.json").write_text('{"entries": {}, "parts": 0, "embedding": "x"}')
-    else:
-        (folder / "words.sqlite").unlink()
-    # Chroma keeps what it opened in this process; another one sees what is on the disk.
-    code = (
-        "import sys; from pathlib import Path; from tests.knowledge.test_index import ENTRIES, open_index, weights\n"
-        "index = open_index(ENTRIES, Path(sys.argv[1]), tell=lambda zh, en: print(en))\n"
-        "print(list(index.by_vectors('梯度范数'))[0], list(index.by_words(weights('mfu')))[0])"
-    )
-    # This process still holds Chroma's files: under load a first rebuild can meet them half written, a second does not.
-    for _ in range(3):
-        done = subprocess.run(
-            [sys.executable, "-c", code, str(folder.parent)], capture_output=True, text=True, check=False
-        )
-        if done.returncode == 0 and "is built anew" in done.stdout:
-            break
-    assert done.returncode == 0, done.stderr[-3000:]
-    *told, found = done.stdout.splitlines()
-    assert found == "a b"
+def database(folder: Path) -> Path:
+    return next(folder.glob("chroma-*/chroma.sqlite3"))
+
+
+def fill_with_others(path: Path) -> None:
+    path.write_bytes(b"no database at all" * 1000)
+
+
+DAMAGES: dict[str, Callable[[Path], object]] = {
+    "meta": lambda folder: (folder / "meta.json").write_text("{"),
+    "foreign": lambda folder: (folder / "meta.json").write_text('{"entries": {}, "parts": 0, "embedding": "x"}'),
+    "words": lambda folder: fill_with_others(folder / "words.sqlite"),
+    "no words": lambda folder: (folder / "words.sqlite").unlink(),
+    "axes": lambda folder: (folder / "axes.npz").write_bytes(b"PK"),
+    "no vectors": lambda folder: shutil.rmtree(database(folder).parent),
+    "vectors": lambda folder: fill_with_others(database(folder)),
+    "empty": lambda folder: database(folder).write_bytes(b""),
+    "half a copy": lambda folder: database(folder).write_bytes(database(folder).read_bytes()[:90_000]),
+}
+
+OPEN_AND_FIND = """
+import sys
+from pathlib import Path
+from tests.knowledge.test_index import ENTRIES, open_index, weights
+index = open_index(ENTRIES, Path(sys.argv[1]), tell=lambda zh, en: print(en))
+print(*[next(iter(index.by_vectors("梯度范数"))) for _ in range(20)], *index.by_words(weights("mfu")))
+"""
+
+
+def start(root: Path) -> subprocess.Popen[str]:
+    """A process that opens the index, tells what it hears, and finds "a" by vectors 20 times and "b" by words."""
+    return subprocess.Popen([sys.executable, "-c", OPEN_AND_FIND, str(root)], stdout=subprocess.PIPE, text=True)
+
+
+@pytest.mark.parametrize("damage", ["words", "no words", "vectors", "foreign"])
+def test_index_broken_is_told_and_built_anew_by_another_process(
+    opened: Callable[..., Index], heard: list[str], damage: str
+) -> None:
+    folder = opened().folder  # and this process goes on using it
+    DAMAGES[damage](folder)
+    *told, found = start(folder.parent).communicate()[0].splitlines()
+    assert found.split() == ["a"] * 20 + ["b"]
     assert len(told) == 1
+    assert f"The search index {folder} is broken" in told[0]
     assert "is built anew" in told[0]
-    assert str(folder) in told[0]
+    index = opened()
+    assert index.has_vectors
+    assert next(iter(index.by_vectors("梯度范数"))) == "a"
+    assert heard == []
 
 
-def test_index_several_processes_at_once_all_find(tmp_path: Path) -> None:
-    code = (
-        "import sys; from pathlib import Path; from tests.knowledge.test_index import ENTRIES, open_index\n"
-        "index = open_index(ENTRIES, Path(sys.argv[1])); print(list(index.by_vectors('梯度范数'))[0])"
-    )
-    command = [sys.executable, "-c", code, str(tmp_path)]
-    running = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(4)]
-    assert [process.communicate()[0].strip() for process in running] == ["a"] * 4
-    assert len(list(tmp_path.glob("index-*"))) == 1
-    assert list(tmp_path.glob(".building-*")) == []
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_index_broken_while_this_process_uses_it_is_built_anew(
+    opened: Callable[..., Index], heard: list[str], damage: str
+) -> None:
+    using = opened()
+    DAMAGES[damage](using.folder)
+    index = opened()
+    assert [next(iter(index.by_vectors("梯度范数"))) for _ in range(20)] == ["a"] * 20
+    assert len(heard) == 1
+    assert "is built anew" in heard[0]
+    using.close()
+    assert next(iter(index.by_vectors("梯度范数"))) == "a"
+
+
+def test_index_graph_of_neighbours_with_other_content_is_never_read(
+    opened: Callable[..., Index], heard: list[str]
+) -> None:
+    many = [
+        replace(ENTRIES[0], id=f"e{at}", parts=tuple(f"metric {at} {part}" for part in range(6))) for at in range(200)
+    ]
+    index = opened(many, embedding=Hashed(), embedding_name="counting")
+    graph = next(index.folder.glob("chroma-*/*/data_level0.bin"))
+    index.close()
+    graph.write_bytes(b"x" * graph.stat().st_size)
+    index = opened(many, embedding=Hashed(), embedding_name="counting")
+    assert next(iter(index.by_vectors("metric 7 3"))) == "e7"
+    assert "data_level0.bin" in heard[0]
+
+
+@pytest.mark.parametrize("damage", [None, "words"])
+def test_index_several_processes_at_once_build_it_once(
+    opened: Callable[..., Index], tmp_path: Path, damage: str | None
+) -> None:
+    root = tmp_path / "root"
+    if damage is not None:
+        DAMAGES[damage](opened().folder)
+    told: list[str] = []
+    for process in [start(root) for _ in range(4)]:
+        *remarks, found = process.communicate()[0].splitlines()
+        told += remarks
+        assert found.split() == ["a"] * 20 + ["b"]
+    assert len(told) == (damage is not None)
+    assert len(list(root.glob("index-*"))) == 1
+    assert list(root.glob(".building-*")) == []
+
+
+def test_index_earlier_one_that_is_broken_is_not_taken_over(opened: Callable[..., Index], heard: list[str]) -> None:
+    many = [replace(ENTRIES[0], id=f"e{i}", parts=(f"metric number {i}",)) for i in range(20)]
+    embedding = Hashed()
+    before = opened(many, embedding=embedding, embedding_name="counting")
+    before.close()
+    fill_with_others(database(before.folder))
+    embedding.texts.clear()
+    index = opened([*many, ENTRIES[1]], embedding=embedding, embedding_name="counting")
+    assert len(embedding.texts) == 22
+    assert next(iter(index.by_vectors("metric number 7"))) == "e7"
+    assert heard == []
+
+
+def test_index_in_use_is_not_dropped(opened: Callable[..., Index]) -> None:
+    using = opened()
+    for step in range(4):
+        opened([replace(ENTRIES[0], body=str(step))]).close()
+    assert using.folder.exists()
+    using.close()
+    last = opened([replace(ENTRIES[0], body="last")])
+    assert not using.folder.exists()
+    assert len(list(last.folder.parent.glob("index-*"))) == 2
+
+
+def test_index_what_killed_builds_left_is_swept_away(opened: Callable[..., Index], tmp_path: Path) -> None:
+    for name, age in ((".building-old", 2 * 86_400), (".building-new", 0)):
+        left = tmp_path / "root" / name
+        left.mkdir(parents=True)
+        os.utime(left, (time.time() - age,) * 2)
+    opened()
+    assert [path.name for path in (tmp_path / "root").glob(".building-*")] == [".building-new"]
 
 
 def test_index_replaced_ones_are_dropped(opened: Callable[..., Index]) -> None:

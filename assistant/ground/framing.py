@@ -1,0 +1,169 @@
+"""What a sentence speaks of: its names, steps and numbers, what it takes over, and what it hands on to the next."""
+
+# ruff: noqa: E501 (patterns stay on one line)
+from __future__ import annotations
+
+import re
+from collections.abc import Container, Sequence
+from dataclasses import replace
+from typing import Final
+
+from assistant.ground.across import Spot
+from assistant.ground.audited import AuditedRun
+from assistant.ground.binding import Carried, Frame
+from assistant.ground.counting import VALIDATION
+from assistant.ground.judging import Judge
+from assistant.ground.lexicon import Named
+from assistant.ground.masks import masked_spans
+from assistant.ground.places import Place, places, relative_places
+from assistant.ground.quantities import quantities
+from assistant.ground.sentences import Unit
+
+_COUNTED: Final = {"steps", "points", "gpus", "samples", "prompts", "validations"}
+_NEXT_RUN: Final = re.compile(r"(?i)\s*(?:,|，|、|and|和|;|；)?\s*_+\s*(?:为|是|有|:|：)?\s*")
+
+
+def frame_of(reader: AuditedRun, part: str, context: Carried, runs: Sequence[Spot]) -> Frame:
+    """A sentence taken apart.
+
+    Args:
+        reader: the run that it is judged against.
+        part: its text.
+        context: what it takes over, from :func:`context_of`.
+        runs: where it names which run, if there are several.
+    """
+    steps = reader.table.steps
+    whole = part
+    for spot in runs:  # a run's name is no metric, no step and no number
+        part = part[: spot.start] + "_" * (spot.end - spot.start) + part[spot.end :]
+    shadow = part
+    found = places(part, steps)
+    base = found[0].steps[0] if found else context.steps[-1] if context.steps else None
+    for place in relative_places(part, base, steps):
+        if not any(p.start < place.end and place.start < p.end for p in found):
+            found.append(place)
+    found.sort(key=lambda p: p.start)
+    blank = list(part)
+    for place in found:
+        blank[place.start : place.end] = " " * (place.end - place.start)
+    names = reader.lexicon.named("".join(blank))
+    names = [replace(n, text=part[n.start : n.end]) for n in names]
+    names = _with_step_time(part, names, reader.table.total_time())
+    names = _of_validation(_with_update(part, names, reader.run.columns), context)
+    part = whole
+    masks = masked_spans(part, reader.run, names, found) + [(s.start, s.end) for s in runs]
+    numbers = quantities(part, masks)
+    for at in range(1, len(numbers)):  # "A logs 61 steps and B 66"
+        before, here = numbers[at - 1], numbers[at]
+        if runs and before.unit in _COUNTED and not here.unit and _NEXT_RUN.fullmatch(shadow[before.end : here.start]):
+            numbers[at] = here.in_unit_of(before)
+    return Frame(part, names, found, numbers, context, away=tuple((s.start, s.end) for s in runs))
+
+
+def context_of(reader: AuditedRun, unit: Unit, carried: Carried) -> Carried:
+    """What a unit takes over: from its heading or list parent, else from the sentence before."""
+    names, steps, pair, span, key = carried.names, carried.steps, carried.pair, carried.span, carried.key
+    if unit.fresh:
+        names = ()
+    if unit.above and (unit.fresh or unit.kind in {"item", "row"} or not (names or steps)):
+        if unit.kind == "item":
+            names = ()
+        for text in unit.above:
+            found_places = places(text, reader.table.steps)
+            found_names = [n for n in reader.lexicon.named(text) if n.keys or n.derived]
+            if found_places:
+                steps, pair, span = _steps_of(found_places)
+                key = None
+            if found_names and len(found_names) <= 2:
+                names = tuple(found_names[:1])
+    return Carried(names, steps, pair, span, key)
+
+
+def carry(frame: Frame, carried: Carried, judge: Judge) -> Carried:
+    """What the next sentence takes from this one."""
+    names = tuple(n for n in frame.names if n.keys or n.derived) or frame.carried.names
+    if len(names) > 1:
+        names = (names[0],) if frame.numbers and not _about_last(frame, names) else names[-1:]
+    if frame.places:
+        steps, pair, span = _steps_of(frame.places)
+    else:
+        steps, pair, span = frame.carried.steps, frame.carried.pair, frame.carried.span
+    key = None if frame.places else frame.carried.key
+    if judge.pair is not None and not frame.places:
+        key, pair = judge.pair[0], (judge.pair[1], judge.pair[2])
+    return Carried(names, steps, pair, span, key)
+
+
+def _about_last(frame: Frame, names: Sequence[Named]) -> bool:
+    return bool(frame.numbers) and frame.numbers[-1].start > names[-1].end and frame.clause(names[-1].start) > 0
+
+
+def _steps_of(found: Sequence[Place]) -> tuple[tuple[int, ...], tuple[int, int] | None, tuple[int, int] | None]:
+    last = found[-1]
+    if last.kind == "range":
+        return (), None, (last.steps[0], last.steps[-1])
+    if len(last.steps) == 2:
+        return last.steps, (last.steps[0], last.steps[1]), None
+    singles = [p.steps[0] for p in found if len(p.steps) == 1]
+    if len(singles) == 2 and singles[0] != singles[1]:
+        return tuple(singles), (singles[0], singles[1]), None
+    return last.steps, None, None
+
+
+_TOOK: Final = re.compile(
+    r"(?i)(?P<took>\b(?:took|takes|lasts|lasted)\b|用时|耗时(?!占|的|为?最)|花了|跑了|(?:一步|单步)(?=\s*约?\s*[\d.,]+\s*(?:秒|分钟|小时))|\b(?:spent|spend|spends)\b(?=[^;,]{0,26}\bstep \d)|用了(?=\s*(?:约|大约)?\s*[\d.]+\s*(?:秒|分钟|小时|s\b|min)))|(?P<whole>\bof (?:the|each|a|every|its) (?:whole )?step(?:'s time)?\b(?!\s*\d)|占(?:整个)?(?:一步|单步|step)的?)"
+)
+
+
+def _with_step_time(part: str, names: list[Named], total: str | None) -> list[Named]:
+    """``Step 62 took 130 s``: where nothing else is named before it, what takes the time is the step."""
+    if total is None:
+        return names
+    result = list(names)
+    for match in _TOOK.finditer(part):
+        if any(n.start < match.end() and match.start() < n.end for n in result):
+            continue
+        near = [
+            n
+            for n in result
+            if n.end <= match.start()
+            and match.start() - n.end < 32
+            and not re.search(r"[,，;；。]", part[n.end : match.start()])
+        ]
+        if match["took"] and (
+            near
+            or not re.match(
+                r"[^\d，,。；;]{0,24}[\d.,]+\s*(?:s\b|sec|min|h\b|hour|秒|分|小时|个小时)", part[match.end() :]
+            )
+        ):
+            continue
+        if match["took"] and not re.search(r"(?i)step|步|iteration|it\b|each|每", part):
+            continue
+        statistic = "whole" if match["whole"] else ""
+        result.append(Named(match.start(), match.end(), match.group(), (total,), statistic=statistic))
+    return sorted(result, key=lambda n: n.start)
+
+
+_UPDATE: Final = re.compile(r"(?:更新|\bupdate)(?=\s*(?:约|大约|about|~)?\s*[\d.]+\s*(?:秒|分钟|s\b|min\b))")
+
+
+def _with_update(part: str, names: list[Named], columns: Container[str]) -> list[Named]:
+    """``生成 61 秒，更新 2.4 秒``: a bare "update" with a time beside it is the actor's."""
+    key = next((k for k in ("timing_s/update_actor", "time/step_train") if k in columns), None)
+    found = [m for m in _UPDATE.finditer(part) if not any(n.start < m.end() and m.start() < n.end for n in names)]
+    added = [Named(m.start(), m.end(), m.group(), (key,)) for m in found if key is not None]
+    return sorted([*names, *added], key=lambda n: n.start)
+
+
+_GENERIC_SCORE: Final = re.compile(r"(?i)(?:the )?(?:last |final |latest )?(?:scores?|accuracy|得分|分数|准确率)")
+
+
+def _of_validation(names: list[Named], context: Carried) -> list[Named]:
+    """``Validation … ; the last score is 72%``: a bare "score" may be that of the validation spoken of before."""
+    before = [k for n in context.names for k in n.keys if VALIDATION.match(k)]
+    if not before:
+        return names
+    return [
+        replace(n, keys=tuple(dict.fromkeys((*before, *n.keys)))) if n.keys and _GENERIC_SCORE.fullmatch(n.text) else n
+        for n in names
+    ]
