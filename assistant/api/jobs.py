@@ -86,12 +86,14 @@ def read(sources: Sequence[Source]) -> Material:
 
 
 def analyse(
-    material: Material, question: str, *, language: str, state: State | None = None, own_question: bool = True
-) -> Explained:
+    material: Material, question: str, *, language: str, default_language: str = "", state: State | None = None,
+    own_question: bool = True,
+) -> Explained:  # fmt: skip
     """The offline engine's answer about what was read."""
     return service().explain(
-        material, question, language=language, engine="offline", state=state, own_question=own_question
-    )
+        material, question, language=language, default_language=default_language, engine="offline", state=state,
+        own_question=own_question,
+    )  # fmt: skip
 
 
 def prepare(sources: Sequence[Source], question: str, lang: str) -> tuple[Material, Explained, dict[str, float]]:

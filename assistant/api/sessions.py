@@ -88,7 +88,10 @@ def _made(app: FastAPI) -> SessionService:
         return found
 
 
-async def analysed(app: FastAPI, material: Material, question: str, *, language: str, state: State | None) -> Explained:
+async def analysed(
+    app: FastAPI, material: Material, question: str, *, language: str, default_language: str = "",
+    state: State | None,
+) -> Explained:  # fmt: skip
     """The offline engine's answer, from the application's pool: over large runs from a process with its limits.
 
     The question is stored already, so that it waits where others would be refused.
@@ -102,8 +105,9 @@ async def analysed(app: FastAPI, material: Material, question: str, *, language:
     while True:
         try:
             return await runner.run(
-                jobs.analyse, material, question, language=language, state=state, own_question=False, weight=weight
-            )
+                jobs.analyse, material, question, language=language, default_language=default_language, state=state,
+                own_question=False, weight=weight,
+            )  # fmt: skip
         except Busy as busy:
             await asyncio.sleep(busy.extra["retry_after"])
 

@@ -114,7 +114,7 @@ async def _post(
     if not content.strip() and not packed:
         raise InputError(zh="消息是空的：请写一个问题。", en="The message is empty: ask a question.")
     chosen = body.lang if body.lang != "auto" else lang
-    asked = Asked(question, chosen, body.engine, tuple(body.runs))
+    asked = Asked(question, chosen, body.engine, tuple(body.runs), held.language)
     return await held.call(
         service.messages.post, held.owner, session, content, asked, replace=body.replace, found=packed, key=key,
         fingerprint=print_,

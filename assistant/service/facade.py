@@ -195,6 +195,7 @@ class Service:
     def explain(
         self, material: Material, question: str = "", *, language: str = "auto", engine: str = "auto",
         state: State | None = None, own_question: bool = True, anonymize: bool | None = None,
+        default_language: str = "",
     ) -> Explained:  # fmt: skip
         """One answer about what was read; a question inside the text is taken when none is given, if wanted.
 
@@ -207,8 +208,9 @@ class Service:
             state: what the conversation carried so far.
             own_question: take a question that stands in the text, if none is given.
             anonymize: mask names before a model is called; the settings' wish where ``None``.
+            default_language: of the answer where neither the question nor the text has one; the settings' by default.
         """
-        explained = self._offline(material, question, language, state, own_question)
+        explained = self._offline(material, question, language, state, own_question, default_language=default_language)
         inquiry, explained = self._inquiry(material, explained, engine, anonymize)
         if inquiry is None:
             return explained
@@ -289,11 +291,12 @@ class Service:
         return None, replace(explained, answer=replace(answer, warnings=(*answer.warnings, *([why] if why else []))))
 
     def _offline(
-        self, material: Material, question: str, language: str, state: State | None, own_question: bool
-    ) -> Explained:
+        self, material: Material, question: str, language: str, state: State | None, own_question: bool,
+        *, default_language: str = "",
+    ) -> Explained:  # fmt: skip
         """The offline engine's answer."""
         asked = question.strip() or (material.question if own_question else "")
-        default = material.language or settings().lang
+        default = material.language or default_language or settings().lang
         with _span("analyse"):
             answer, carried = self.answerer.ask(
                 asked, material.runs, language=language, default_language=default, state=state

@@ -73,6 +73,22 @@ def ask(http: httpx.Client, session: str, content: str, **more: Any) -> httpx.Re
     return http.post(f"/sessions/{session}/messages", json={"content": content, **more}, headers=headers)
 
 
+@pytest.mark.parametrize(
+    ("question", "accepted", "language"),
+    [
+        ("熵是多少？", "en", "zh"), ("How large is the entropy?", "zh-CN", "en"), ("actor/entropy", "zh-CN", "zh"),
+        ("actor/entropy", "en", "en"),
+    ],
+)  # fmt: skip
+def test_question_is_answered_in_its_own_language_else_in_the_askers(
+    http: httpx.Client, question: str, accepted: str, language: str
+) -> None:
+    session = http.post("/sessions", json={}).json()["id"]
+    http.post(f"/sessions/{session}/runs", json={"text": SMALL})
+    found = ask(http, session, question, headers={"accept-language": accepted}).json()
+    assert found["language"] == language
+
+
 def events_of(lines: Iterator[str]) -> Iterator[tuple[str, str, Any]]:
     name = kind = ""
     for line in lines:

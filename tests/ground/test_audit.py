@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 from pathlib import Path
 
 import pytest
@@ -14,6 +13,7 @@ from assistant.ground.audit import Audit, Auditor
 from assistant.knowledge import Resolver, library
 from assistant.model import Run
 from assistant.parsing import parse_text
+from tests.timing import assert_quick
 
 ROOT = Path(__file__).resolve().parents[2]
 RESOLVER = Resolver(library())
@@ -237,6 +237,4 @@ def test_audit_any_text_gives_sentences_in_order_within_it(text: str) -> None:
 def test_audit_forty_sentences_take_less_than_a_fifth_of_a_second_of_work() -> None:
     text = "\n".join([*TRUE, *FALSE.values()][:40])
     AUDITOR.audit(text)
-    begin = time.process_time()
-    AUDITOR.audit(text)
-    assert time.process_time() - begin < 0.2
+    assert_quick(lambda: AUDITOR.audit(text), 0.2, tries=2)

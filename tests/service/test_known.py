@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 from functools import cache
 from pathlib import Path
 
@@ -12,6 +11,7 @@ import pytest
 from assistant.service import service
 from assistant.service.facade import Material, Source
 from assistant.service.verifying import verify
+from tests.timing import assert_quick
 
 LOG = (Path(__file__).resolve().parents[2] / "examples" / "verl-retool-steps-0-3.log").read_text(encoding="utf-8")
 
@@ -41,7 +41,6 @@ def test_own_sentence_with_a_digit_changed_refused() -> None:
 
 def test_refused_sentence_not_in_our_wording_costs_no_question() -> None:
     verify(material(), "The reward at step 2 is 0.9.")
-    started = time.process_time()
-    audit = verify(material(), "The reward at step 2 is 0.8.")
-    assert audit.summary["contradicted"] == 1
-    assert time.process_time() - started < 0.5
+    audits = []
+    assert_quick(lambda: audits.append(verify(material(), "The reward at step 2 is 0.8.")), 0.5, tries=2)
+    assert audits[0].summary["contradicted"] == 1

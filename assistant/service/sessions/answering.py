@@ -54,16 +54,19 @@ class Analyse(Protocol):
     """The offline engine's answer, made off the event loop: where, is for those to say who serve."""
 
     def __call__(
-        self, material: Material, question: str, *, language: str, state: State | None
+        self, material: Material, question: str, *, language: str, default_language: str, state: State | None
     ) -> Awaitable[Explained]:
         """The answer to ``question``; a question that stands in the log is none."""
 
 
-async def in_thread(material: Material, question: str, *, language: str, state: State | None) -> Explained:
+async def in_thread(
+    material: Material, question: str, *, language: str, default_language: str, state: State | None
+) -> Explained:
     """The offline engine's answer, made in a thread of this process."""
     return await asyncio.to_thread(
-        service().explain, material, question, language=language, engine="offline", state=state, own_question=False
-    )
+        service().explain, material, question, language=language, default_language=default_language, engine="offline",
+        state=state, own_question=False,
+    )  # fmt: skip
 
 
 @dataclass
@@ -262,7 +265,9 @@ class Answering:
                 state = state_from_json(json.loads(work.state), engine.resolver.library.get)
             except AssistantError:  # of another version: the question is answered without what came before
                 log.info("a state of another version was left out", extra={"message_id": job.message})
-        offline = await self.analyse(material, asked.question, language=asked.lang, state=state)
+        offline = await self.analyse(
+            material, asked.question, language=asked.lang, default_language=asked.else_lang, state=state
+        )
         stream = engine.stream(
             material, asked.question, language=asked.lang, engine=asked.engine, state=state, own_question=False,
             explained=offline,

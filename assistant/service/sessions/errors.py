@@ -135,13 +135,6 @@ class KeyReused(SessionError):
         )
 
 
-class NotAnswered(SessionError):
-    """An answer could not be made, or was interrupted too often."""
-
-    code = "answer_failed"
-    status = 500
-
-
 class SessionFull(SessionError):
     """A session holds as much as one may."""
 

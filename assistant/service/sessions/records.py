@@ -6,7 +6,7 @@ import json
 import re
 import zlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -124,22 +124,24 @@ class Asked:
         lang: ``auto``, ``zh`` or ``en``.
         engine: ``auto``, ``offline`` or ``llm``.
         runs: ids of the runs that it is about; empty for all.
+        else_lang: language of the answer where ``lang`` is ``auto`` and the question has none: the asker's.
     """
 
     question: str
     lang: str = "auto"
     engine: str = "auto"
     runs: tuple[str, ...] = ()
+    else_lang: str = ""
 
     def dump(self) -> str:
         """As text."""
-        return json.dumps({"question": self.question, "lang": self.lang, "engine": self.engine, "runs": self.runs})
+        return json.dumps(asdict(self))
 
     @classmethod
     def load(cls, text: str) -> Asked:
         """From text."""
         data = json.loads(text)
-        return cls(data["question"], data["lang"], data["engine"], tuple(data["runs"]))
+        return cls(data["question"], data["lang"], data["engine"], tuple(data["runs"]), data.get("else_lang", ""))
 
 
 @dataclass(frozen=True, slots=True)

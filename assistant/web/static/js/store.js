@@ -31,7 +31,7 @@ export async function loadSessions() {
 export async function ensureSession() {
   if (state.session?.id) return state.session;
   if (!state.making) {
-    state.making = call("POST", "/sessions", { json: { lang: lang() } }).then((made) => {
+    state.making = call("POST", "/sessions", { json: { lang: "auto" } }).then((made) => {
       state.session = { ...made, messages: made.messages ?? [], runs: made.runs ?? [] };
       tell("opened-new", state.session);
       return state.session;
