@@ -99,6 +99,21 @@ class Card:
         bounds: list[float | None] | None = self.meta.get("range") or self.inherited.get("range")
         return bounds
 
+    def bounds_of(self, key: str) -> list[float | None] | None:
+        """Values that are possible for one of its keys, where the card tells them apart; else :attr:`bounds`."""
+        apart: dict[str, list[float | None]] = self.meta.get("key_ranges", {})
+        return apart.get(key, self.bounds)
+
+    def beyond(self, language: str) -> str:
+        """What a value outside of the possible ones most likely comes of, empty if the card does not say."""
+        return str(self.meta.get("beyond", {}).get(language, ""))
+
+    @property
+    def placeholder(self) -> float | None:
+        """What is printed where nothing was measured yet; ``None`` where nothing is."""
+        found = self.meta.get("placeholder")
+        return None if found is None else float(found)
+
     @property
     def direction(self) -> str:
         """``higher_better``, ``lower_better``, ``target_range``, ``neutral`` or ``context``."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 
 from assistant.knowledge.cards import Card, Library
@@ -28,31 +29,40 @@ class Counterparts:
         table: dict[str, list[str]] = {}
         for card in self._library:
             for entry in card.meta.get("also", ()):
-                for key in entry["keys"]:
-                    found = self._resolver.key(key, entry["framework"])
-                    if found is None or found.foreign:
-                        continue
-                    pair = (card, found.card) if card.framework == "verl" else (found.card, card)
+                for other in self._held(entry["keys"], entry["framework"]):
+                    pair = (card, other) if card.framework == "verl" else (other, card)
                     if pair[0].framework == "verl" != pair[1].framework:
                         table.setdefault(pair[1].id, []).append(pair[0].id)
         return {twin: list(dict.fromkeys(homes)) for twin, homes in table.items()}
 
     def twins(self, card: Card, asked: str | None) -> list[Card]:
-        """Cards of the framework asked for that say to be another framework's card."""
+        """Cards of the framework asked for that say to be another framework's card, or that it names; first those
+        where both say so."""
         if asked is None or card.framework == asked:
             return []
-        return [
+        others = [
             other
             for key in card.keys
             for other in self._cross.get((card.framework, key.lower()), ())
             if other.framework == asked
-        ] + [
+        ]
+        own = [
             other
             for entry in card.meta.get("also", ())
             if entry["framework"] == asked
-            for key in entry["keys"]
-            if (found := self._resolver.key(key, asked)) is not None and (other := found.card).framework == asked
+            for other in self._held(entry["keys"], asked)
         ]
+        both = [other for other in own if other in others]
+        return list({other.id: other for other in (*both, *own, *others)}.values())
+
+    def _held(self, keys: Sequence[str], framework: str) -> list[Card]:
+        """A framework's cards for some keys, which may be templates; each once."""
+        found: dict[str, Card] = {}
+        for key in keys:
+            one = self._resolver.key(key, framework)
+            cards = [one.card] if one is not None and not one.foreign else self._resolver.definitions(key)
+            found |= {card.id: card for card in cards if card.framework == framework}
+        return list(found.values())
 
     def told(self, question: str, source: str, asked: str) -> list[Card]:
         """Cards of the framework asked for that name as theirs a key of the source that a question spells."""

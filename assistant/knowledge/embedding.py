@@ -89,9 +89,13 @@ class LatentEmbedding:
 
     def embed_query(self, text: str) -> Vector:
         """The vector of one text; zeros if it holds no word that was learnt."""
+        return self.embed_bag(bag(text))
+
+    def embed_bag(self, terms: Mapping[str, float]) -> Vector:
+        """The vector of a text's :func:`bag`."""
         import numpy as np
 
-        held = [(at, value) for term, value in bag(text).items() if (at := self._axes.terms.get(term)) is not None]
+        held = [(at, value) for term, value in terms.items() if (at := self._axes.terms.get(term)) is not None]
         if not held:
             return [0.0] * int(self._axes.rows.shape[1])
         places, values = zip(*held, strict=True)
@@ -134,22 +138,21 @@ def line_terms(text: str) -> dict[str, float]:
     return result
 
 
-def learn_axes(texts: Sequence[str]) -> Axes:
+def learn_axes(bags: Sequence[Mapping[str, float]]) -> Axes:
     """The axes along which some texts differ most.
 
     Args:
-        texts: one a card, a passage a line.
+        bags: the :func:`bag` of each text: one a card, a passage a line.
 
     Returns:
         axes of at most :data:`SIZE` entries; the learnt texts' own coordinates are those of their embedding.
     """
     import numpy as np
 
-    bags = [bag(text) for text in texts]
     used = Counter(term for held in bags for term in held)
     terms = {term: at for at, term in enumerate(sorted(used))}
-    rarity = np.array([math.log(1 + len(texts) / (used[term] + 0.5)) for term in terms])
-    table = np.zeros((len(texts), len(terms)), dtype=np.float32)
+    rarity = np.array([math.log(1 + len(bags) / (used[term] + 0.5)) for term in terms])
+    table = np.zeros((len(bags), len(terms)), dtype=np.float32)
     for row, held in enumerate(bags):
         for term, count in held.items():
             table[row, terms[term]] = count

@@ -14,16 +14,15 @@ from typing import Final, Literal
 
 from assistant.knowledge.cards import Card, Library
 from assistant.knowledge.counterparts import Counterparts
+from assistant.knowledge.elsewhere import Elsewhere
 from assistant.knowledge.entries import entry_of, entry_of_passage
 from assistant.knowledge.index import Entry, Index
 from assistant.knowledge.passages import FoundPassage, find_passages
 from assistant.knowledge.questions import (
     FRAMEWORKS,
-    FRAMEWORKS_OF_PAIR,
     SYNONYM,
     asked_framework,
     asked_kinds,
-    asked_of_two,
     asks_counterpart,
     known_wordings,
     named_frameworks,
@@ -36,6 +35,7 @@ from assistant.knowledge.questions import (
     without_framework,
 )
 from assistant.knowledge.resolver import EXPLAINED_AS, Resolution, Resolver, _ordered
+from assistant.knowledge.spoken import SpokenKeys
 from assistant.knowledge.terms import fold, pieces, terms
 from assistant.knowledge.typos import KEY, NAME, Speller, replaced
 
@@ -44,6 +44,7 @@ How = Literal["exact", "template", "alias", "search"]
 _JOINT: Final = re.compile(r"[/_@]")
 _LIKE_KEY: Final = re.compile(r"[a-z0-9][/_][a-z0-9]", re.IGNORECASE)
 _SHORT_REST: Final = 12
+_LONG_REST: Final = 20
 _SHORTEST_NAME: Final = 3
 _COMMON: Final = 0.05
 _USUAL: Final = 0.35
@@ -56,6 +57,8 @@ _HELD: Final = (1, 3, 10)
 """How many cards hold a word of the question: one at least, some, many."""
 
 _FEW: Final = 2
+_UNJOINED: Final = re.compile(r"[\s-]+")
+_WORDS: Final = re.compile(r"[a-z]+")
 _LONG_QUESTION: Final = 8
 _MANY_WORDINGS: Final = 3
 _LIKELY: Final = 0.4
@@ -86,6 +89,7 @@ class Found:
 SIGNS: Final = (
     "exact", "name", "asks_metric", "asks_failure", "asks_concept", "words", "strength", "vectors", "framework",
     "other_framework", "failure", "concept", "symptom", "verl", "twin", "cover", "likely", "minor",
+    "aside",
 )  # fmt: skip
 """What speaks for a card. ``exact``, ``name``: the question names it, weighed by how much of the question
 that is; ``asks_…``: it is a metric, a failure mode or a concept, and the wording asks for one; ``words``: BM25
@@ -94,7 +98,7 @@ whose it is; ``symptom``: it is a failure mode and the question tells no name; `
 this is verl's card, and another framework's card of the same quantity fits that well; ``cover``, ``likely``: how
 much of the question the card holds, and how strongly its words point to the card
 (:mod:`assistant.knowledge.termtable`); ``minor``: it is a card of a framework that is no trainer of language models
-by reinforcement, and that is not asked for."""
+by reinforcement, and that is not asked for; ``aside``: it is a concept, though a framework is asked for."""
 
 
 class Finder:
@@ -147,6 +151,16 @@ class Finder:
         return Counterparts(self.library, self.resolver)
 
     @cached_property
+    def spoken(self) -> SpokenKeys:
+        """Keys said in words."""
+        return SpokenKeys(self.library)
+
+    @cached_property
+    def elsewhere(self) -> Elsewhere:
+        """Questions for what another framework calls something."""
+        return Elsewhere(self.resolver, self.counterparts, self.spoken, self.speller)
+
+    @cached_property
     def entries(self) -> list[Entry]:
         """What the index holds."""
         return [*map(entry_of, self.library), *map(entry_of_passage, self.library.passages)]
@@ -170,11 +184,18 @@ class Finder:
         if asked is not None:
             named = self.resolver.name(without_framework(narrow(question)), asked)
             direct = [resolution for resolution in named if not resolution.foreign]
+            spoken = self.resolver.key(_UNJOINED.sub("_", without_framework(fold(question))), asked)
+            if spoken is not None and spoken.how == "exact" and spoken.card.framework == asked:  # "TRL eval loss"
+                direct = [spoken, *(resolution for resolution in direct if resolution.card is not spoken.card)]
         told = named_frameworks(fold(question))
         if not direct and (not told or (len(told) == 1 and not asks_counterpart(fold(question)))):
             names = dict.fromkeys(without_frame(without_framework(fold(text))) for text in (typed, question))
             direct = next(filter(None, (self._alone(name, framework or asked) for name in names)), [])
-        if all(resolution.how == "template" for resolution in direct):  # any text fits into some of these
+        if not direct:
+            direct = [Resolution(card, "alias", 0.9) for card in self.elsewhere.told(question, framework)]
+        if not (told and asks_counterpart(fold(question))) and all(
+            resolution.how == "template" for resolution in direct
+        ):  # any text fits into these
             text, mended = self.speller.mend(without_fillers(fold(question)))
             if text in mended.values():  # a misspelt name and nothing else
                 direct = self.resolver.name(text, framework)
@@ -226,9 +247,17 @@ class Finder:
 
     def _alone(self, name: str, framework: str | None) -> list[Resolution]:
         """What a question means that holds nothing but a name, or the end of a key."""
+        home = None if framework is None else EXPLAINED_AS.get(framework, framework)
+        if not NAME.fullmatch(name) and home is not None and name:  # words: "mean advantage" of the framework asked for
+            found = [r for r in self.resolver.name(name, framework) if r.card.framework == home]
+            return found if len(found) == 1 else []
         if not NAME.fullmatch(name) or len(name) < _SHORTEST_NAME:
             return []
         named = self.resolver.name(name, framework)
+        if _LIKE_KEY.search(name) and all(r.card.framework in _GENERAL for r in named):  # the concept called alike
+            ends = [card for card in self.speller.spellings.get(name, ()) if card.framework not in _GENERAL]
+            own = [card for card in ends if card.framework == home] or (ends if home is None else [])
+            named = [*(Resolution(card, "alias", 0.8) for card in _ordered(own, framework)), *named]
         if "/" not in name or not all(r.how == "template" for r in named):
             return [r for r in named if not r.foreign]
         ends = self.speller.tails.get(name, []) or self.speller.listed_ends(name)
@@ -285,7 +314,7 @@ class Finder:
         """The signs for each card that has any."""
         question = self._mended(question)
         text = fold(question)
-        asked, source = self._asked_and_source(text, framework)
+        asked, source = self.elsewhere.asked_and_source(text, framework)
         signs: dict[str, dict[str, float]] = {}
 
         def add(card: Card, sign: str, value: float) -> None:
@@ -296,10 +325,14 @@ class Finder:
         weights = question_terms(text)
         whole = sum(weight for weight in weights.values() if weight > SYNONYM) or 1.0
         counterpart = asks_counterpart(fold(question))
+        spells_key = False
         for found, sign, span in self._named(question, asked):
             cards = [card for card in found if source is None or card.framework != source]
             if not cards:
                 continue
+            if _LIKE_KEY.search(span):  # a name with joints is a metric, whatever concept is called alike
+                cards = [card for card in cards if card.framework not in _GENERAL] or cards
+                spells_key = spells_key or any(card.framework not in _GENERAL for card in cards)
             share = sum(weights.get(term, 0.0) for term in set(terms(span))) / whole
             value = min(1.0, 0.25 + share) if not KEY.search(span) else 1.0
             for card in cards:
@@ -312,7 +345,7 @@ class Finder:
                     if sign == "name" and len(cards) == 1 and KEY.search(span):
                         add(card, "exact", value)
         if source is not None and asked is not None:
-            spelt = self._spelt(fold(question), source)
+            spelt = self.elsewhere.spelt(fold(question), source)
             for cards, _, span in self._named(question, source):
                 if span.lower() not in _OF_FRAMEWORKS:
                     spelt += [card for card in cards if card.framework == source]
@@ -343,12 +376,14 @@ class Finder:
                 mine["framework"] = 1.0  # a team's own words come first
                 continue
             kind = of if of in _GENERAL else "metric"
-            if kind in kinds:
+            if kind in kinds and not (spells_key and kind == "concept" and "name" not in mine):
                 mine[f"asks_{kind}"] = 1.0
             if of in _GENERAL:
                 mine[of] = 1.0
                 if of == "failure":
                     mine["symptom"] = 1.0 - named
+                elif asked is not None:
+                    mine["aside"] = 1.0
             elif asked is not None:
                 mine["framework" if of == EXPLAINED_AS.get(asked, asked) else "other_framework"] = 1.0
             elif of == "verl":
@@ -368,37 +403,6 @@ class Finder:
             for home in self.counterparts.homes.get(card_id, ()):
                 its = signs.setdefault(home, {"verl": 1.0})
                 its["twin"] = max(its.get("twin", 0.0), likeness)
-
-    def _asked_and_source(self, text: str, framework: str | None) -> tuple[str | None, str | None]:
-        """Whose metric a folded question asks for, and whose it names: ``verl's name for TRL's kl`` are two.
-
-        Where two are named and nothing else says so, the one that has no card by the name is asked for.
-        """
-        named = named_frameworks(text)
-        if framework is not None:
-            others = [other for other in named if other != framework]
-            return framework, others[0] if len(others) == 1 else None
-        if len(named) != len(FRAMEWORKS_OF_PAIR):
-            return (named[0] if len(named) == 1 else None), None
-        if (told := asked_of_two(text)) is not None:
-            return told
-        pairs = (tuple(named), tuple(reversed(named)))
-        spelt = [self._spelt(text, source) for source, _ in pairs]
-        for (source, asked), own in zip(pairs, spelt, strict=True):
-            if any(self.counterparts.twins(card, asked) for card in own):
-                return asked, source
-        for (source, asked), own, rest in zip(pairs, spelt, reversed(spelt), strict=True):
-            if own and not rest:
-                return asked, source
-        return None, None
-
-    def _spelt(self, text: str, framework: str) -> list[Card]:
-        """Cards of a framework that a folded question calls by a key, or by a name with joints."""
-        names = [match.group().rstrip("./-:") for match in NAME.finditer(text)]
-        found = [r.card for name in names if KEY.search(name) for r in self.resolver.name(name, framework)]
-        plain = [self.resolver.key(name, framework) for name in names if not KEY.search(name)]
-        found += [resolution.card for resolution in plain if resolution is not None and resolution.how == "exact"]
-        return [card for card in found if card.framework == EXPLAINED_AS.get(framework, framework)]
 
     def _asked_words(self, weights: Mapping[str, float]) -> dict[str, float]:
         """The terms that full text is asked for: what is common tells nothing, and costs time."""
@@ -420,6 +424,10 @@ class Finder:
         keys = [
             key for key in keys if "_" in key or key.count("/") > 1 or rest <= _SHORT_REST
         ]  # "train/infer" is prose
+        if rest > _LONG_REST:  # "samples whose total length reaches max_len": a setting, not what is asked for
+            keys = [
+                key for key in keys if "/" in key or not all(map(self.speller.words.knows, _WORDS.findall(key.lower())))
+            ]
         if not keys or any(True for key in keys for _ in self._named(self.speller.mend(fold(key))[0], framework)):
             return False
         return not any(True for _ in self._named(question, framework))
@@ -453,6 +461,8 @@ class Finder:
                 parts = self._by_part.get((EXPLAINED_AS.get(framework, framework), token.lower()), [])
                 if 0 < len(parts) <= _MOST_ALIKE:
                     yield parts, "name", token
+        for spoken, span in self.spoken.ends(fold(question), framework):
+            yield spoken, "exact" if framework is not None and len(spoken) == 1 else "name", span
         for mention in self.resolver.mentions(question, (), framework):
             cards = [r.card for r in self.resolver.name(mention.text, framework)]
             cards = cards or ([mention.card] if mention.card is not None else [])

@@ -29,6 +29,7 @@ from assistant.knowledge.embedding import (
     Axes,
     Embedding,
     LatentEmbedding,
+    bag,
     learn_axes,
     line_terms,
     wording_digest,
@@ -200,8 +201,9 @@ class _Store:
         write_words(folder / WORDS, self.entries)
         texts = ["\n".join(entry.parts) for entry in self.entries]
         phrases = [[line_terms(phrase) for phrase in entry.phrases] for entry in self.entries]
-        build_table(texts, phrases).save(folder / TERMS)
-        place, parts = self.embed(folder, texts, phrases)
+        bags = [bag(text) for text in texts]
+        build_table(bags, phrases).save(folder / TERMS)
+        place, parts = self.embed(folder, texts, bags, phrases)
         meta = {
             "embedding": self.model_name,
             "entries": self.digests,
@@ -214,8 +216,9 @@ class _Store:
         return parts
 
     def embed(
-        self, folder: Path, texts: Sequence[str], phrases: Sequence[Sequence[Mapping[str, float]]]
-    ) -> tuple[str, int]:
+        self, folder: Path, texts: Sequence[str], bags: Sequence[Mapping[str, float]],
+        phrases: Sequence[Sequence[Mapping[str, float]]],
+    ) -> tuple[str, int]:  # fmt: skip
         """Writes the vectors, and the axes if they are learnt; returns the name of Chroma's folder, and how many."""
         earlier = self.earlier()
         if earlier is not None:
@@ -230,8 +233,8 @@ class _Store:
                 earlier.vectors.close()
         embedding = self.embedding
         if embedding is None:
-            axes = learn_axes(texts)
-            axes, learnt = tune(axes, LatentEmbedding(axes).embed_documents(list(texts)), phrases)
+            axes = learn_axes(bags)
+            axes, learnt = tune(axes, list(map(LatentEmbedding(axes).embed_bag, bags)), phrases)
             axes.save(folder / AXES)
             embedding = LatentEmbedding(axes, dict(zip(texts, learnt, strict=True)))
         place = "" if self.chroma_url else new_name()

@@ -39,14 +39,15 @@ FRAMEWORKS_OF_PAIR: Final = ("asked", "source")
 _ONE: Final = f"(?P<asked>{_ASKED.pattern})"
 _CALLED: Final = "name|key|keys|metric|metrics|equivalent|counterpart|version|one|term|call|calls|analogue"
 _COUNTERPART: Final = re.compile(
-    r"\b(?:equivalent|counterpart|version of|corresponds?|analogue|same as|name for|called|call)\b"
-    r"|对应|叫什么|叫啥|等价"
+    r"\b(?:equivalent|equivalents|counterpart|version of|corresponds?|corresponding|analogue|same as|name for|called"
+    r"|call|matches|matching|similar to|something like|metrics? like|key like|maps? to)\b"
+    r"|对应|叫什么|叫啥|等价|相当于|类似|换到|换成"
 )
 _ASKS_OF: Final = (
     re.compile(rf"{_ONE}(?:'s)?\s+(?:{_CALLED})\b"),
+    re.compile(rf"{_ONE}\s*(?:里|中)?(?:面)?\s*(?:叫|有没有|有无|有什么|对应|等价|相当于|类似|哪|是哪)"),
     re.compile(rf"(?:对应|换到|换成|等于)\s*{_ONE}"),
     re.compile(rf"在\s*{_ONE}\s*(?:里|中|那边)"),
-    re.compile(rf"{_ONE}\s*(?:里|中)(?:面)?\s*(?:叫|有没有|对应|哪|是哪)"),
     re.compile(rf"^\s*{_ONE}\s*(?:里|中)"),
     re.compile(rf"\b(?:in|does|for)\s+{_ONE}(?:\s+terms)?(?=\s*(?:[?,.]|$|call))"),
 )

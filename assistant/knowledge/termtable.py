@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -100,11 +100,11 @@ class TermTable:
             return cls(terms, **{name: held[name] for name in names})
 
 
-def build_table(texts: Sequence[str], wordings: Sequence[Sequence[Mapping[str, float]]]) -> TermTable:
+def build_table(texts: Sequence[Iterable[str]], wordings: Sequence[Sequence[Mapping[str, float]]]) -> TermTable:
     """The table of some entries.
 
     Args:
-        texts: one an entry, everything it says, a passage a line.
+        texts: the terms of everything that each entry says, each once.
         wordings: for each entry the weighted terms of each of its wordings.
     """
     import numpy as np
@@ -116,7 +116,7 @@ def build_table(texts: Sequence[str], wordings: Sequence[Sequence[Mapping[str, f
     total = max(1, sum(whole.values()))
     held: dict[str, dict[int, float]] = {}
     for entry, (text, own) in enumerate(zip(texts, counts, strict=True)):
-        for term in {term for line in text.splitlines() for term in line_terms(line)}:
+        for term in text:
             held.setdefault(term, {})[entry] = 0.0
         for term, count in own.items():
             strength = math.log1p(count / (_SMOOTHING * whole[term] / total))

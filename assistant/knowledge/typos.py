@@ -32,6 +32,9 @@ _LISTED: Final = re.compile(r"\d|^(?:avg|mean|max|min|std|sum|total|acc|score|re
 _LEAST_ALIKE: Final = 0.75
 _SURELY_ALIKE: Final = 0.9
 _PART_ALIKE: Final = 0.7
+_SHORT_PART_ALIKE: Final = 0.66
+"""One slip in three letters."""
+
 _LEAST_PART_ALIKE: Final = 0.5
 _JOINED_ALIKE: Final = 0.9
 _SHORT_TEXT: Final = 5
@@ -177,7 +180,8 @@ class Speller:
         for part in re.split("([/@])", name):
             best = None
             if len(part) >= _SHORTEST - 1 and part not in self.parts:
-                best = process.extractOne(part, self.parts, scorer=OSA.normalized_similarity, score_cutoff=_PART_ALIKE)
+                least = _PART_ALIKE if len(part) >= _SHORTEST else _SHORT_PART_ALIKE
+                best = process.extractOne(part, self.parts, scorer=OSA.normalized_similarity, score_cutoff=least)
             parts.append(best[0] if best is not None else part)
         right = "".join(parts)
         return right if self._resolver.key(right) is not None else None

@@ -23,6 +23,11 @@ _SHORT: Final = 4
 _LONG: Final = 8
 """Letters from which on a word may hold two slips."""
 
+_MIDDLING: Final = 6
+"""Letters from which on it may if a neighbour vouches for the word that was meant, or its letters are the same."""
+
+_TWO: Final = 2
+
 _SLIP: Final = 3.0
 """What a slip costs, in nats."""
 
@@ -94,6 +99,8 @@ class WordMender:
                 continue
             if len(word) == _SHORTEST and not vouched:
                 continue
+            if slips == _TWO and len(word) < _LONG and not (vouched or same):
+                continue
             score = often + _NEIGHBOUR * vouched - _SLIP * slips + _SAME_LETTERS * same
             score -= _OTHER_FIRST * (word[0] != other[0])
             best = max(best or (score, other), (score, other))
@@ -105,7 +112,7 @@ class WordMender:
             from rapidfuzz import process
             from rapidfuzz.distance import OSA
 
-            most = 2 if len(word) >= _LONG else 1
+            most = _TWO if len(word) >= _MIDDLING else 1
             found = process.extract(word, self._choices, scorer=OSA.distance, score_cutoff=most, limit=_MOST)
             if len(self._near) >= _REMEMBERED:
                 self._near.clear()

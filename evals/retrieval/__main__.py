@@ -1,4 +1,4 @@
-"""Recall of the search: `python -m evals.retrieval [--held] [--misses]`.
+"""Recall of the search: `python -m evals.retrieval [--held | --second | --third a|b] [--misses]`.
 
 Questions in Chinese, English and mixed, by key, alias, paraphrase, symptom, concept and with typos, were written before
 the search by a hand that had not read the cards; half of them are held out and only ever looked at as scores. The same
@@ -14,6 +14,7 @@ import statistics
 import sys
 import tempfile
 import time
+import zlib
 from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
@@ -41,13 +42,18 @@ def concepts() -> dict[str, list[str]]:
     return table
 
 
-def questions(held: bool, second: bool = False) -> list[dict[str, Any]]:
-    """The questions of one half, or those of the second hand."""
-    name = "questions_second.yaml" if second else "questions_held.yaml" if held else "questions_open.yaml"
-    entries: list[dict[str, Any]] = yaml.safe_load((HERE / name).read_text(encoding="utf-8"))
+def questions(held: bool, second: bool = False, third: str | None = None) -> list[dict[str, Any]]:
+    """The questions of one half, those of the second hand, or a half (``a``, ``b``) of those of the third."""
+    kind = "third" if third else "second" if second else "held" if held else "open"
+    entries: list[dict[str, Any]] = yaml.safe_load((HERE / f"questions_{kind}.yaml").read_text(encoding="utf-8"))
     for entry in entries:
         entry["framework"] = OUR_NAMES.get(entry["framework"], entry["framework"])
-    return entries
+    return [entry for entry in entries if third in (None, half(entry["id"]))]
+
+
+def half(question: str) -> str:
+    """Which half of the third hand's questions an id is in."""
+    return "ab"[zlib.crc32(question.encode()) % 2]
 
 
 def right_cards(entry: dict[str, Any], cards: Library) -> set[str]:
@@ -125,15 +131,17 @@ def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--held", action="store_true", help="the held-out half; scores only")
     parser.add_argument("--second", action="store_true", help="the questions of the second hand, no Chinese ones")
+    parser.add_argument("--third", choices=("a", "b"), help="half of the questions of the third hand; b: scores only")
     parser.add_argument("--misses", action="store_true", help="show what was not found (not of the held-out half)")
     options = parser.parse_args(argv)
-    if options.held and options.misses:
+    if (options.held or options.third == "b") and options.misses:
         parser.error("the held-out half is only looked at as scores")
-    if options.held and options.second:
+    if sum((options.held, options.second, options.third is not None)) > 1:
         parser.error("one set at a time")
     cards = library()
-    entries = questions(options.held, options.second)
+    entries = questions(options.held, options.second, options.third)
     which = "held out" if options.held else "second hand" if options.second else "open"
+    which = f"third hand, half {options.third}" if options.third else which
     with tempfile.TemporaryDirectory() as folder:
         begin = time.perf_counter()
         finder = Finder(cards, lambda made: open_index(made, Path(folder), tell=lambda zh, en: print(en)))

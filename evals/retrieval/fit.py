@@ -3,7 +3,8 @@
 A conditional logit: each question's right cards are to be the likeliest of its candidates. Two kinds of questions are
 asked. Wordings of the cards: a fifth of them at a time is left out of the index and asked, those of frameworks other
 than verl mostly with the framework's name, as people ask who do not use verl. And whole questions, which name keys,
-hold typos and describe what goes wrong: the open half, those of the second hand, and ``questions_tuning.yaml``; they
+hold typos and describe what goes wrong: the open half, those of the second
+hand, half of those of the third, and ``questions_tuning.yaml``; they
 are asked of the whole index. As they are few, each counts as four, and the weights are held to those of
 ``knowledge/search.yaml`` by a small penalty. Five folds, by card, tell how well the fit carries over. The held-out
 half is not read.
@@ -104,7 +105,9 @@ def cases(cards: Library, few: int) -> list[Case]:
                 made.append(case(finder, text, None, right, ("wording", language, card.id)))
     with tempfile.TemporaryDirectory() as folder:
         finder = _finder(cards, folder)
-        for entry in (*questions(held=False), *questions(held=False, second=True)):
+        for entry in (
+            *questions(held=False), *questions(held=False, second=True), *questions(held=False, third="a"),
+        ):  # fmt: skip
             if entry["kind"] != "unknown":
                 of = ("question", entry["lang"], entry["q"])
                 made.append(case(finder, entry["q"], entry["framework"], right_cards(entry, cards), of))

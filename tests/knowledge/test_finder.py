@@ -247,3 +247,48 @@ def test_find_key_of_another_framework_gives_the_counterpart(
 @pytest.mark.parametrize("question", ["step time 跟什么有关", "is validation loss supposed to be near zero"])
 def test_find_name_in_an_unusual_sentence_gives_something(finder: Finder, question: str) -> None:
     assert finder.find(question)
+
+
+@pytest.mark.parametrize(
+    ("question", "card"),
+    [
+        ("verl 里对应 AReaL ppo_actor/no_eos_ratios/avg 的是哪个", "verl/response_length/clip_ratio"),
+        ("NeMo-RL 的 train/approx_entropy 换到 TRL 看哪个 key", "trl/entropy"),
+        ("what does TRL call AReaL's ppo_actor/update/behave_imp_weight/avg", "trl/sampling/importance_sampling_ratio"),
+        ("TRL counterpart of train/baseline_reward/pct_mixed", "trl/frac_reward_zero_std"),
+        ("ROLL 有没有类似 perf/max_memory_allocated_gb 的", "roll/memory/max_allocated"),
+    ],
+)
+def test_find_counterpart_that_a_card_tells_comes_first(finder: Finder, question: str, card: str) -> None:
+    assert first(finder, question) == card
+
+
+def test_find_key_of_another_framework_without_asking_for_a_counterpart_is_not_translated(finder: Finder) -> None:
+    assert "trl/objective/kl" in [found.card.id for found in finder.find("TRL objective/kl 是什么", "verl")][:2]
+
+
+@pytest.mark.parametrize(
+    ("question", "card"),
+    [
+        ("TRL eval loss", "trl/eval_loss"),
+        ("NeMo-RL 日志里 policy kl error 是什么", "nemo-rl/train/policy_kl_error"),
+        ("slime: what is longest sample tokens per sec", "slime/perf/longest_sample_tokens_per_sec"),
+        ("ROLL critic rewards mean 怎么看", "roll/critic/rewards"),
+        ("actor/kl los", "verl/actor/kl_loss"),
+    ],
+)
+def test_find_key_said_in_words_gives_its_card(finder: Finder, question: str, card: str) -> None:
+    assert first(finder, question) == card
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["rollout_is_eff_sample_size 是什么意思", "rolluot_is_eff_sample_size 是什么意思", "why is ppo_kl so high"],
+)
+def test_find_name_with_joints_is_a_metric_before_the_concept(finder: Finder, question: str) -> None:
+    assert finder.find(question)[0].card.framework not in {"concept", "failure"}
+
+
+def test_find_setting_in_a_long_question_is_not_taken_for_an_unknown_key(finder: Finder) -> None:
+    assert finder.find("OpenRLHF 里 prompt 和回答总长顶到 max_len 的样本占多大比例")
+    assert not finder.find("actor/karma_ratio 这个指标一直往上涨是什么意思呀，要不要紧")

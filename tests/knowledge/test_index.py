@@ -271,7 +271,7 @@ def test_index_unreachable_server_leaves_words(opened: Callable[..., Index], hea
 
 
 def test_embedding_vectors_have_unit_length_and_unknown_words_none() -> None:
-    embedding = LatentEmbedding(learn_axes([part for entry in ENTRIES for part in entry.parts]))
+    embedding = LatentEmbedding(learn_axes([bag(part) for entry in ENTRIES for part in entry.parts]))
     for text in ("梯度范数", "response lengths", "mfu"):
         assert sum(value * value for value in embedding.embed_query(text)) == pytest.approx(1.0, abs=1e-5)
     assert not any(embedding.embed_query("!"))
@@ -280,7 +280,7 @@ def test_embedding_vectors_have_unit_length_and_unknown_words_none() -> None:
 
 def test_axes_bring_words_together_that_stand_in_the_same_texts() -> None:
     texts = ["奖励 reward", "奖励 bonus", "长度 tokens", "长度 words"]
-    embedding = LatentEmbedding(learn_axes(texts))
+    embedding = LatentEmbedding(learn_axes([bag(text) for text in texts]))
 
     def cosine(one: str, other: str) -> float:
         pair = (embedding.embed_query(one), embedding.embed_query(other))
@@ -290,12 +290,13 @@ def test_axes_bring_words_together_that_stand_in_the_same_texts() -> None:
 
 
 def test_axes_are_never_more_than_the_texts_or_the_limit() -> None:
-    assert learn_axes(["a b", "c d", "a b"]).rows.shape[1] == 2
-    assert learn_axes([f"word{chr(97 + i // 26)}{chr(97 + i % 26)}" for i in range(SIZE + 20)]).rows.shape[1] == SIZE
+    assert learn_axes([bag(text) for text in ["a b", "c d", "a b"]]).rows.shape[1] == 2
+    many = [bag(f"word{chr(97 + i // 26)}{chr(97 + i % 26)}") for i in range(SIZE + 20)]
+    assert learn_axes(many).rows.shape[1] == SIZE
 
 
 def test_axes_are_read_back_as_written(tmp_path: Path) -> None:
-    axes = learn_axes(["梯度 norm", "奖励 reward"])
+    axes = learn_axes([bag(text) for text in ["梯度 norm", "奖励 reward"]])
     axes.save(tmp_path / "axes.npz")
     again = Axes.load(tmp_path / "axes.npz")
     assert again.terms == axes.terms

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from assistant.knowledge.embedding import line_terms
+from assistant.knowledge.embedding import bag, line_terms
 from assistant.knowledge.termtable import TermTable, build_table
 
 TEXTS = ["gradient norm\nsize of the gradient", "gradient clipping threshold", "answer length in tokens"]
@@ -19,7 +19,7 @@ WORDINGS = [
 
 @pytest.fixture
 def table() -> TermTable:
-    return build_table(TEXTS, [[line_terms(wording) for wording in wordings] for wordings in WORDINGS])
+    return build_table(list(map(bag, TEXTS)), [[line_terms(wording) for wording in wordings] for wordings in WORDINGS])
 
 
 def test_cover_entry_that_holds_every_word_is_one(table: TermTable) -> None:
@@ -61,7 +61,7 @@ def test_load_what_was_saved_answers_alike(table: TermTable, tmp_path: Path) -> 
 
 
 def test_build_entry_without_wordings_has_no_evidence() -> None:
-    table = build_table(["gradient norm", "answer length"], [[], [line_terms("answer length")]])
+    table = build_table([["gradient", "norm"], ["answer", "length"]], [[], [line_terms("answer length")]])
     found = table.ask("gradient")
     assert found.cover[0] == pytest.approx(1.0)
     assert not found.likely.any()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from assistant.knowledge.embedding import Axes, LatentEmbedding, learn_axes, line_terms
+from assistant.knowledge.embedding import Axes, LatentEmbedding, bag, learn_axes, line_terms
 from assistant.knowledge.tuning import tune
 
 TEXTS = [
@@ -28,7 +28,7 @@ def margin(axes: Axes, vectors: list[list[float]], wording: str, card: int) -> f
 
 @pytest.fixture
 def untuned() -> tuple[Axes, list[list[float]]]:
-    axes = learn_axes(TEXTS)
+    axes = learn_axes([bag(text) for text in TEXTS])
     return axes, LatentEmbedding(axes).embed_documents(TEXTS)
 
 

@@ -43,6 +43,10 @@ def speller() -> Speller:
         ("dr", "grop", "", "grpo"),
         ("", "grop", "relative", "group"),
         ("", "imporatnec", "weight", "importance"),
+        ("", "cilppnig", "", "clipping"),
+        ("", "ploiyc", "", "policy"),
+        ("importance", "wieiht", "", "weight"),
+        ("gradient", "nomr", "", "norm"),
     ],
 )
 def test_mend_misspelt_word_gives_the_one_that_fits_its_neighbours(
