@@ -11,14 +11,11 @@ from dataclasses import dataclass
 from typing import Final
 from weakref import WeakKeyDictionary
 
-import numpy as np
-
 from assistant.analysis.diagnosis import Diagnosis, diagnose, role
 from assistant.analysis.diagnosis.single import CENTRAL, Broken, broken
 from assistant.analysis.identities import derive
 from assistant.analysis.ledger import Ledger
-from assistant.analysis.moves import lone_spike
-from assistant.analysis.series import series
+from assistant.analysis.spikes import told_spikes
 from assistant.analysis.timing import time_shares
 from assistant.model import Fact, Run
 from assistant.model.fact import Severity
@@ -42,9 +39,6 @@ RANK: Final[dict[str, int]] = {"critical": 0, "warning": 1, "info": 2, "ok": 3}
 LEFT_OVER: Final = 0.05
 
 
-#: Roles in which a single value far from all others is told, and fewest values of it.
-SPIKING: Final = ("grad_norm", "policy_loss", "training_loss")
-LEAST_SPIKING: Final = 12
 #: The rule on NaN and infinities: what counts is where they began.
 NOT_FINITE = "not_finite"
 
@@ -70,6 +64,7 @@ def check_step(ledger: Ledger, step: int, run: Run | None = None) -> list[Check]
     """Every rule that one step breaks, gravest first."""
     run = _run(ledger, run)
     found = [_of_step(ledger, run, one, (step,)) for one in broken(run) if step in one.severity]
+    found += _spikes(ledger, run, {step}, {metric for check in found for metric in check.metrics})
     return sorted([*found, *_arithmetic(ledger, run, step)], key=lambda check: RANK[check.severity])
 
 
@@ -128,25 +123,10 @@ def _all(ledger: Ledger, steps: Sequence[int], run: Run) -> list[Check]:
 
 
 def _spikes(ledger: Ledger, run: Run, wanted: set[int], told: set[str]) -> list[Check]:
-    """A single gradient norm or loss far from all others, where no other rule speaks of the metric."""
-    found = []
-    for name in SPIKING:
-        held = role(run, name)
-        metric = None if held is None or not held.spelling.plain else held.metrics[0]
-        if metric is None or metric in told:
-            continue
-        points = series(run, metric).at(sorted(wanted))
-        place = lone_spike(points.values) if len(points) >= LEAST_SPIKING else None
-        if place is None:
-            continue
-        rest = np.delete(np.arange(len(points)), place)
-        low, high = rest[points.values[rest].argmin()], rest[points.values[rest].argmax()]
-        places = {"value": place, "low": int(low), "high": int(high)}
-        facts = [(key, ledger.value(metric, int(points.steps[at]), run)) for key, at in places.items()]
-        told.add(metric)
-        shown = tuple((key, fact) for key, fact in facts if fact is not None)
-        found.append(Check("lone_spike", "info", (metric,), (int(points.steps[place]),), shown))
-    return found
+    return [
+        Check(one.rule, one.severity, (one.metric,), one.steps, one.facts)
+        for one in told_spikes(ledger, run, wanted, told)
+    ]
 
 
 def _run(ledger: Ledger, run: Run | None) -> Run:

@@ -10,6 +10,7 @@ from assistant.analysis.compare_model import Row, RowCode, Side, holm, spread
 from assistant.analysis.compare_rows import Pair, Workshop
 from assistant.analysis.compare_rules import MetricClass, rules
 from assistant.analysis.ledger import Ledger
+from assistant.analysis.noise import too_wide
 from assistant.model import Fact
 from assistant.model.fact import AT_LEAST
 
@@ -36,8 +37,15 @@ def row_of(bench: Workshop, pair: Pair) -> Row:
     counts = (pair.parts[0].n, pair.parts[1].n)
     return Row(
         pair.metric, pair.other, pair.group, pair.direction, change, half, change.p_value, None, None, code, band,
-        counts, rho=None if found is None else found.noise.rho,
+        counts, rho=None if found is None else found.noise.rho, wide=_wide(pair, change),
     )  # fmt: skip
+
+
+def _wide(pair: Pair, change: Fact) -> bool:
+    """Whether the interval, told from the scatter, is wider than the range of the metric in the whole log or logs."""
+    if change.noise is None or change.noise_basis not in {"residual", "autocorrelated"}:
+        return False
+    return too_wide(1.96 * change.noise, *(part.points.values for part in pair.parts))
 
 
 def _looks(pair: Pair) -> int:

@@ -83,6 +83,7 @@ class Row:
         trend: the trend over the points between two steps, where that settles what the two ends do not.
         rho: the correlation of neighbouring steps that the noise allows for, the largest that is plausible or
             (of an interval of 95 %) the mean; ``None`` where none was assumed.
+        wide: whether the interval is wider than the metric's range in the whole log, so that it is not shown.
     """
 
     metric: str
@@ -99,11 +100,7 @@ class Row:
     points: tuple[int, int]
     trend: Fact | None = None
     rho: float | None = None
-
-    @property
-    def significant_after_correction(self) -> bool | None:
-        """As :attr:`significant`."""
-        return self.significant
+    wide: bool = False
 
     @property
     def basis(self) -> str | None:

@@ -12,12 +12,10 @@ from assistant.analysis.compare_noise import Noise
 from assistant.analysis.compare_rules import MetricClass, rules
 from assistant.analysis.compare_validation import validation_error
 from assistant.analysis.ledger import Ledger
-from assistant.analysis.noise import same_gap_noise, sampling_variance
+from assistant.analysis.noise import sampling_variance, step_noise
 from assistant.analysis.series import Series, series
 from assistant.model import Fact, Run
 
-#: Points around two steps from which differences over the same gap are taken.
-NEIGHBOURHOOD = 120
 #: Steps in which the size of a batch is looked for.
 LOOKED_AT = 50
 
@@ -208,12 +206,8 @@ def _named(part: Measured, side: Side) -> str:
 def _scatter(a: Measured, b: Measured, *, same: bool) -> Estimate | None:
     """Noise of the difference of two means, from the scatter of each side."""
     if same and a.n == b.n == 1:
-        first, second = sorted((a.start, b.start))
-        shift = max(0, first - NEIGHBOURHOOD)
-        around = a.points.values[shift : second + 1 + NEIGHBOURHOOD]
-        direct = same_gap_noise(around.tolist(), first - shift, second - shift)
-        if direct is not None:
-            return Estimate(Noise(*direct), "residual")
+        direct = step_noise(a.points, *sorted((a.start, b.start)))
+        return None if direct is None else Estimate(*direct)
     noise = difference(
         (a.points.values, b.points.values), ((a.start, a.stop), (b.start, b.stop)), same=same
     )  # fmt: skip

@@ -160,7 +160,9 @@ def _said(row: Row) -> Reason:
         return Reason("row_trend", values | {"t": row.trend})
     if row.code == "changed" and row.basis is None:
         return Reason("setting" if rules().setting(row.metric) else "row_constant", values)
-    if row.half is None or row.p_corrected is None:
+    if row.wide and row.code == "inconclusive":
+        return Reason("row_wide", values)
+    if row.half is None or row.p_corrected is None or (row.wide and row.band is None and row.code == "unchanged"):
         return Reason("row_equal" if row.code == "unchanged" else "row_unknown", values)
     values |= {"half": row.half, "p": row.p_corrected}
     if row.code == "unchanged":
@@ -278,6 +280,8 @@ def _limits(
             reasons.append(Reason(f"basis_{basis}"))
     if any(row.basis is None and row.code == "inconclusive" for row in draft.rows):
         reasons.append(Reason("noise_unknown"))
+    if any(row.wide for row in draft.rows):
+        reasons.append(Reason("basis_too_wide"))
     if draft.kind == "runs":
         reasons.append(Reason("one_run_each"))
         settings = differing(ledger, bench, draft.a, draft.b)

@@ -1,4 +1,4 @@
-"""What no rule speaks of and still asks to be explained: a leap out of all values before, a KL that runs away."""
+"""What no rule speaks of and still asks to be explained: a leap out of a settled level, a KL that runs away."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from assistant.analysis.ledger import Ledger
 from assistant.model import Fact, Run
 
 RULE: Final = "departure"
+MOSTLY: Final = "departure_mostly"
 RUNAWAY: Final = "runaway"
 LEAST_RUNAWAY, FAR, GROWN, FASTER = 9, 0.1, 50.0, 3.0
 #: Roles looked at besides the main metrics.
@@ -23,6 +24,8 @@ ROLES: Final = (
 
 #: How many times the largest size before, how many points before that takes, and what must last of it.
 TIMES, LEAST_BEFORE, LASTING = 10.0, 5, 5.0
+#: Largest share of the values from the leap on that may lie within the sizes before it; none of the last ones may.
+BACK, LAST = 0.1, 3
 #: Keys that time, count, schedule or validate: one step apart is no news.
 _NOT_MEASURED = ("timing", "time/", "perf/", "training/", "system/", "epoch", "lr", "actor/lr", "learning_rate",
                  "num_tokens", "step_time", "eval_runtime", "critic/returns", "critic/advantages")  # fmt: skip
@@ -37,18 +40,33 @@ class Departure:
         metric: key.
         at: the value.
         before: the value of largest size before it.
+        beyond: share of the values from there on whose size is above that; ``None`` where all are.
     """
 
     metric: str
     at: Fact
     before: Fact
+    beyond: Fact | None = None
+
+    @property
+    def rule(self) -> str:
+        """The phrase: whether it never came back, or seldom."""
+        return RULE if self.beyond is None else MOSTLY
+
+    @property
+    def facts(self) -> tuple[tuple[str, Fact], ...]:
+        """By the names that the phrase uses."""
+        named = (("at", self.at), ("before", self.before))
+        return named if self.beyond is None else (*named, ("beyond", self.beyond))
 
 
 def departure(ledger: Ledger, metric: str, run: Run) -> Departure | None:
     """The step at which a metric leaves its earlier range for good; ``None`` where it does not.
 
-    A value counts whose size exceeds ten times the largest before it, with five or more points before, where the
-    median size from there on stays above five times the largest before.
+    A value counts whose size exceeds ten times the largest before it, with five or more points before that keep a
+    level: the largest is at most ten times their median, so that what grows from nothing (a KL to the reference at the
+    start of a run) leaves nothing. From there on the median size stays above five times the largest before, at most a
+    tenth of the values lie back within it, and none of the last three.
     """
     if metric.startswith(_NOT_MEASURED) or metric.endswith(_NO_LEVEL):
         return None
@@ -56,15 +74,26 @@ def departure(ledger: Ledger, metric: str, run: Run) -> Departure | None:
     points = [(step, abs(float(value))) for step, value in zip(steps, values, strict=True) if math.isfinite(value)]
     largest, place = 0.0, 0
     for index, (step, size) in enumerate(points):
-        if index >= LEAST_BEFORE and largest > 0 and size > TIMES * largest:
+        if index >= LEAST_BEFORE and largest > 0 and size > TIMES * largest and _settled(points[:index], largest):
             rest = [later for _, later in points[index:]]
-            if median(rest) < LASTING * largest:
+            back = sum(later <= largest for later in rest)
+            if median(rest) < LASTING * largest or back > BACK * len(rest) or min(rest[-LAST:]) <= largest:
                 return None
             at, before = ledger.value(metric, step, run), ledger.value(metric, points[place][0], run)
-            return None if at is None or before is None else Departure(metric, at, before)
+            if at is None or before is None:
+                return None
+            beyond = None if not back else ledger.derived(
+                f"beyond/{metric}", 1 - back / len(rest), step=step, inputs=[at], run=run, unit="fraction",
+                formula=f"share of the values of {metric} from step {step} on whose size is above the largest before",
+            )  # fmt: skip
+            return Departure(metric, at, before, beyond)
         if size > largest:
             largest, place = size, index
     return None
+
+
+def _settled(before: Sequence[tuple[int, float]], largest: float) -> bool:
+    return largest <= TIMES * median(size for _, size in before)
 
 
 def departures(ledger: Ledger, run: Run, metrics: Iterable[str]) -> list[Departure]:
@@ -122,10 +151,7 @@ def with_departures(ledger: Ledger, run: Run, steps: Sequence[int], metrics: Ite
     said |= {metric for check in checks if check.rule == "not_finite" for metric in run.metrics}
     wanted = set(steps)
     left = [one for one in departures(ledger, run, metrics) if one.metric not in said and (one.at.step or 0) in wanted]
-    further = [
-        Check(RULE, "warning", (one.metric,), (one.at.step or 0,), (("at", one.at), ("before", one.before)))
-        for one in left
-    ]  # fmt: skip
+    further = [Check(one.rule, "warning", (one.metric,), (one.at.step or 0,), one.facts) for one in left]
     grown = runaway(ledger, run)
     known = said | {one.metric for one in left}
     if grown is not None and not known & set(grown.metrics):

@@ -6,23 +6,37 @@ import math
 from collections.abc import Sequence
 from statistics import median, stdev
 
+import numpy as np
+
+from assistant.analysis.compare_averaged import difference
+from assistant.analysis.compare_noise import STRONG, Noise, t_quantile
+from assistant.analysis.series import Series, Values, series
 from assistant.model import Number, Run
 
 MIN_DIFFERENCES = 4
 #: The nearest step-to-step differences only: scatter early in a run says little about its end.
 LOCAL_DIFFERENCES = 16
+#: Points around two steps from which differences over the same gap are taken.
+NEIGHBOURHOOD = 120
+#: Values from which their range says how far a bound from the batch may reach.
+LEAST_RANGE = 10
+#: Basis of a change whose noise is bounded, but more widely than the metric ever moved: nothing is told by it.
+TOO_WIDE = "too_wide"
 
 
 def change_noise(
     run: Run, metric: str, first: int, second: int, *, prompts: int | None
 ) -> tuple[float | None, str | None]:
-    """Standard error of the difference of one metric between two steps.
+    """Standard error of the difference of one metric between two steps, such that 1.96 of it are half of an interval
+    of at least 95 %: the same that :mod:`assistant.analysis.compare` tells.
 
-    An estimate where there is one, else the smallest of the upper bounds that apply:
+    The first of these that the log allows:
 
-    * ``residual``: with enough other differences over the same gap, the robust standard deviation of the nearest
-      sixteen (1.4826 × median absolute deviation), widened for their number.
-    * ``walk_bound``: the same from one-step differences, times √gap: an upper bound.
+    * ``residual``: from the other differences over the same gap nearby (:func:`same_gap_noise`; of four to six of
+      them, their robust standard deviation, widened for their number).
+    * ``autocorrelated``: from the scatter around each step, widened for the strongest correlation of neighbours that
+      the log leaves plausible (:mod:`assistant.analysis.compare_noise`); where that is so strong that a random walk is
+      not excluded, at least what one with the log's one-step differences does (``compare`` says that it leaves it out).
     * ``bound``: the metric is a batch mean with its minimum and maximum beside it; a variable within
       [m, M] with mean μ has variance at most (M − μ)(μ − m) (Bhatia–Davis), and the batch holds ``prompts``
       independent draws. An upper bound: the true error is smaller.
@@ -36,18 +50,89 @@ def change_noise(
         prompts: independent prompts in a batch, where it could be derived.
 
     Returns:
-        ``(standard error in the metric's unit, basis)``; ``(None, None)`` where the log cannot tell.
+        ``(standard error in the metric's unit, basis)``; ``(None, "too_wide")`` where the interval is wider than the
+        range that the metric had in the whole run; ``(None, None)`` where the log cannot tell.
     """
-    steps, values = run.series(metric)
-    points = [(s, v) for s, v in zip(steps, values, strict=True) if math.isfinite(v)]
-    residual = _residual_noise(points, first, second)
-    if residual is not None and residual[1] == "residual":
-        return residual
-    bounds = [residual] if residual is not None else []
-    if prompts:
-        sampled = _sampling_bound(run, metric, first, second, prompts)
-        bounds += [sampled] if sampled is not None else []
-    return min(bounds) if bounds else (None, None)
+    points = series(run, metric)
+    found = _scatter_noise(points, first, second)
+    if found is None and prompts:
+        found = _sampling_bound(run, metric, first, second, prompts)
+    if found is None:
+        return None, None
+    sampled = found[1] in {"bound", "fraction_bound"}
+    if too_wide(1.96 * found[0], points.values) and not (sampled and len(points) < LEAST_RANGE):
+        return None, TOO_WIDE
+    return found
+
+
+def too_wide(half: float, *values: Values) -> bool:
+    """Whether half an interval is wider than the range that a metric had wherever it was seen."""
+    low, high = min(float(part.min()) for part in values), max(float(part.max()) for part in values)
+    return half > high - low > 0
+
+
+def step_noise(points: Series, first: int, second: int) -> tuple[Noise, str] | None:
+    """Noise of the difference between two places of a series, and its basis; ``None`` where the scatter tells none.
+
+    Args:
+        points: the series.
+        first: the earlier place.
+        second: the later one.
+    """
+    shift = max(0, first - NEIGHBOURHOOD)
+    around = points.values[shift : second + 1 + NEIGHBOURHOOD]
+    direct = same_gap_noise(around.tolist(), first - shift, second - shift)
+    if direct is not None:
+        return Noise(*direct), "residual"
+    windows = (first, first + 1), (second, second + 1)
+    found = difference((points.values, points.values), windows, same=True)
+    return (found, "autocorrelated") if isinstance(found, Noise) else None
+
+
+def _scatter_noise(points: Series, first: int, second: int) -> tuple[float, str] | None:
+    places = np.searchsorted(points.steps, (first, second))
+    held = [int(at) for at in places if at < len(points)]
+    if len(held) < 2 or [int(points.steps[at]) for at in held] != [first, second] or held[0] >= held[1]:
+        return None
+    found = step_noise(points, *held)
+    if found is None:
+        few = _few_differences(points, *held)
+        return None if few is None else (few, "residual")
+    noise, basis = found[0].half_width() / 1.96, found[1]
+    if basis == "autocorrelated" and (found[0].rho or 0) >= STRONG:  # a random walk is not excluded
+        noise = max(noise, _walk_noise(points, *held) or 0.0)
+    return noise, basis
+
+
+def _few_differences(points: Series, first: int, second: int) -> float | None:
+    """From four other differences over the same gap on: their robust standard deviation, widened for their number.
+
+    A log of few steps holds too few for :func:`same_gap_noise`; ``None`` below four independent ones.
+    """
+    gap = second - first
+    middle = (first + second) / 2
+    near = sorted((i for i in range(len(points) - gap) if i != first), key=lambda i: abs(i + gap / 2 - middle))
+    differences = [float(points.values[i + gap] - points.values[i]) for i in near[:LOCAL_DIFFERENCES]]
+    independent = len(differences) / gap
+    if independent < MIN_DIFFERENCES:
+        return None
+    centre = median(differences)
+    scatter = 1.4826 * median(abs(d - centre) for d in differences)
+    return scatter * _allowance(independent) if scatter > 0 else None
+
+
+def _walk_noise(points: Series, first: int, second: int) -> float | None:
+    """What a random walk with the one-step differences of the series does over the gap; ``None`` for few of them.
+
+    Steps far apart have no other differences over the same gap to go by, and a strong correlation of neighbours cannot
+    be told from a walk: the scatter around either step would then be far too small.
+    """
+    steps = np.diff(points.values)
+    steps = steps[max(0, first - NEIGHBOURHOOD) : second + NEIGHBOURHOOD]
+    freedom = (len(steps) - 1) / 1.5
+    if freedom < MIN_DIFFERENCES:
+        return None
+    return float(steps.std(ddof=1)) * math.sqrt(second - first) * t_quantile(0.975, round(freedom, 1)) / 1.96
 
 
 def _sampling_bound(run: Run, metric: str, first: int, second: int, prompts: int) -> tuple[float, str] | None:
@@ -103,41 +188,6 @@ def same_gap_noise(values: Sequence[Number], first: int, second: int) -> tuple[f
         return None
     spread = stdev(differences)
     return (spread, freedom) if spread > 0 else None
-
-
-def _residual_noise(points: list[tuple[int, Number]], first: int, second: int) -> tuple[float, str] | None:
-    """Noise from the differences of other pairs that lie as far apart, near the pair in question.
-
-    Differences over the same gap carry whatever correlation the series has, and their median a steady trend. Where
-    there are too few of them, one-step differences are widened by √gap, as in a random walk: an upper bound.
-    """
-    order = [step for step, _ in points]
-    if first not in order or second not in order:
-        return None
-    gap = order.index(second) - order.index(first)
-    if gap <= 0:
-        return None
-    middle = (order.index(first) + order.index(second)) / 2
-
-    def spread(lag: int) -> float | None:
-        near = sorted(
-            (abs(i + lag / 2 - middle), float(points[i + lag][1]) - float(points[i][1]))
-            for i in range(len(points) - lag)
-            if (points[i][0], points[i + lag][0]) != (first, second)
-        )[:LOCAL_DIFFERENCES]
-        differences = [difference for _, difference in near]
-        independent = len(differences) / lag
-        if len(differences) < MIN_DIFFERENCES or independent < MIN_DIFFERENCES:
-            return None
-        centre = median(differences)
-        scatter = 1.4826 * median(abs(d - centre) for d in differences)
-        return scatter * _allowance(independent) if scatter > 0 else None
-
-    own = spread(gap)
-    if own is not None:
-        return own, "residual"
-    single = spread(1)
-    return None if single is None else (single * math.sqrt(gap), "walk_bound")
 
 
 def _allowance(independent: float) -> float:

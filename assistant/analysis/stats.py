@@ -43,15 +43,6 @@ def robust_scale(values: ArrayLike) -> float:
     return scale if scale > 0 else float(x.std(ddof=1))
 
 
-def short_scale(values: ArrayLike) -> float:
-    """Step-to-step scatter: robust standard deviation of successive differences over √2.
-
-    Blind to trends and jumps. For independent noise it is the noise's deviation; for AR(1) noise √(1 − ρ) of it.
-    """
-    jumps = np.diff(np.asarray(values, dtype=np.float64))
-    return robust_scale(jumps) / math.sqrt(2)
-
-
 def autocorrelation(rest: ArrayLike) -> float:
     """Lag-1 autocorrelation of residuals, clipped at 2.5 robust deviations so that single spikes do not hide it.
 

@@ -85,7 +85,8 @@ def triage_command(arguments: argparse.Namespace) -> int:
     shown = rows[: arguments.top] if arguments.top else rows
     counts = Counter(row["verdict"] for row in rows)
     if arguments.format == "json":
-        write_json({"runs": shown, "counts": dict(counts), "n_runs": len(rows), "n_sources": len(jobs)}, sys.stdout)
+        runs = sum(row["verdict"] not in triage.NO_RUN for row in rows)
+        write_json({"runs": shown, "counts": dict(counts), "n_runs": runs, "n_sources": len(jobs)}, sys.stdout)
     elif arguments.format == "md":
         _show(shown, rows, len(jobs), language)
     order = triage.ORDER
@@ -123,21 +124,23 @@ def _stream(rows: list[dict[str, Any]], arguments: argparse.Namespace) -> None:
 def _show(rows: list[dict[str, Any]], every: list[dict[str, Any]], sources: int, language: str) -> None:
     """The table, worst first, and what it comes to."""
     from assistant.service.terminal_words import say
-    from assistant.service.triage import ORDER
+    from assistant.service.triage import NO_RUN, ORDER, verdict_word
 
     names = _names(rows)
     lines = ["| " + " | ".join(say(f"triage.{key}", language) for key in ("verdict", "run", "steps", "why")) + " |"]
     lines.append("| --- | --- | --- | --- |")
     for row, name in zip(rows, names, strict=True):
         steps = f"{row['steps'][0]:,}–{row['steps'][1]:,}" if row["steps"] else "–"
-        verdict = say(f"triage.{row['verdict']}", language)
+        verdict = verdict_word(row, language)
         cells = [verdict, name.replace("|", "\\|"), steps, _why(row, language)]
         lines.append("| " + " | ".join(cells) + " |")
-    counts = Counter(row["verdict"] for row in every)
-    told = ("、" if language == "zh" else ", ").join(
-        f"{counts[code]} {say(f'triage.{code}', language)}" for code in ORDER if counts[code]
-    )
-    total = say("triage.total", language, runs=len(every), sources=sources, counts=told)
+    held = sorted((row for row in every if row["verdict"] not in NO_RUN), key=lambda row: ORDER.index(row["verdict"]))
+    without = len(every) - len(held)
+    counts = Counter(verdict_word(row, language) for row in held)
+    told = ("、" if language == "zh" else ", ").join(f"{number} {word}" for word, number in counts.items())
+    total = say("triage.total", language, runs=len(every) - without, sources=sources - without, counts=told)
+    if without:
+        total += say("triage.without", language, n=without)
     text = f"**{total}**\n\n" + "\n".join(lines)
     if sys.stdout.isatty():
         from assistant.cli.triage_table import print_table
@@ -156,7 +159,8 @@ def _why(row: dict[str, Any], language: str) -> str:
     first = row["findings"][0]
     text: str = first["title"]
     if first["step"] is not None:
-        text = say("triage.at", language, rule=text, axis=row["step_axis"], step=f"{first['step']:,}")
+        at = "triage.at" if first.get("onset") is not None else "triage.at_first"
+        text = say(at, language, rule=text, axis=row["step_axis"], step=f"{first['step']:,}")
     more = len(row["findings"]) - 1
     return text + (say("triage.more", language, n=more) if more else "")
 

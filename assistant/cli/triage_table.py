@@ -14,6 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from assistant.service.terminal_words import say
+from assistant.service.triage import verdict_word
 
 COLOURS: Final = {"critical": "bold red", "warning": "yellow", "healthy": "green"}
 
@@ -31,7 +32,7 @@ def print_table(
     table.add_column(say("triage.steps", language), no_wrap=True)
     table.add_column(say("triage.why", language), overflow="fold", ratio=3)
     for row, name, reason in zip(rows, names, reasons, strict=True):
-        verdict = Text(say(f"triage.{row['verdict']}", language), style=COLOURS.get(row["verdict"], "dim"))
+        verdict = Text(verdict_word(row, language), style=COLOURS.get(row["verdict"], "dim"))
         steps = f"{row['steps'][0]:,}–{row['steps'][1]:,}" if row["steps"] else "–"
         table.add_row(verdict, Text(name), Text(steps), Text(reason))
     out.print(table)

@@ -18,6 +18,8 @@ from assistant.write.numbers import plain
 
 #: Steps from which the silence of the rules says something.
 ENOUGH_STEPS = 8
+#: Share of the steps up to which an impossible value may be one that was altered.
+RARE = 0.05
 _GRAVEST_FIRST = ("critical", "warning", "insufficient_data", "healthy")
 
 
@@ -263,7 +265,10 @@ def _rule(breach: Breach) -> str:
 
 def _phrase(breach: Breach) -> str:
     if breach.threshold.id.startswith("possible/"):
-        return "threshold.impossible"
+        if breach.threshold.advice is not None:
+            return f"threshold.beyond_{'many' if len(breach.steps) > 1 else 'one'}"
+        often = len(breach.steps) > RARE * breach.checked
+        return "threshold.impossible_often" if often else "threshold.impossible"
     several = len(breach.steps) > 1 and breach.first.step != breach.worst.step
     many = "many" if several else "one" if len(breach.steps) == 1 else "same"
     if many != "one" and isinstance(breach.worst.value, float) and math.isnan(breach.worst.value):

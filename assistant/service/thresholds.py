@@ -14,6 +14,7 @@ from assistant.analysis.conditions import Condition, Node, never_holds, parse_co
 from assistant.analysis.thresholds import Band, Text, Threshold, band_threshold, given
 from assistant.knowledge import Card
 from assistant.model import InputError, KnowledgeError, Run
+from assistant.model.fact import Severity
 
 MOST_GIVEN = 200
 
@@ -80,15 +81,22 @@ def of_cards(run: Run, card: Callable[[str], Card | None]) -> list[Threshold]:
         known = card(metric)
         if known is None:
             continue
-        if known.bounds is not None:
-            low, high = known.bounds
+        bounds = known.bounds_of(metric)
+        if bounds is not None:
+            low, high = bounds
             slack = (None if low is None else low - ROUNDING, None if high is None else high + ROUNDING)
             tree = _between(metric, *slack)
             if tree is not None:
                 text = _shown(metric, low, high)
+                # A card that knows what a value beyond comes of makes a remark of it.
+                severity: Severity = "info" if known.beyond("en") else "warning"
+                advice = Text(known.beyond("zh"), known.beyond("en")) if known.beyond("en") else None
                 found.append(
-                    Threshold(f"possible/{metric}", Condition(text, tree), "warning", source=known.id, card=known.id)
-                )
+                    Threshold(
+                        f"possible/{metric}", Condition(text, tree), severity, source=known.id, card=known.id,
+                        advice=advice, placeholder=known.placeholder,
+                    )
+                )  # fmt: skip
         ranges = [r for r in known.meta.get("ranges", ()) if r["kind"] == "normal"] if known.own else []
         for number, entry in enumerate(ranges):
             tree = _between(metric, entry["low"], entry["high"])

@@ -30,6 +30,18 @@ EVENTS: Final = ".tfevents."
 NEVER: Final = frozenset({"requirements.txt", "package.json", "package-lock.json", "tsconfig.json", "config.json"})
 #: Verdicts, worst first; of what could not be read, last.
 ORDER: Final = ("critical", "warning", "insufficient_data", "healthy", "no_metrics", "unreadable")
+#: Cards of rules that stand in no file of rules.
+CARDS: Final = {
+    "not_finite": "failure/non-finite-gradient", "vanished_key": "failure/non-finite-gradient",
+    "runaway": "failure/reference-drift", "imbalance": "failure/load-imbalance",
+}  # fmt: skip
+#: Beginnings of other rules → how they are called (``triage.kind_…``).
+KINDS: Final = {
+    "threshold/possible/": "possible", "threshold": "threshold", "departure": "departure", "spike": "spikes",
+    "lone_spike": "spikes", "score_falling": "falling", "validation_falling": "falling", "identity": "identity",
+}  # fmt: skip
+#: Files without a run are told apart from the logs.
+NO_RUN: Final = frozenset({"no_metrics", "unreadable"})
 #: Jobs that are handed out at once for each that runs.
 AHEAD: Final = 2
 
@@ -127,7 +139,8 @@ def look_at(path: str, thresholds: Sequence[str], language: str) -> list[dict[st
                     "findings": [
                         {"rule": one.finding.rule, "severity": one.finding.severity, "step": one.step, "line": one.line,
                          "title": _title(engine, one.finding, language),
-                         "metrics": list(one.finding.metrics), "statement": one.finding.statement}
+                         "onset": one.finding.onset, "metrics": list(one.finding.metrics),
+                         "statement": one.finding.statement}
                         for one in loud
                     ],
                 }
@@ -140,9 +153,18 @@ def look_at(path: str, thresholds: Sequence[str], language: str) -> list[dict[st
 
 
 def _title(engine: Any, finding: Finding, language: str) -> str:
-    """What a finding is called: its card's title, else its rule."""
-    card = engine.resolver.library.get(finding.card) if finding.card else None
-    return finding.rule if card is None else str(card.title(language))
+    """What a finding is called: its card's title, else words for its rule and metric, else its rule."""
+    from assistant.analysis.diagnosis.single import single_rules
+    from assistant.service.terminal_words import say
+
+    cards = {rule.rule: rule.card for rule in single_rules()} | CARDS
+    name = finding.card or cards.get(finding.rule)
+    card = engine.resolver.library.get(name) if name else None
+    if card is not None:
+        return str(card.title(language))
+    kind = next((kind for start, kind in KINDS.items() if finding.rule.startswith(start)), None)
+    metric = ", ".join(finding.metrics[:1])
+    return finding.rule if kind is None else say(f"triage.kind_{kind}", language, metric=metric).strip()
 
 
 _NO_METRICS: Final = {"zh": "没有任何指标", "en": "holds no metric"}
@@ -155,6 +177,15 @@ def _plain(path: str, code: str, why: str) -> dict[str, Any]:
         "source": path, "run": Path(path).name, "verdict": code, "summary": why, "framework": None, "step_axis": "step",
         "n_steps": 0, "steps": [], "critical": 0, "warning": 0, "findings": [],
     }  # fmt: skip
+
+
+def verdict_word(row: Mapping[str, Any], language: str) -> str:
+    """The verdict in a word or two; of a log long enough, that the rules know too few of its keys."""
+    from assistant.service.checking import ENOUGH_STEPS
+    from assistant.service.terminal_words import say
+
+    long = row["verdict"] == "insufficient_data" and row["n_steps"] >= ENOUGH_STEPS
+    return say("triage.not_covered" if long else f"triage.{row['verdict']}", language)
 
 
 def rank(row: Mapping[str, Any]) -> tuple[Any, ...]:

@@ -59,6 +59,8 @@ class Row(Protocol):
     @property
     def half(self) -> Fact | None: ...  # noqa: D102
     @property
+    def wide(self) -> bool: ...  # noqa: D102
+    @property
     def code(self) -> str: ...  # noqa: D102
     @property
     def p_corrected(self) -> Fact | None: ...  # noqa: D102
@@ -164,8 +166,12 @@ class _Writer:
         return "mixed_grave" if given.verdict == "mixed" and self.grave and not both else given.verdict
 
     def lone(self, side: str, sentence: str) -> str:
-        """A diagnosis of one side."""
-        return self.doc.say(f"comparison.only_{side}", finding=sentence)
+        """A diagnosis of one side; of two parts of one run each is read with all that went before it."""
+        a, b = self.comparison.a, self.comparison.b
+        if a.run is not b.run:
+            return self.doc.say(f"comparison.only_{side}", finding=sentence)
+        here, there = (a, b) if side == "a" else (b, a)
+        return self.doc.say("comparison.only_up_to", here=here.last, there=there.last, finding=sentence)
 
     def side(self, side: Side) -> str:
         """A side as text, with the run's name where there are two."""
@@ -211,7 +217,7 @@ class _Writer:
         doc, change = self.doc, row.change
         kind = self.kind(change)
         half = "—"
-        if row.half is not None:
+        if row.half is not None and not row.wide:
             shown = self.width(row.half, change)
             half = doc.say("noise.at_most", noise=shown) if change.noise_basis in BOUNDS else shown
         name = f"`{row.metric}`" if row.metric == row.other else f"`{row.metric}` / `{row.other}`"

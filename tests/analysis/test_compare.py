@@ -431,3 +431,19 @@ def test_compare_windows_whose_values_are_all_nan_name_the_metric():
     assert found.verdict == "not_comparable"
     reason = next(r for r in found.reasons if r.code == "not_finite_side")
     assert reason.values == {"metric": "critic/rewards/mean", "first": 25, "last": 40}
+
+
+def test_compare_steps_interval_wider_than_all_the_metric_did_is_kept_back() -> None:
+    """Two of ten steps: the bound is there for the test, but as an estimate it would be absurd."""
+    run = series_run("loss", [1.0, 1.3, 0.8, 1.1, 0.7, 1.2, 0.9, 1.15, 0.85, 1.02])
+    result = compare_steps(Ledger([run]), 1, 10, direction=lambda metric: "lower_better")
+    (row,) = result.rows
+    assert row.wide
+    assert row.half is not None
+    assert row.half.value > 0.6
+    assert result.verdict == "inconclusive"
+    assert codes(result)[0] == "row_wide"
+    assert "basis_too_wide" in codes(result)
+    equal = series_run("loss", [1.0, 1.3, 0.8, 1.1, 0.7, 1.2, 0.9, 1.15, 0.85, 1.0])
+    said = compare_steps(Ledger([equal]), 1, 10, direction=lambda metric: "lower_better")
+    assert (said.verdict, codes(said)[0]) == ("unchanged", "row_equal")

@@ -10,6 +10,7 @@ from typing import cast
 
 import numpy as np
 import pytest
+from scipy.stats import binom
 
 from assistant.analysis import Ledger
 from assistant.analysis.compare import compare_runs, compare_steps, compare_windows
@@ -20,9 +21,13 @@ FAMILY, FAMILIES, POINTS = 20, 30, 40
 #: Correlation of neighbours → the most of p < 0.05 that is promised: nominal 5 % with two standard errors of 600
 #: series.
 PROMISED = {0.0: 0.07, 0.5: 0.07, 0.7: 0.07, 0.9: 0.07}
-#: Families of twenty that hold any false call after the correction, of 30: nominal 5 % with two standard errors of so
-#: many, and more where ρ is large: the far tail is where ρ that was taken too small shows most.
-FAMILIES_PROMISED = {0.0: 0.13, 0.5: 0.13, 0.7: 0.17, 0.9: 0.27}
+#: Families of twenty that hold any false call after the correction: nominal 5 %; twice that where neighbours are
+#: correlated by 0.9 and a side has fewer than ten points, since forty points then leave ρ looking smaller than it is at
+#: one side in four, which shows in the far tail. Of 300 families 1.7 to 5 % up to ρ = 0.7; at 0.9: adjacent steps 4.3,
+#: last quarters 6.0, first and last step 7.3, windows of eight 9.7.
+FAMILIES_PROMISED = {"adjacent steps": 0.05, "runs": 0.05, "first and last step": 0.1, "windows": 0.1}
+#: A number of false families that the promise itself exceeds with at most this probability passes.
+UNLUCKY = 0.03
 WALK = 1.0
 
 
@@ -78,7 +83,10 @@ def called(how: str, rho: float, seed: int = 20261121) -> tuple[float, float]:
 def test_compare_without_any_change_rarely_calls_one(how, rho):
     alone, families = called(how, rho)
     assert alone <= PROMISED[rho]
-    assert families <= FAMILIES_PROMISED[rho]
+    promised = FAMILIES_PROMISED[how] if rho == max(PROMISED) else 0.05
+    most = int(binom.isf(UNLUCKY, FAMILIES, promised))
+    assert most / FAMILIES < (0.14 if promised == 0.05 else 0.21)
+    assert families <= most / FAMILIES
 
 
 def test_compare_adjacent_steps_of_a_random_walk_are_rarely_called_a_change():

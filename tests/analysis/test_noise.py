@@ -10,6 +10,7 @@ from statistics import fmean, stdev
 import pytest
 
 from assistant.analysis import Ledger
+from assistant.analysis.compare import compare_steps
 from assistant.analysis.noise import MIN_DIFFERENCES, change_noise
 from assistant.model import Number
 
@@ -144,17 +145,36 @@ def test_change_noise_steady_drift_is_not_noise() -> None:
 
 @pytest.mark.parametrize(("steps", "basis"), [(MIN_DIFFERENCES + 1, None), (MIN_DIFFERENCES + 2, "residual")])
 def test_change_noise_scatter_needs_four_other_differences(steps: int, basis: str | None) -> None:
-    values = [1.0, 1.3, 0.8, 1.1, 0.7, 1.2, 0.9][:steps]
+    values = [*[1.0, 1.3, 0.8, 1.1, 0.7, 1.2, 0.9][: steps - 1], 9.0]
     run = series_run("actor/entropy", values)
     assert change_noise(run, "actor/entropy", steps - 1, steps, prompts=None)[1] == basis
 
 
 def test_change_noise_values_not_finite_are_left_out() -> None:
-    values = [1.0, math.nan, 1.2, 1.0, math.inf, 1.1, 1.3, 1.0]
+    values = [1.0, math.nan, 1.2, 1.0, math.inf, 1.1, 1.3, 5.0]
     noise, basis = change_noise(series_run("loss", values), "loss", 7, 8, prompts=None)
     assert basis == "residual"
     assert noise is not None
     assert 0 < noise < 1
+
+
+def test_change_noise_wider_than_the_whole_range_tells_nothing() -> None:
+    values = [1.0, 1.3, 0.8, 1.1, 0.7, 1.2, 0.9]
+    assert change_noise(series_run("loss", values), "loss", 6, 7, prompts=None) == (None, "too_wide")
+    change = Ledger([series_run("loss", values)]).change("loss", 6, 7)
+    assert change is not None
+    assert (change.noise, change.noise_basis, change.significant) == (None, "too_wide", None)
+
+
+@pytest.mark.parametrize("gap", [1, 10, 40, 119])
+def test_change_noise_is_that_of_a_comparison_unless_a_walk_is_not_excluded(gap: int) -> None:
+    dice = random.Random(9)
+    run = series_run("loss", [dice.gauss(5, 0.3) for _ in range(120)])
+    first, second = (1, 120) if gap == 119 else (60, 60 + gap)
+    noise, basis = change_noise(run, "loss", first, second, prompts=None)
+    (row,) = compare_steps(Ledger([run]), first, second, direction=lambda metric: "lower_better").rows
+    assert noise is not None
+    assert (noise, basis) == (pytest.approx(row.change.noise), row.basis)
 
 
 # --- as a fact -------------------------------------------------------------------------------------------

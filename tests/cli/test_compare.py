@@ -131,7 +131,9 @@ def test_compare_tells_a_critical_diagnosis_of_one_side_first(tmp_path, capsys):
     found = compared(capsys, "c.log@first10", "@last10")
     assert found["verdict"]["code"] == "regressed"
     assert [(one["rule"], one["side"]) for one in found["findings"]] == [("length_collapse", "b")]
-    assert found["answer"].startswith("**B is worse than A. Diagnosed in B alone:")
+    assert found["answer"].startswith(
+        "**B is worse than A. Diagnosed when the log is read from its start to step 60, but not to step 10:"
+    )
 
 
 def test_compare_best_says_that_the_best_was_picked(capsys):
@@ -189,3 +191,20 @@ def test_compare_second_side_of_steps_alone_is_of_the_run_named_first(tmp_path, 
         made.pop("usage", None)
     assert short["rows"] == whole["rows"]
     assert short["rows"]
+
+
+def test_compare_of_two_parts_of_a_run_tells_how_far_a_diagnosis_was_read(tmp_path, capsys):
+    """Either part is read with what went before it, so a diagnosis is of the log up to its end, not of that part."""
+    path = tmp_path / "run.log"
+    path.write_text(
+        "".join(
+            f"step:{s} - actor/entropy:{max(0.6 * 0.9**s, 0.01):.5f} - critic/score/mean:{0.3 + 0.001 * (s % 7):.4f} "
+            f"- actor/grad_norm:{max(1.0 * 0.95**s, 0.1):.4f}\n"
+            for s in range(1, 81)
+        ),
+        encoding="utf-8",
+    )
+    main(["compare", f"{path}@first10", f"{path}@last10", "--lang", "en"])
+    told = capsys.readouterr().out
+    assert "Diagnosed when the log is read from its start to step 80, but not to step 10: From step" in told
+    assert "alone" not in told.split("Diagnosed when")[1].splitlines()[0]

@@ -47,8 +47,8 @@ def test_triage_of_a_folder_tells_each_log_worst_first(logs, capsys):
 def test_triage_table_names_what_is_worst(logs, capsys):
     assert main(["triage", str(logs), "--jobs", "1", "--lang", "zh", "--fail-on", "warning", *BREACH]) == 1
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0] == "**4 个 run，来自 4 份日志：1 警告、1 未见问题、1 无指标、1 读不了**"
-    assert lines[4].startswith("| 警告 | bad.log | 1–8 | threshold，step 5 起")
+    assert lines[0] == "**2 个 run，来自 2 份日志：1 警告、1 未见问题；另有 2 个文件没有读出 run**"
+    assert lines[4].startswith("| 警告 | bad.log | 1–8 | actor/ppo_kl 不满足阈值，首见于 step 5")
 
 
 def test_triage_in_processes_is_the_same(logs, capsys):

@@ -122,3 +122,25 @@ def test_check_with_a_sourced_threshold_shows_its_sentence_in_full():
     (finding,) = [f for f in report.findings if f.rule == "threshold/verl_pearson"]
     assert finding.statement in report.text
     assert not report.warnings
+
+
+def test_check_of_a_share_beyond_its_range_is_a_remark_that_says_what_it_comes_of():
+    text = "\n".join(f"step:{s} - perf/mfu/actor:{0.9 + 0.05 * s:.2f} - actor/entropy:0.5" for s in range(1, 9))
+    (finding,) = [f for f in check(text).findings if f.rule == "threshold/possible/perf/mfu/actor"]
+    assert finding.severity == "info"
+    assert finding.steps == (3, 4, 5, 6, 7, 8)
+    assert "130%" in finding.statement
+    assert "peak" in finding.statement
+    assert "峰值" in next(f for f in check(text, language="zh").findings if "mfu" in f.rule).statement
+
+
+@pytest.mark.parametrize(("bad", "word"), [(1, "altered"), (20, "do not read it by that definition")])
+def test_check_of_impossible_values_weighs_how_many_there_are(bad, word):
+    text = "\n".join(f"step:{s} - actor/entropy:{-0.5 if s <= bad else 0.5} - actor/ppo_kl:0.001" for s in range(1, 41))
+    (finding,) = [f for f in check(text).findings if f.rule == "threshold/possible/actor/entropy"]
+    assert word in finding.statement
+
+
+def test_check_of_a_placeholder_is_silent():
+    lines = [f"iter {i}: loss {4 - 0.1 * i:.4f}, time 50.00ms, mfu {-100 if i == 0 else 7:.2f}%" for i in range(12)]
+    assert not [f for f in check("\n".join(lines)).findings if "mfu" in f.rule]

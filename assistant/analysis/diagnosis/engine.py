@@ -11,7 +11,7 @@ import numpy as np
 
 from assistant.analysis.diagnosis.breaks import FINDERS
 from assistant.analysis.diagnosis.model import Diagnosis, LookAlike, NamedFacts, Sign
-from assistant.analysis.diagnosis.onset import change, departs, first_for_good, top
+from assistant.analysis.diagnosis.onset import change, departs, first_for_good, lowest, top
 from assistant.analysis.diagnosis.roles import RoleSeries, role
 from assistant.analysis.diagnosis.rules import Grade, OnsetRule, Rule, SignRule, rules
 from assistant.analysis.diagnosis.single import Broken, broken
@@ -33,6 +33,7 @@ class Seen:
     holds: bool | None
     measured: Measured | None = None
     source: RoleSeries | None = None
+    stat: str = ""
 
 
 class Reading:
@@ -84,7 +85,8 @@ class Reading:
         measured = known()[rule.stat](View(series.steps, series.values, at, other, rule.window, rule.bound, rule.early))
         if measured is None or math.isnan(measured.value):
             return Seen(None, None, series)
-        return Seen(_bounded(measured.value, rule) and measured.errors >= rule.noise, measured, series)
+        holds = _bounded(measured.value, rule) and measured.errors >= rule.noise
+        return Seen(holds, measured, series, rule.stat)
 
 
 def _bounded(value: float, rule: SignRule | OnsetRule) -> bool:
@@ -114,8 +116,8 @@ def _onset(series: RoleSeries, rule: OnsetRule) -> int | None:
             return None
         return int(series.steps[place])
     if rule.how in {"top", "bottom", "departs"}:
-        turned = -values if rule.how == "bottom" else values
-        place = departs(series.steps, values) if rule.how == "departs" else top(turned)
+        finder = {"top": top, "bottom": lowest}.get(rule.how)
+        place = departs(series.steps, values) if finder is None else finder(values)
         return None if place is None else int(series.steps[place])
     if rule.log:
         if not (values > 0).any():
@@ -275,8 +277,9 @@ def sign_facts(ledger: Ledger, name: str, outcome: Seen, onset: int) -> NamedFac
     ends = [series.fact(ledger, int(step)) for step in {int(series.steps[0]): 0, int(series.steps[-1]): 0}]
     pairs: list[tuple[str, Fact]] = []
     for what, number in outcome.measured.shown.items():
-        formula = _FORMULAS.get(what, f"{what} of {{}}").format(series.name, onset)
-        key = ("diagnosis", series.run.id, series.role, what, onset, number)
+        form = _FORMULAS.get(f"{outcome.stat}.{what}") or _FORMULAS.get(what, f"{what} of {{}}")
+        formula = form.format(series.name, onset)
+        key = ("diagnosis", series.run.id, series.role, what, onset, number, formula)
         pairs.append((
             f"{name}_{what}",
             ledger.add(
@@ -290,6 +293,10 @@ def sign_facts(ledger: Ledger, name: str, outcome: Seen, onset: int) -> NamedFac
 
 _FORMULAS: Final[Mapping[str, str]] = {
     "before": "median of {0} over the points before step {1}",
+    "reset.before": "last value of {0} before step {1}",
+    "reset.after": "first value of {0} from step {1} on",
+    "under_all.lowest": "smallest of the ten values of {0} before step {1}",
+    "under_all.highest": "largest of the first values of {0} from step {1} on",
     "after": "median of {0} over the second half of the points from step {1} on",
     "value": "median of {0} over the second half of the points from step {1} on",
     "start": "median of {0} over the first points",
@@ -307,4 +314,9 @@ _FORMULAS: Final[Mapping[str, str]] = {
     "high": "largest mean of successive points of {0} (an eighth of them, three to eight)",
     "low": "mean of the last points of {0} (a sixteenth of them, at least three)",
     "reached": "median of {0} over three points early in the run",
+} | {
+    f"{stat}.{what}": f"median of the points of {{0}} {where} step {{1}}"
+    for stat in ("step_ratio", "step_shift", "step_size", "step_distance")
+    for what, where in (("before", "just before"), ("after", "just after, and at,"))
 }
+"""What is shown → how it was computed; where statistics differ, by ``statistic.what``."""

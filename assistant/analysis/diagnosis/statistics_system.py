@@ -12,6 +12,8 @@ from assistant.analysis.series import Values
 
 #: Points on either side of a jump, unless the rule says otherwise.
 SIDE: Final = 5
+#: Points before a fall that all have to lie above what follows it.
+UNDER: Final = 10
 
 
 def _sides(view: View) -> tuple[Values, Values] | None:
@@ -78,11 +80,28 @@ def spike(view: View) -> Measured | None:
 
 @statistic("reset")
 def reset(view: View) -> Measured | None:
-    """First point from the onset on over the median of the three before it: near zero where a quantity begins anew."""
+    """The lower of two points from the onset on over the median of three before it: near zero for a new start.
+
+    Shown are the two values on either side of the onset.
+    """
     if view.at < LEAST or not len(view.after):
         return None
     base, value = float(np.median(view.values[view.at - 3 : view.at])), float(view.after[:2].min())
-    return Measured(quotient(value, base), shown={"before": base, "after": value})
+    shown = {"before": float(view.values[view.at - 1]), "after": float(view.after[0])}
+    return Measured(quotient(value, base), shown=shown)
+
+
+@statistic("under_all")
+def under_all(view: View) -> Measured | None:
+    """Largest of the first ``window`` points from the onset on (5) over the smallest of the last ten before it.
+
+    Below one, the series has left its level; above it, only a high stretch ended, as after a spike.
+    """
+    before, after = view.before[-UNDER:], view.after[: view.window or SIDE]
+    if len(before) < SIDE or len(after) < LEAST:
+        return None
+    low, high = float(before.min()), float(after.max())
+    return Measured(quotient(high, low), shown={"lowest": low, "highest": high})
 
 
 @statistic("size_ratio")
@@ -126,20 +145,19 @@ def new_high(view: View) -> Measured | None:
     return Measured(last / best - 1, errors, {"before": best, "end": last})
 
 
-@statistic("paired_step")
-def paired_step(view: View) -> Measured | None:
-    """How much more the series jumps at the onset than the other one does: quotient of the two ``step_ratio``."""
-    own = step_ratio(view)
-    if own is None or not len(view.other):
+@statistic("kept")
+def kept(view: View) -> Measured | None:
+    """Share of the jump at the onset (five points either side) that the later level keeps: 1 for all, 0 for none.
+
+    The later level is the one of the last points or of the second half after the onset, whichever keeps less.
+    """
+    sides = _sides(view)
+    if sides is None or len(view.late) < LEAST:
         return None
-    width = view.window or SIDE
-    before = view.other[max(0, view.at - width) : view.at]
-    after = view.other[view.at : view.at + width]
-    before, after = before[np.isfinite(before)], after[np.isfinite(after)]
-    if min(len(before), len(after)) < LEAST:
+    base, jump = (float(np.median(sides[0])), float(np.median(sides[1]) - np.median(sides[0])))
+    if jump == 0:
         return None
-    theirs = quotient(float(np.median(after)), float(np.median(before)))
-    return Measured(quotient(own.value, theirs), own.errors, own.shown) if theirs > 0 else None
+    return Measured(min((float(np.median(side)) - base) / jump for side in (view.late, view.last)))
 
 
 @statistic("stays")
@@ -152,17 +170,6 @@ def stays(view: View) -> Measured | None:
         return None
     value = max(abs(float(np.median(side)) / base - 1) for side in (view.late, view.last))
     return Measured(value, shown={"before": base, "after": float(np.median(view.late))})
-
-
-@statistic("rise_in_errors")
-def rise_in_errors(view: View) -> Measured | None:
-    """Late level minus the level before the onset, in standard errors: negative for a fall."""
-    if min(len(view.before), len(view.late)) < LEAST:
-        return None
-    gap = float(np.median(view.late) - np.median(view.before))
-    error = (error_of(view.before) ** 2 + error_of(view.late) ** 2) ** 0.5
-    value = gap / error if error > 0 else float(np.sign(gap)) * float("inf") if gap else 0.0
-    return Measured(value, shown={"before": float(np.median(view.before)), "after": float(np.median(view.late))})
 
 
 @statistic("trend_errors")

@@ -426,7 +426,7 @@ def measured(name: str, values: list[float], at: int, **fields: float) -> float:
 def test_statistics_of_any_series_give_a_number_or_none(values: list[float], at: int) -> None:
     view = View(np.arange(len(values)), np.asarray(values, dtype=np.float64), min(at, len(values)))
     for name in ("step_ratio", "step_shift", "step_size", "spike", "reset", "size_ratio", "new_high", "stays",
-                 "rise_in_errors", "trend_errors", "exceeding", "keeps_pace"):  # fmt: skip
+                 "trend_errors", "exceeding", "keeps_pace"):  # fmt: skip
         result = known()[name](view)
         assert result is None or (isinstance(result.value, float) and not math.isnan(result.errors))
 
@@ -447,3 +447,44 @@ def test_statistics_of_any_series_give_a_number_or_none(values: list[float], at:
 )
 def test_statistic_of_a_plain_series_is_as_defined(name: str, values: list[float], expected: float) -> None:
     assert measured(name, values, 10) == pytest.approx(expected)
+
+
+# --- words that say what a condition has to hold ---------------------------------------------------------------------
+def kl_after(values: list[float]) -> set[str]:
+    """Rules on a run whose KL to the reference goes so; everything else stays healthy."""
+    rows = {step: healthy(step) for step in range(1, len(values) + 1)}
+    for step, value in enumerate(values, 1):
+        rows[step]["actor/kl_loss"] = value
+    return set(found(run_of(rows)))
+
+
+def test_reference_reset_needs_a_fall_below_all_that_was_there() -> None:
+    """The KL that goes back from a high stretch to where it mostly is: no checkpoint was taken for a reference."""
+    dice = random.Random(1)
+    calm = [near(dice, 0.006, 0.5) for _ in range(30)]
+    high = [0.04, 0.008, 0.04, 0.035, 0.007, 0.06]
+    bouncing = [*calm, *high, 0.0025, 0.005, 0.015, 0.007, *(near(dice, 0.01, 0.4) for _ in range(30))]
+    assert "reference_reset" not in kl_after(bouncing)
+    grown = [0.0002 * step for step in range(1, 41)]
+    assert "reference_reset" in kl_after([*grown, 0.0, *(0.0002 * step for step in range(1, 40))])
+
+
+@pytest.mark.parametrize(("ends", "share"), [(5.0, 1.0), (3.0, 0.0), (4.6, 0.8)])
+def test_statistic_kept_is_the_share_of_a_jump_that_the_later_level_keeps(ends: float, share: float) -> None:
+    values = [3.0] * 20 + [5.0] * 5 + [ends] * 30
+    assert measured("kept", values, 20) == pytest.approx(share)
+
+
+def test_statistic_under_all_tells_a_level_that_was_left_from_a_spike_that_ended() -> None:
+    left = [0.1 + 0.01 * (i % 3) for i in range(20)] + [0.01] * 5
+    ended = [0.1 + 0.01 * (i % 3) for i in range(20)] + [3.0, 3.0, 0.11, 0.1, 0.12]
+    assert measured("under_all", left, 20) < 1
+    assert measured("under_all", ended, 22) > 1
+
+
+def test_loss_shown_as_lowest_is_the_lowest_of_the_log() -> None:
+    from assistant.analysis.diagnosis.onset import lowest
+
+    values = np.array([5.0, 3.0, 2.4, 2.2, 2.1, 2.05, 2.02, 2.0, 2.03, 2.04, 2.07, 2.1])
+    assert values[lowest(values)] == values.min()
+    assert lowest(values[:4]) is None

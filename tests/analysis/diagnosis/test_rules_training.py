@@ -100,3 +100,20 @@ def test_held_out_loss_that_levels_off_is_silent() -> None:
 )
 def test_preference_training_knows_the_single_step_rules(values: dict[str, Number], rule: str) -> None:
     assert rule in diagnosed(run_of({1: values}, framework="TRL"))
+
+
+def test_held_out_loss_that_turns_while_training_goes_on_falling_is_told_with_the_turn() -> None:
+    """A steep start of the training loss must not hide that it goes on falling."""
+    table: dict[int, dict[str, Number]] = {
+        100 * i: {
+            "val loss": 1.8 + 5 * math.exp(-1.1 * i) + 0.02 * max(0, i - 7) + 0.001 * (7 - i) ** 2 * (i < 7),
+            "train loss": 1.7 + 5 * math.exp(-1.1 * i) - 0.05 * i,
+        }
+        for i in range(21)
+    }
+    one = diagnosed(run_of(table, format="nanogpt", framework="nanoGPT"))["held_out_loss_rises"]
+    facts = dict(one.facts)
+    held = {step: row["val loss"] for step, row in table.items()}
+    assert (facts["onset"].step, facts["onset"].value) == (700, min(held.values()))
+    flat = {step: row | {"train loss": 1.6 + 0.01 * (step // 100 % 3)} for step, row in table.items()}
+    assert "held_out_loss_rises" not in diagnosed(run_of(flat, format="nanogpt", framework="nanoGPT"))
