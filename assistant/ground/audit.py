@@ -17,7 +17,7 @@ from assistant.ground.binding import Carried
 from assistant.ground.citing import audit_of
 from assistant.ground.claims import claims_of
 from assistant.ground.courses import Courses
-from assistant.ground.framing import carry, context_of, frame_of
+from assistant.ground.framing import carry, context_of, frame_of, subject_of
 from assistant.ground.judging import Judge
 from assistant.ground.places import places
 from assistant.ground.rows import RowReader
@@ -30,6 +30,11 @@ __all__ = ["Audit", "Auditor", "Claim", "Sentence"]
 _CHINESE: Final = re.compile(r"[\u3400-\u9fff]")
 #: Text before a sentence that is read for what it carries over, in characters.
 _BEFORE: Final = 6000
+
+
+_IN_THIS_LOG: Final = re.compile(
+    r"(?i)^[*_\s]*(?:in this (?:log|run)|在?(?:这|本)(?:份|个|次)?(?:日志|训练|运行)(?:里|中)?)[*_\s]*[:：]"
+)
 
 
 class Auditor:
@@ -116,9 +121,12 @@ class Auditor:
         prefix = f"{next(n for n, r in enumerate(self.readers) if r is reader)}:"
         carried = Carried()
         result = []
+        subject = subject_of(reader, text, all_units)
         for unit in all_units:
             part = text[unit.start : unit.end]
             context = context_of(reader, unit, carried)
+            if subject is not None and _IN_THIS_LOG.match(part):
+                context = replace(context, names=(subject,))
             if unit.end <= start:
                 if unit.kind not in {"code", "row", "header"}:
                     frame = frame_of(reader, part, context, named_in(part, self.readers))

@@ -27,13 +27,13 @@ _TIGHT: Final = re.compile(
     re.I,
 )
 _OF: Final = re.compile(
-    r"(?i)^[`*\s]*(?:(?:for|of|in|as)(?:\s+(?:the|an?|its|both))?(?:\s+(?:mean|average))?|的|in)?\s*[`*“\"]*$"
+    r"(?i)^[`*\s]*(?:(?:for|of|in|on|as)(?:\s+(?:the|an?|its|both))?(?:\s+(?:mean|average))?|的|in)?\s*[`*“\"]*$"
 )
 _AT: Final = re.compile(
-    r"(?i)^[`*\s）)]*[（(]?\s*(?:(?:was|were|is|are)?\s*(?:recorded|logged|seen|reached|reported|observed|measured|found)?\s*(?:at|in|on|by|during|for|from|as of|@|出现在|在|于|是在|，在|（在|——)|,\s*(?:at|in|on)|seen at|reached at|recorded at|logged at|(?:出现|发生|达到|记录)(?:在|于))?\s*(?:the\s+)?[`*]*$"
+    r"(?i)^[`*\s）)]*[（(]?\s*(?:(?:was|were|is|are)?\s*(?:recorded|logged|seen|reached|reported|observed|measured|found)?\s*(?:at|in|on|by|during|for|from|over|across|through|of|as of|@|出现在|在|于|是在|，在|（在|——)|,\s*(?:at|in|on)|seen at|reached at|recorded at|logged at|(?:出现|发生|达到|记录)(?:在|于))?\s*(?:the\s+)?[`*]*$"
 )
 _AGAINST: Final = re.compile(
-    r"(?i)^[\s`*]*(?:against|vs\.?|versus|compared (?:to|with)|对|比|而后者(?:是|为)?)[\s`*]*$"
+    r"(?i)^[\s`*]*[,，]?\s*(?:against|vs\.?|versus|compared (?:to|with)|instead of|rather than|up from|down from|对|比|而不是|而非|而后者(?:是|为)?)[\s`*]*(?:about|around|roughly|约)?[\s`*]*$"
 )
 _COUNTING: Final = {"points", "steps", "gpus", "samples", "prompts", "lines", "metrics", "validations", "characters"}
 _LISTED: Final = re.compile(
@@ -194,6 +194,8 @@ def metric_of(frame: Frame, index: int) -> tuple[Named | None, bool]:
     """The metric that a number is about, and whether its own sentence names it."""
     q, names = frame.numbers[index], frame.names
     group = frame.group_of(index)
+    if told := _former(frame, q):
+        return told, True
     if group is not None and group.form == "versus":
         ordered = list({n.keys: n for n in reversed(names) if n.keys and n.end <= q.start}.values())[::-1]
         if len(ordered) == 2:
@@ -236,6 +238,18 @@ def metric_of(frame: Frame, index: int) -> tuple[Named | None, bool]:
     if after and not (carried and _tight_with_next(frame, after[0], q)):
         return after[0], True
     return (carried[-1], False) if carried else (None, False)
+
+
+_FORMER: Final = re.compile(r"(?i)前者|\bthe former\b|(?P<latter>后者|\bthe latter\b)")
+
+
+def _former(frame: Frame, q: Quantity) -> Named | None:
+    """``前者从 2.5% 到 4.6%，后者 …``: of the two metrics named first, the one meant."""
+    found = list(_FORMER.finditer(frame.text[: q.start]))
+    held = list({n.keys: n for n in frame.names if n.keys and (not found or n.end <= found[0].start())}.values())
+    if not found or len(held) < 2 or any(found[-1].end() <= n.start and n.end <= q.start for n in frame.names):
+        return None
+    return held[1 if found[-1]["latter"] else 0]
 
 
 _FILLER: Final = re.compile(
@@ -323,9 +337,23 @@ def places_of(frame: Frame, index: int) -> tuple[list[Place], str]:
         return [ahead[0]], "clause"
     if before:
         return [before[-1]], "sentence"
-    if after:
+    if after and not _closed(frame, after[0], q):
         return [after[0]], "sentence"
     return [], ""
+
+
+def _closed(frame: Frame, place: Place, q: Quantity) -> bool:
+    """Whether a step belongs to another number of the same metric: "最短 94.5，最长 135.8（step 1660）"."""
+    for other in frame.numbers:
+        if other is q or other.end > place.start or frame.clause(other.start) != frame.clause(place.start):
+            continue
+        gap = frame.text[other.end : place.start]
+        between = sorted((other.start, q.start))
+        same = not any(between[0] <= n.start < between[1] for n in frame.names)
+        led = any(p.end <= other.start and frame.clause(p.start) == frame.clause(other.start) for p in frame.places)
+        if same and not led and _AT.match(gap) and gap.strip() and not _leads(frame, place):
+            return True
+    return False
 
 
 def _leads(frame: Frame, place: Place) -> bool:

@@ -12,11 +12,11 @@ from typing import Final
 from assistant.ground.binding import Frame, places_of
 from assistant.ground.cues import cue, outside
 from assistant.ground.deciding import Decision
-from assistant.ground.extremes import Extremes, beside_extreme
+from assistant.ground.extremes import Extremes, beside_extreme, nearest_extreme
 from assistant.ground.lexicon import Named
-from assistant.ground.places import Place, training
+from assistant.ground.places import Place, part_of, training
 from assistant.ground.quantities import Quantity
-from assistant.ground.table import agrees
+from assistant.ground.table import Table, agrees
 from assistant.ground.verdicts import as_shown, plain
 
 _BEST_AT: Final = re.compile(
@@ -35,9 +35,21 @@ _EVER: Final = re.compile(
 class Cells(Extremes):
     """Decides numbers that are values of one metric."""
 
+    def __init__(self, table: Table, language: str) -> None:
+        super().__init__(table, language)
+        self.changes.placed = self._placed
+
     def scope(self, frame: Frame, index: int, key: str) -> tuple[tuple[int, ...], str]:
         """Steps that a number is about, and how: ``one``, ``list``, ``span``, ``pair``, ``carried`` or ``none``."""
         found, _ = places_of(frame, index)
+        if (
+            found
+            and len(found[0].steps) == 1
+            and set(found[0].steps) <= excepted(frame)
+            and _EXCEPTED.search(frame.text[found[0].end : frame.numbers[index].start])
+        ):
+            spans = [p for p in frame.places if p.kind == "range"]
+            return (spans[0].steps, "span") if spans else ((), "none")
         if found:
             place = self._placed(frame, found[0], key)
             if place.kind == "range":
@@ -54,9 +66,21 @@ class Cells(Extremes):
 
     def _placed(self, frame: Frame, place: Place, key: str) -> Place:
         """ "At the start" and "ended at" mean the first and the last step that hold the metric."""
-        if place.kind != "ends" or re.search(r"\d", frame.text[place.start : place.end]):
-            return place
+        told = frame.text[place.start : place.end]
         held = self.table.held(key) if key in self.table.run.columns else []
+        if place.kind == "range" and held and (part := part_of(told)) is not None:
+            count, divisor, tail = part
+            rows = held[-(len(held) // divisor) :] if tail else held[: len(held) // divisor]
+            if not divisor - 1:
+                rows = [s for s in held if place.steps[0] <= s <= place.steps[-1]]
+                rows = (
+                    held[:count]
+                    if not tail and held[0] == 0 and 0 not in self._validated() and count <= len(held)
+                    else rows
+                )
+            return Place(place.start, place.end, (rows[0], rows[-1]), "range") if len(rows) > 1 else place
+        if place.kind != "ends" or re.search(r"\d", told):
+            return place
         steps = self.table.steps
         if not held:
             return place
@@ -66,6 +90,15 @@ class Cells(Extremes):
         if not re.search(r"(?i)\bstep\b|步", frame.text[place.start : place.end]):
             return Place(place.start, place.end, (held[-1],), "ends")
         return place
+
+    def _validated(self) -> set[int]:
+        """Steps before training that only validate: step 0 where no training metric is logged at it."""
+        from assistant.ground.counting import VALIDATION
+
+        first = self.table.steps[0] if self.table.steps else None
+        keys = [k for k in self.table.run.columns if not VALIDATION.match(k) and not k.startswith(("timing", "perf/"))]
+        trained = any(self.table.value(k, first) is not None for k in keys) if first is not None else True
+        return set() if trained or first is None else {first}
 
     def cell(self, q: Quantity, key: str, step: int) -> Decision:
         """A number as the value of a metric at one step."""
@@ -120,8 +153,12 @@ class Cells(Extremes):
     ) -> Decision | None:
         q, table = frame.numbers[index], self.table
         clause = outside(frame, *frame.clause_span(q.start))
+        if name.statistic and _THAN.search(
+            frame.text[max([0, *(n.end for n in frame.numbers if n.end <= q.start)]) : q.start]
+        ):
+            name = replace(name, statistic="")  # "peaks at 0.777, 0.07 above the last step's 0.707"
         if name.statistic in {"max", "min"} and not key.endswith(f"/{name.statistic}"):  # "lowest 3 (…), highest 9 (…)"
-            name = replace(name, statistic=beside_extreme(frame, q) or name.statistic)
+            name = replace(name, statistic=beside_extreme(frame, q) or nearest_extreme(frame, q) or name.statistic)
         if not table.readings(q, key):
             return self._wrong_unit(q, key, steps)
         group = frame.group_of(index)
@@ -141,6 +178,14 @@ class Cells(Extremes):
             steps, how = (frame.places[0].steps[group.members.index(index)],), "one"
         if how in {"list", "carried_list"} and group is not None and len(group.members) == len(steps):
             steps, how = (steps[group.members.index(index)],), "one"
+        if how == "span" and group is not None and group.form == "list" and len(group.members) > 1:
+            rows = table.finite(key, steps)
+            numbers = [frame.numbers[at] for at in group.members]
+            at = 0
+            for step, _ in rows:  # "from step 130 on: -0.69, -0.66, -0.65": in this order
+                at += at < len(numbers) and self.cell(numbers[at], key, step).status == "supported"
+            if at == len(numbers):
+                return Decision("supported", "", None, key)
         aggregate = self._aggregate(frame, q, key, name, steps, how, clause)
         if aggregate is not None and aggregate.status == "supported":
             return aggregate
@@ -172,7 +217,8 @@ class Cells(Extremes):
             if not superlative and how == "one" and len(frame.places) == 1 and not q.sign:
                 superlative, clause = self._best_of(frame, q, key), frame.text
             if first.status == "supported" and superlative and how == "one":
-                extreme = self._extreme(q, key, superlative, self._span(frame), clause, steps[0])
+                near = any(p.kind == "range" and frame.clause(p.start) == frame.clause(q.start) for p in frame.places)
+                extreme = self._extreme(q, key, superlative, self._span(frame) if near else None, clause, steps[0])
                 return first if extreme.status == "supported" else extreme
             return first
         if aggregate is not None and how in {"span", "pair"}:
@@ -206,7 +252,8 @@ class Cells(Extremes):
     def _over(self, frame: Frame, q: Quantity, key: str, steps: Sequence[int], clause: str) -> Decision:
         """A number said of a stretch of steps: the same at each, a bound that all keep, or where it ends."""
         table = self.table
-        rows = table.within(key, steps)
+        left_out = excepted(frame)
+        rows = [(s, v) for s, v in table.within(key, steps) if s not in left_out]
         if not rows:
             return self.missing(key, steps[-1])
         fits = [self.cell(q, key, step) for step, _ in rows]
@@ -269,6 +316,20 @@ class Cells(Extremes):
         note = self.say("anywhere", metric=key, shown=q.text, low=as_shown(low, q, kind), high=as_shown(high, q, kind),
                         step=last_step, true=as_shown(last, q, kind))  # fmt: skip
         return Decision("contradicted", note, fact.id if fact else None, key)
+
+
+_THAN: Final = re.compile(r"(?i)\bthan\b|\babove\b|\bbelow\b|比|较|相比|高于|低于")
+_EXCEPT: Final = re.compile(
+    r"(?i)(?:\bexcept(?:ing)?(?: for)?|\bapart from|\bother than|\bexcluding|\bbesides|除(?:了|去)?|不算|不计)\s*(?:at|in|on|the|在)?\s*$"
+)
+
+
+_EXCEPTED: Final = re.compile(r"[外，,]|^(?!.*反弹)")
+
+
+def excepted(frame: Frame) -> set[int]:
+    """Steps that a sentence leaves out: ``except step 47``, ``除了 step 47 之外``."""
+    return {s for p in frame.places if _EXCEPT.search(frame.text[: p.start]) for s in p.steps}
 
 
 def _touching(frame: Frame, index: int) -> bool:

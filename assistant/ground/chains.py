@@ -40,7 +40,7 @@ class Chains(Cells):
         if found is not None:
             self.pair = (key, found[0], found[-1])
             return self.cell(numbers[position], key, found[position])
-        levels = self.changes.levels(numbers, key)
+        levels = self.changes.levels(numbers, key, self._stretches(frame, members, key))
         if levels is not None:
             return Decision("supported", "", levels[position], key)
         alone = [self._ascending([q], key) for q in numbers]
@@ -55,6 +55,21 @@ class Chains(Cells):
         if alone[position]:
             return Decision("supported", "", None, key)
         return self._somewhere(frame, numbers[position], key, frame.clause_text(numbers[position].start))
+
+    def _stretches(
+        self, frame: Frame, members: Sequence[int], key: str
+    ) -> tuple[Sequence[tuple[int, float]], Sequence[tuple[int, float]]] | None:
+        """The two stretches of steps whose levels two numbers are: those named, or one and the rest."""
+        spans = sorted({self._placed(frame, p, key).steps for p in frame.places if p.kind == "range"})
+        if len(members) != 2 or not spans or len(spans) > 2:
+            return None
+        rows = self.table.finite(key)
+        first = [r for r in rows if spans[0][0] <= r[0] <= spans[0][-1]]
+        if len(spans) == 2:
+            return first, [r for r in rows if spans[1][0] <= r[0] <= spans[1][-1]]
+        rest = [r for r in rows if r[0] < spans[0][0]]
+        late = [r for r in rows if r[0] > spans[0][-1]]
+        return (rest, first) if rest and not late else (first, late) if late and not rest else None
 
     def _chain_steps(self, frame: Frame, members: list[int], key: str) -> list[int] | None:
         count = len(members)
@@ -84,6 +99,17 @@ class Chains(Cells):
                     return held
                 if count == 2 and held:
                     return [held[0], held[-1]]
+        within = [p for p in near if frame.clause(p.start) == frame.clause(first.start)]
+        if (
+            count == 2
+            and len(within) == 1
+            and len(within[0].steps) == 1
+            and len(near) == 2
+            and within[0].end <= first.start
+        ):
+            found = self._ascending([first, last], key)
+            if found and found[-1] == within[0].steps[0]:
+                return found  # "step 7 又从 0.193 掉到 0.154": to that step
         singles = [p for p in near if len(p.steps) == 1]
         if count == 2 and len(singles) == 2:
             a, b = singles[0].steps[0], singles[1].steps[0]
@@ -91,7 +117,8 @@ class Chains(Cells):
             marker = marker and re.search(
                 rf"(?:{cue('versus').pattern})\s*$", frame.text[: singles[0].start], re.IGNORECASE
             )
-            return [min(a, b), max(a, b)] if marker else [a, b]
+            arrow = re.search(r"→|->|⟶|=>|⇒", frame.text[first.end : last.start])
+            return [min(a, b), max(a, b)] if marker or arrow else [a, b]
         if len(singles) == count:
             return [p.steps[0] for p in singles]
         if count == 2 and len(singles) == 1 and not any(own):
@@ -146,14 +173,16 @@ class Chains(Cells):
             lows, highs = (table.finite(sibling, span or None) for sibling in siblings)
             if lows and highs:
                 options.append((min(v for _, v in lows), max(v for _, v in highs)))
-        exact = re.search(r"(?i)\brang|\bspan|范围|from|从|变化", outside(frame, max(0, low_q.start - 40), low_q.start))
+        exact = re.search(
+            r"(?i)\brang|\bspan|范围|区间|from|从|变化", outside(frame, max(0, low_q.start - 40), low_q.start)
+        )
         for a, b in options:
             if self._fits(low_q, key, a) and self._fits(high_q, key, b):
                 return Decision("supported", "", self.table.aggregate("range", key, b - a, rows), key)
             wide = Quantity(0, 0, "", high_q.number, high_q.half, high_q.unit, high_q.factor)
             shown_low, shown_high = table.readings(low_q, key, a)[0], table.readings(wide, key, b)[0]
             inside = a >= shown_low[0] - shown_low[1] and b <= shown_high[0] + shown_high[1]
-            telling = (shown_high[0] - shown_low[0]) <= 4 * max(b - a, shown_high[1] * 2, abs(b) * 0.05)
+            telling = (shown_high[0] - shown_low[0]) <= 2.5 * max(b - a, shown_high[1] * 2, abs(b) * 0.05)
             if inside and telling and not exact:
                 return Decision("supported", "", self.table.aggregate("range", key, b - a, rows), key)
         kind = table.kind(key)

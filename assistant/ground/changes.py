@@ -25,12 +25,16 @@ _VERSUS_END: Final = re.compile(
 )
 
 
+_OF_ITS_VALUE: Final = re.compile(r"(?i)\bof (?:its|the|their) (?:initial )?(?:value|level)s? (?:at|in|on)?\s*$")
+
+
 class Changes:
     """Decides changes against a table."""
 
     def __init__(self, table: Table, say: Callable[..., str]) -> None:
         self.table, self.say = table, say
         self.last: tuple[str, int, int] | None = None
+        self.placed: Callable[[Frame, Place, str], Place] | None = None
 
     def pairs(self, frame: Frame, at: int, key: str, told: tuple[str, int, int] | None) -> list[tuple[int, int]]:
         """Pairs of steps (from, to) that a change told at a place may be about, the likeliest first.
@@ -246,13 +250,16 @@ class Changes:
                         delta=f"{'+' if y > x else ''}{plain(y - x)}", relative=relative, shown=q.text)  # fmt: skip
 
     # -- levels and slopes -------------------------------------------------------------------------
-    def levels(self, numbers: Sequence[Quantity], key: str) -> list[str] | None:
-        """``0.12 avg → 0.26 avg``: two numbers as the medians or means of the first and the last third."""
+    def levels(
+        self, numbers: Sequence[Quantity], key: str,
+        parts: tuple[Sequence[tuple[int, float]], Sequence[tuple[int, float]]] | None = None,
+    ) -> list[str] | None:  # fmt: skip
+        """``0.12 avg → 0.26 avg``: two numbers as the medians or means of two stretches, else of the first and last third."""
         rows = self.table.finite(key)
-        if len(rows) < 6 or len(numbers) != 2:
+        if len(rows) < 6 or len(numbers) != 2 or (parts is not None and not all(parts)):
             return None
         ids = []
-        for q, part in zip(numbers, self._ends(rows), strict=True):
+        for q, part in zip(numbers, parts or self._ends(rows), strict=True):
             values = [v for _, v in part]
             fits = [
                 t
@@ -271,11 +278,14 @@ class Changes:
 
     def _of_levels(self, q: Quantity, key: str, *, down: bool | None, frame: Frame) -> Outcome | None:
         """A change between means over stretches of steps that the sentence names."""
-        spans = [p.steps for p in frame.places if p.kind == "range"]
-        if len(spans) != 2:
-            return None
+        ranges = [p for p in frame.places if p.kind == "range"]
+        spans = sorted({(self.placed(frame, p, key) if self.placed else p).steps for p in ranges})
         parts = [self.table.finite(key, span) for span in spans]
-        if not all(parts):
+        if len(spans) == 1:  # "over the second half it is higher by 5.5": against the rest
+            rest = [row for row in self.table.finite(key) if row[0] < spans[0][0]]
+            late = [row for row in self.table.finite(key) if row[0] > spans[0][-1]]
+            parts = [rest, parts[0]] if rest and not late else [parts[0], late] if late and not rest else []
+        if len(parts) != 2 or not all(parts):
             return None
         x, y = (sum(v for _, v in part) / len(part) for part in parts)
         if self.is_change(q, self.table.kind(key), x, y, down=down):
@@ -353,7 +363,7 @@ def _is_reference(frame: Frame, place: Place) -> bool:
         "",
         left,
     )
-    if _VERSUS_END.search(left):
+    if _VERSUS_END.search(left) or _OF_ITS_VALUE.search(left):
         return True
     return bool(re.match(r"(?i)\s*(?:相比|比起来|为基准)", frame.text[place.end : place.end + 6])) and not re.match(
         r"\s*相比\s*(?:step|第)", frame.text[place.end : place.end + 10])  # fmt: skip

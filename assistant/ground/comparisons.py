@@ -55,6 +55,8 @@ class Comparisons:
             or (frame.carried.names[-1] if frame.carried.names else None)
         ):
             return self._ends(name.keys, wanted)
+        if (own := self._own_numbers(frame, word, wanted)) is not None:
+            return own
         clause = frame.clause(word.start)
         names = [n for n in frame.names if n.keys]
         near = [n for n in names if abs(frame.clause(n.start) - clause) <= 1]
@@ -101,6 +103,31 @@ class Comparisons:
             )
             return Decision("contradicted", note)
         return None
+
+    def _own_numbers(self, frame: Frame, word: Word, wanted: int) -> Decision | None:
+        """``the score late (-0.007) is well below the early one (-0.269)``: the two numbers told against the word."""
+        numbers = [
+            q for q in frame.numbers if not q.bound and q.unit not in {"ratio", "factor", "steps", "points", "pp"}
+        ]
+        before, after = [q for q in numbers if q.end <= word.start], [q for q in numbers if q.start >= word.end]
+        if (
+            len(numbers) != 2
+            or len(frame.numbers) != 2
+            or len(before) != 1
+            or not after
+            or before[0].unit != after[0].unit
+        ):
+            return None
+        link = frame.text[before[0].end : word.start]
+        if not re.fullmatch(r"(?i)[）)\s`*]*(?:is|was|are|were|sits?|lies|stands?)\s+(?:\w+\s+){0,2}", link):
+            return None
+        if not re.search(r"[（(]\s*[`*]*$", frame.text[: after[0].start]):
+            return None
+        x, y = (q.number * (q.factor if q.unit else 1.0) for q in (before[0], after[0]))
+        if x == y or (x > y) == (wanted > 0):
+            return None
+        shown = frame.text[word.start : word.end]
+        return Decision("contradicted", self.say("shown_words", from_=after[0].text, to=before[0].text, shown=shown))
 
     def _of_steps(
         self, frame: Frame, keys: Sequence[str], places: Sequence[Any], reference: int, wanted: int

@@ -6,6 +6,8 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable
+from dataclasses import replace
+from itertools import pairwise
 from typing import Final
 
 from assistant.ground.binding import Frame
@@ -18,7 +20,14 @@ from assistant.ground.verdicts import Status
 Outcome = tuple[Status, str, str | None]
 _LINE_BEFORE: Final = re.compile(r"(?i)(?:\blines?|第)\s*[`*]*$")
 _FIRST_TIME: Final = re.compile(
-    r"(?i)\bfirst (?:time|exceed|cross|pass|ris|rose|drop|fall|fell|go|went|reach|above|below|becom|becam|turn)\w*|\bfor the first time\b|\bfirst\b(?= at step)|\bthe first (?:being|is|was|of them|one)|\bstarting (?:at|from|with)\b|第一次|首次|最早|最先|首先|开始(?:变|出现)|起(?:变|出现)"
+    r"(?i)\bfirst (?:time|clear|hit|top|break|broke|surpass|climb|exceed|cross|pass|ris|rose|drop|fall|fell|go|went|reach|above|below|becom|becam|turn)\w*|\bfor the first time\b|\bfirst\b(?= at step)|\bthe first (?:being|is|was|of them|one)|\bstarting (?:at|from|with)\b|第一次|首次|最早|最先|首先|开始(?:变|出现)|起(?:变|出现)"
+)
+_REACHED: Final = re.compile(r"(?i)\breach|\bhit|\bget(?:s|ting)? to|\barriv|达到|达|到达|到")
+_EVERY: Final = re.compile(r"(?i)(?:\bevery|\beach|每隔?|\bonce (?:in|per))\s*(?:about |约)?[`*]*$")
+_AMONG: Final = re.compile(r"(?i)(?:\bof (?:the |all (?:the )?|these |those )?|/\s?)$")
+_AMONG_AFTER: Final = re.compile(r"\s*(?:个)?(?:值|点|步|step|记录)?(?:中|里|当中|内)")
+_OF_THOSE: Final = re.compile(
+    r"(?i)^\s*(?:of (?:them|those|these)|(?:is|are|was|were|lie|sit|stand|have|had|come|go)\b(?=.{0,20}(?:above|below|over|under|negative|positive|exceed)))|^\s*(?:个|条|次|步)?(?:是|为)?(?:[高低大小多少]于|超过|不到|为负|为正)"
 )
 _OF_STEPS: Final = re.compile(
     r"(?i)^\s*(?:(?:out )?of (?:the |all (?:the )?)?|/\s?)\d[\d,]*\s*(?:training |logged |recorded )?(?:steps|points|values|records|rows)"
@@ -49,7 +58,11 @@ class Counting:
         """Whether a number counts the steps at which a condition beside it holds."""
         if q.bound or q.number != q.number or not float(q.number).is_integer():
             return False
-        if q.unit in {"steps", "points"} or _OF_STEPS.match(frame.text[q.end : q.end + 28]):
+        if (
+            q.unit in {"steps", "points"}
+            or (not q.unit and _OF_THOSE.match(frame.text[q.end : q.end + 40]))
+            or _OF_STEPS.match(frame.text[q.end : q.end + 28])
+        ):
             return True
         if not any(n is not q and n.bound for n in frame.numbers):
             return False
@@ -71,6 +84,9 @@ class Counting:
         bounds = [q for q in frame.numbers if q.bound]
         if any(q.bound for q in frame.numbers) and len(places) > 1:
             return None
+        plain_numbers = [q for q in frame.numbers if not q.bound and q.unit not in {"steps", "ratio", "factor"}]
+        if not bounds and len(plain_numbers) == 1 and len(places) == 1 and _REACHED.search(frame.text):
+            bounds = [replace(plain_numbers[0], bound=">", number=plain_numbers[0].number - plain_numbers[0].half)]
         special = [q for q in frame.numbers if q.number != q.number]
         names = [n for n in frame.names if n.keys]
         if len(places) == 1 and not names and len(bounds) == 1:
@@ -118,6 +134,8 @@ class Counting:
             and not any(n.bound for n in frame.numbers)
         ):
             return self._validations(q)
+        if q.unit in {"steps", "points", "validations"} and _EVERY.search(frame.text[max(0, q.start - 16) : q.start]):
+            return self._apart(frame, q, name)
         if not q.unit and (self._of_training(frame, q) or _OF_STEPS.match(frame.text[q.end : q.end + 28])):
             return self._steps(frame, q, name)
         if q.unit in {"steps", "points"} and not (name is not None and name.keys and self._counts(name)):
@@ -145,6 +163,11 @@ class Counting:
             total = self.table.run.lines.taken + self.table.run.lines.ignored + self.table.run.lines.not_understood
             return self._equal(q, total, "lines")
         return None
+
+    @staticmethod
+    def _is_p(frame: Frame, q: Quantity) -> bool:
+        """Whether a bound is that of a p-value, not of a metric."""
+        return bool(re.search(r"(?i)\bp(?:[- ]value)?\s*[<=>≈≤]\s*[`*]*$", frame.text[max(0, q.start - 14) : q.start]))
 
     def _counts(self, name: Named) -> bool:
         return any(re.search(r"num_steps|_steps$", key) for key in name.keys)
@@ -178,6 +201,9 @@ class Counting:
         counts = {len(steps), len([s for s in steps if s > 0])}
         if steps:
             counts |= {steps[-1] - steps[0], steps[-1] - steps[0] + 1, steps[-1]}
+            trained = [s for s in steps if s > 0]
+            counts |= {trained[-1] - trained[0]} if trained else set()
+            counts |= {abs(b - a) for a, b in ((frame.carried.pair,) if frame.carried.pair else ())}
         if len(ends) >= 2:
             span = [s for s in steps if min(ends) <= s <= max(ends)]
             counts |= {len(span), max(ends) - min(ends), max(ends) - min(ends) + 1}
@@ -199,7 +225,30 @@ class Counting:
                 if q.number in true
                 else ("contradicted", self.say("count", true=true[0], shown=q.text), None)
             )
-        beyond = [b for b in frame.numbers if b is not q and b.bound and b.unit != "steps"]
+        among = bool(
+            _AMONG.search(frame.text[max(0, q.start - 12) : q.start])
+            or _AMONG_AFTER.match(frame.text[q.end : q.end + 6])
+        )
+        counted = [n for n in frame.numbers if n.unit in {"steps", "points"} or self.is_count(frame, n)]
+        if (
+            (among or q is counted[0])
+            and len(counted) > 1
+            and q.number
+            in {
+                len(steps),
+                len([s for s in steps if s > 0]),
+                *(len(table.held(k)) for n in frame.names for k in n.keys[:3]),
+            }
+        ):  # "of 500 steps, 48 are negative": first the whole
+            return ("supported", "", None)
+        if (
+            re.match(r"(?i)\s*of (?:them|those|these)\b", frame.text[q.end : q.end + 14])
+            and name is not None
+            and name.keys
+            and not any(n.bound for n in frame.numbers)
+        ):
+            return self._equal(q, len(table.held(name.keys[0])), "points")
+        beyond = [b for b in frame.numbers if b is not q and b.bound and b.unit != "steps" and not self._is_p(frame, b)]
         keys = list(name.keys) if name is not None and name.keys else [key for n in frame.names for key in n.keys[:1]]
         others = [n for n in frame.numbers if n is not q]
         for key in keys[:3]:
@@ -217,10 +266,6 @@ class Counting:
                 told.append(sum(any(agrees(n, h, v) for n, h in table.readings(bound, key, v)) for _, v in rows))
             if beyond:
                 beyond_only = set(told[: len(beyond)])
-                among = bool(
-                    re.search(r"(?i)(?:\bof (?:the |all (?:the )?)?|/\s?)$", frame.text[max(0, q.start - 12) : q.start])
-                    or re.match(r"\s*(?:个)?(?:值|点|步|step)?(?:中|里|当中|内)", frame.text[q.end : q.end + 6])
-                )
                 if q.number in (held if among else beyond_only):
                     return ("supported", "", None)
                 if among:
@@ -229,8 +274,12 @@ class Counting:
                     return ("contradicted", self.say("count", true=told[0], shown=q.text), None)
             counts |= held | set(told)
             signs = [v for _, v in rows if math.isfinite(v)]
-            if re.search(r"(?i)negative|below zero|为负|负", outside(frame, 0, len(frame.text))):
-                counts = {sum(v < 0 for v in signs)}
+            below = re.search(r"(?i)negative|below zero|为负|负", outside(frame, 0, len(frame.text)))
+            if below and key == keys[0]:
+                negative = sum(v < 0 for v in signs)
+                if agrees(q.number, q.half if q.approx else 0.0, float(negative)):
+                    return ("supported", "", None)
+                return ("contradicted", self.say("count", true=negative, shown=q.text), None)
             if re.search(r"(?i)miss|缺", frame.text):
                 counts |= {len(steps) - len(rows), len([s for s in steps if s > 0]) - len(rows)}
         missing = {gap.step for gap in table.run.missing}
@@ -242,6 +291,26 @@ class Counting:
         ):
             return ("supported", "", None)
         return ("contradicted", self.say("count", true=len(steps), shown=q.text), None)
+
+    def _apart(self, frame: Frame, q: Quantity, name: Named | None) -> Outcome | None:
+        """``logged every 20 steps``: the usual distance between the steps of the log, of a metric, or of its validations."""
+        table = self.table
+        series = [table.held(key) for n in frame.names for key in n.keys[:3]] or [
+            table.held(k) for n in frame.carried.names for k in n.keys[:1]
+        ]
+        if re.search(r"(?i)validat|evaluat|\beval\b|\btest|验证|评测|评估|测试", frame.text):
+            series += [table.held(key) for key in table.run.columns if VALIDATION.match(key)]
+        series.append(list(table.steps))
+        usual = []
+        for steps in series:
+            apart = [b - a for a, b in pairwise(steps)]
+            if apart:
+                usual.append(max(set(apart), key=apart.count))
+        if not usual:
+            return ("unsupported", self.say("unbound", shown=q.text), None)
+        if q.number in usual:
+            return ("supported", "", None)
+        return ("contradicted", self.say("count", true=usual[0], shown=q.text), None)
 
     def _points(self, frame: Frame, q: Quantity, name: Named | None) -> Outcome | None:
         """So many points of a metric, of the whole log or of a stretch of it."""

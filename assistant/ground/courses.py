@@ -25,6 +25,13 @@ _REWARD: Final = re.compile(
 )
 _DRASTIC: Final = re.compile(r"(?i)collaps|explod|blew|崩|坍|爆炸|发散|diverg")
 _TREND_FLAT: Final = re.compile(r"(?i)\bflat\b|走平|持平|横盘|essentially|basically|基本|大体|大致")
+_HEDGED: Final = re.compile(
+    r"(?i)\b(?:almost|nearly|roughly|practically|virtually|more or less)\b|几乎|大致|大体|基本|差不多"
+)
+#: "falling on step 280", "up to there", "mounts up": no course.
+_NO_COURSE: Final = re.compile(
+    r"(?i)fall(?:s|ing)? (?:on|at|in|within|between|outside|into|under) (?!to\b)|up (?:to|until)\b|grow(?:s|n)? out"
+)
 _SUBJECT: Final = re.compile(
     r"(?i)\b(?:model|training|run|policy|agent|learning|performance)\b|模型|训练|策略|整体|性能"
 )
@@ -44,7 +51,7 @@ def course_words(frame: Frame) -> list[Word]:
                 adjective = re.search(r"[高低大小多少长短慢快](?!.*[高低大小多少长短慢快])", frame.text[start:end])
                 start += adjective.start() if adjective else 0
                 end = start + 1 if adjective else end
-            if any(a < end and start < b for a, b in taken):
+            if any(a < end and start < b for a, b in taken) or _NO_COURSE.match(frame.text[start : end + 18]):
                 continue
             taken.append((start, end))
             found.append(Word(start, end, sense))
@@ -87,8 +94,11 @@ class Courses(Comparisons):
             return self._derived(frame, word, name, sense)
         if not name.keys:
             return None
+        keys = name.keys
+        if name.statistic in {"max", "min"} and keys[0].endswith(f"/{name.statistic}"):
+            keys = tuple(key for key in keys if key.endswith(f"/{name.statistic}"))
         first: Decision | None = None
-        for key in name.keys[:4]:
+        for key in keys[:4]:
             decided = self._one(frame, word, key, sense)
             if decided is not None and decided.status == "supported":
                 return decided
@@ -124,6 +134,22 @@ class Courses(Comparisons):
         told = self.judge.pair
         own = [p for p in frame.places if frame.clause(p.start) == clause and len(p.steps) == 1]
         lead = frame.text[frame.clause_span(word.start)[0] : word.end]
+        reached = re.match(r"(?i)\s*(?:back )?(?:to|到|至)", frame.text[word.end : word.end + 8]) or re.search(
+            r"[到至]$", frame.text[word.start : word.end]
+        )
+        elsewhere = [p for p in frame.places if frame.clause(p.start) != clause and len(p.steps) == 1]
+        if (
+            reached
+            and len(own) == 1
+            and elsewhere
+            and own[0].end <= word.start
+            and not any(
+                g.form == "chain" and frame.clause(frame.numbers[g.members[0]].start) == clause for g in frame.groups
+            )
+        ):
+            back = self.table.before(key, own[0].steps[0])
+            if back is not None:
+                return (back, own[0].steps[0]), True
         beside = [s for s in self.judge.spans if s[1] == key and frame.clause(s[0]) == clause]
         if beside:
             _, _, a, b = min(beside, key=lambda s: abs(s[0] - word.end))
@@ -200,6 +226,9 @@ class Courses(Comparisons):
         identity = fact.id if fact else None
         if sense == "flat" and (alike := self._alike(frame, word, key)) is not None:
             return alike
+        ranged = [g for g in frame.groups if g.form == "range"]
+        if sense == "flat" and ranged:
+            return self._flat(key, a, b, x, y, identity, frame)
         if sense == "flat" and _TREND_FLAT.search(frame.text[max(0, word.start - 24) : word.end]):
             rows = table.finite(key, (min(a, b), max(a, b)))
             if len(rows) > 3:
@@ -256,6 +285,21 @@ class Courses(Comparisons):
         if sense not in {"up", "down"}:
             return None
         clause = frame.clause(word.start)
+        if re.match(r"(?i)\s+from\b", frame.text[word.end : word.end + 6]) and frame.text[
+            word.start : word.end
+        ].lower() in {"up", "down"}:
+            before = [q for q in frame.numbers if q.end <= word.start and q.unit not in {"steps", "points", "%"}]
+            after = [q for q in frame.numbers if q.start >= word.end]
+            if (
+                before
+                and after
+                and before[-1].unit in {after[0].unit, ""} | ({before[-1].unit} if not after[0].unit else set())
+            ):
+                x, y = after[0].number, before[-1].number
+                note = self.say(
+                    "shown_words", from_=after[0].text, to=before[-1].text, shown=frame.text[word.start : word.end]
+                )
+                return Decision("supported") if (y > x) == (sense == "up") else Decision("contradicted", note)
         for group in frame.groups:
             if group.form != "chain":
                 continue
@@ -340,8 +384,9 @@ class Courses(Comparisons):
         rows = [v for _, v in self.table.finite(key, (min(a, b), max(a, b)))]
         size = max(map(abs, rows), default=0.0)
         spread = max(rows) - min(rows) if rows else 0.0
+        shown = any(g.form in {"range", "chain"} for g in frame.groups)  # "flat at 38–39%": the numbers say how flat
         if (
-            spread <= SAME * size
+            spread <= (STABLE if shown or _HEDGED.search(frame.text) else SAME) * size
             or (abs(y - x) <= SAME * size and len(rows) <= 2)
             or any(
                 spread <= 2 * q.half

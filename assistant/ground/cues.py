@@ -23,7 +23,7 @@ _SYMBOL: Final = re.compile(
 )
 _CHANGE_AFTER: Final = re.compile(
     r"(?i)^[`*\s]*(?:relative\s+)?(?:[（(]\s*)?(?:higher|lower|more|less|fewer|faster|slower|longer|shorter|larger|smaller|greater|bigger|increase|decrease|drop|rise|"
-    r"decline|gain|reduction|improvement|jump|growth|fall|change|up\b|down\b|above|below|的?(?:上升|下降|增长|增加|减少|提升|降幅|涨幅|增幅|跌幅|变化|降低|改善|差距|差异))"
+    r"decline|gain|reduction|improvement|jump|growth|fall(?!(?:s|ing)? (?:on|at|in)\b)|change|up\b|down\b|above|below|的?(?:上升|下降|增长|增加|减少|提升|降幅|涨幅|增幅|跌幅|变化|降低|改善|差距|差异))"
 )
 
 
@@ -168,14 +168,14 @@ def change_cue(frame: Frame, q: Quantity) -> str:
         return "maybe" if q.sign in {"+", "±"} and q.unit == "%" else ""
     left = re.sub(r"(?i)(?:more than|over|at least|less than|超过|逾|不到)\s*$", "", left)
     if cue("by").search(left) and not re.search(
-        r"(?i)\b(?:value|mean|average|reward|score|rate|ratio|length|time|total|max\w*|min\w*|peak|level|entropy|norm|loss|accuracy|\x00) of\s*[`*]*$",
+        r"(?i)\b(?:value|mean|average|reward|score|rate|ratio|length|time|total|max\w*|min\w*|peak|level|entropy|norm|(?<!\ba )loss|accuracy|\x00) of\s*[`*]*$",
         left,
     ):
         return (
             "sure"
             if not re.search(r"(?i)\bof\s*[`*]*$", left)
             or re.search(
-                r"(?i)(?:change|increase|decrease|drop|rise|gain|decline|jump|fall|reduction|difference|improvement|growth|slowdown)s? of\s*[`*]*$",
+                r"(?i)(?:change|loss|slide|slump|increase|decrease|drop|rise|gain|decline|jump|fall|reduction|difference|improvement|growth|slowdown)s? of\s*[`*]*$",
                 left,
             )
             else ""

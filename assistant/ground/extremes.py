@@ -10,7 +10,7 @@ from typing import Any, Final
 from assistant.ground.binding import Frame
 from assistant.ground.changes import Changes
 from assistant.ground.counting import Counting
-from assistant.ground.cues import cue
+from assistant.ground.cues import bare, cue
 from assistant.ground.deciding import Decision
 from assistant.ground.lexicon import Named
 from assistant.ground.quantities import Quantity
@@ -25,10 +25,40 @@ _BESIDE: Final = re.compile(
 )
 
 
+#: Words that say which end is meant only together with what is better.
+_VALUED: Final = re.compile(r"(?i)best|worst|最好|最佳|最差")
+_IS_EXTREME: Final = re.compile(
+    r"(?i)^[`*\s]*(?:is|was|being|marks|是|为)\s*(?:the\s+)?(?:(?P<max>peak|max|high|峰值|最[高大长]|顶点|高点)|(?P<min>low|min|trough|bottom|谷底|谷值|最[低小短]|低点))"
+)
+
+
+_AT_EACH: Final = re.compile(r"(?i)\bnever\b|\balways\b|\bthroughout\b|始终|一直|从未|从不|全程|没有一次")
+_THE_REST: Final = re.compile(
+    r"(?i)up to (?:there|then)|before|until|afterwards|after that|versus|vs|against|之前|此前|之后|此后|对比|相比"
+)
+
+
 def beside_extreme(frame: Frame, q: Quantity) -> str:
     """``max`` or ``min`` where such a word stands right before a number."""
     match = _BESIDE.search(frame.text[max(0, q.start - 14) : q.start])
     return "" if match is None else "max" if match["max"] else "min"
+
+
+def nearest_extreme(frame: Frame, q: Quantity) -> str:
+    """Of "the highest … (a), the lowest … (b)" the one meant of a number: the word nearest before it."""
+    clause, end = frame.clause_span(q.start)
+    start = max([clause, *(n.end for n in frame.numbers if n.end <= q.start)])
+    stop = min([end, *(n.start for n in frame.numbers if n.start >= q.end)])
+    if match := _IS_EXTREME.match(frame.text[q.end : stop]):
+        return "max" if match["max"] else "min"
+    found = []
+    for which, word in (("max", "maximum"), ("min", "minimum")):
+        found += [
+            (m.end(), which)
+            for m in cue(word).finditer(bare(frame, start, q.start))
+            if not _VALUED.fullmatch(m.group())
+        ]
+    return max(found)[1] if found else ""
 
 
 class Extremes:
@@ -64,14 +94,21 @@ class Extremes:
         return frame.carried.span
 
     def _superlative(self, frame: Frame, q: Quantity, clause: str, name: Named, key: str) -> str:
-        beside = beside_extreme(frame, q)
+        beside = beside_extreme(frame, q) or nearest_extreme(frame, q)
         if beside and name.statistic in {"", "mean"} and not key.endswith(("/max", "/min")):
             return beside
         if name.statistic or key.endswith(("/max", "/min")):
             return ""
-        clause = clause.replace(q.text, " ")
+        if q.bound and not beside:
+            return ""
+        first, last = frame.clause_span(q.start)
+        after = [n.start for n in frame.numbers if n.start >= q.end]
+        clause = clause.replace(q.text, " ") if not after or after[0] > last else bare(frame, first, after[0])
         for other in frame.numbers:
             clause = clause.replace(other.text, " ")
+        if _VALUED.search(clause) and (better := self.table.better(key)):
+            best = bool(re.search(r"(?i)best|最好|最佳", clause))
+            return "max" if (better == "higher") == best else "min"
         if cue("maximum").search(clause):
             return "max"
         return "min" if cue("minimum").search(clause) else ""
@@ -90,6 +127,10 @@ class Extremes:
             rows = [(s, v) for s in steps if (v := table.value(key, s)) is not None and math.isfinite(v)]
         else:
             rows = table.finite(key, span)
+        from assistant.ground.cells import excepted
+
+        left_out = excepted(frame)
+        rows = [row for row in rows if row[0] not in left_out]
         if not rows:
             return None
         sibling = key.endswith(f"/{name.statistic}") if name.statistic else False
@@ -100,6 +141,8 @@ class Extremes:
         )
         if superlative:
             return self._extreme(q, key, superlative, span, clause, None)
+        if q.bound and _AT_EACH.search(frame.text):
+            return None  # "never above": no mean will do
         values = [value for _, value in rows]
         wanted: list[tuple[str, float]] = []
         counted = any(n.unit == "steps" and n is not q for n in frame.numbers)
@@ -110,11 +153,18 @@ class Extremes:
             or name.statistic == "mean"
             or re.search(r"(?i)\baveraged|平均下来|取平均|求平均|on average", frame.text)
         ):
-            wanted += [("mean", sum(values) / len(values)), ("mean", median(values))]
+            wanted.append(("mean", sum(values) / len(values)))
+            if how != "span":  # of a stretch that is named, the mean is the mean
+                wanted.append(("mean", median(values)))
         if cue("median").search(clause):
             wanted.append(("mean", median(values)))
         if cue("total").search(clause) or (len(rows) > 1 and re.search(r"(?i)total|总", name.text)):
             wanted.append(("mean", sum(values)))
+        ranges = [p for p in frame.places if p.kind == "range"]
+        if wanted and len(ranges) == 1 and len(frame.numbers) > 1 and how in {"span", "none"}:
+            rest = [v for s, v in table.finite(key) if not ranges[0].steps[0] <= s <= ranges[0].steps[-1]]
+            if rest and _THE_REST.search(frame.text):
+                wanted.append(("mean", sum(rest) / len(rest)))
         for _, true in wanted:
             if any(agrees(a, b, true, bound=q.bound) for a, b in table.readings(q, key, true)):
                 fact = self.table.aggregate("mean", key, true, rows)
@@ -158,7 +208,7 @@ class Extremes:
             )
         if at is not None:
             there = table.value(key, at)
-            if there is not None and not any(agrees(a, b, there) for a, b in table.readings(q, key, value)):
+            if there is not None and there != value:
                 return Decision(
                     "contradicted",
                     self.say("extreme_step", metric=key, step=step, true=true),

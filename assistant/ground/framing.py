@@ -14,10 +14,11 @@ from assistant.ground.binding import Carried, Frame
 from assistant.ground.counting import VALIDATION
 from assistant.ground.judging import Judge
 from assistant.ground.lexicon import Named
-from assistant.ground.masks import masked_spans
+from assistant.ground.masks import data_sets, masked_spans
 from assistant.ground.places import Place, places, relative_places
 from assistant.ground.quantities import quantities
 from assistant.ground.sentences import Unit
+from assistant.model import Run
 
 _COUNTED: Final = {"steps", "points", "gpus", "samples", "prompts", "validations"}
 _NEXT_RUN: Final = re.compile(r"(?i)\s*(?:,|，|、|and|和|;|；)?\s*_+\s*(?:为|是|有|:|：)?\s*")
@@ -50,6 +51,7 @@ def frame_of(reader: AuditedRun, part: str, context: Carried, runs: Sequence[Spo
     names = [replace(n, text=part[n.start : n.end]) for n in names]
     names = _with_step_time(part, names, reader.table.total_time())
     names = _of_validation(_with_update(part, names, reader.run.columns), context)
+    names = _of_data_set(part, names, reader.run)
     part = whole
     masks = masked_spans(part, reader.run, names, found) + [(s.start, s.end) for s in runs]
     numbers = quantities(part, masks)
@@ -77,6 +79,14 @@ def context_of(reader: AuditedRun, unit: Unit, carried: Carried) -> Carried:
             if found_names and len(found_names) <= 2:
                 names = tuple(found_names[:1])
     return Carried(names, steps, pair, span, key)
+
+
+def subject_of(reader: AuditedRun, text: str, units: Sequence[Unit]) -> Named | None:
+    """The one metric that a text's first sentence names: what "in this log: 0.2 at step 1" is said of further down."""
+    if not units:
+        return None
+    named = [n for n in reader.lexicon.named(text[units[0].start : units[0].end]) if n.keys]
+    return named[0] if named and len({n.keys[0] for n in named}) == 1 else None
 
 
 def carry(frame: Frame, carried: Carried, judge: Judge) -> Carried:
@@ -111,7 +121,7 @@ def _steps_of(found: Sequence[Place]) -> tuple[tuple[int, ...], tuple[int, int] 
 
 
 _TOOK: Final = re.compile(
-    r"(?i)(?P<took>\b(?:took|takes|lasts|lasted)\b|用时|耗时(?!占|的|为?最)|花了|跑了|(?:一步|单步)(?=\s*约?\s*[\d.,]+\s*(?:秒|分钟|小时))|\b(?:spent|spend|spends)\b(?=[^;,]{0,26}\bstep \d)|用了(?=\s*(?:约|大约)?\s*[\d.]+\s*(?:秒|分钟|小时|s\b|min)))|(?P<whole>\bof (?:the|each|a|every|its) (?:whole )?step(?:'s time)?\b(?!\s*\d)|占(?:整个)?(?:一步|单步|step)的?)"
+    r"(?i)(?P<took>\b(?:took|takes?|lasts?|lasted)\b|(?<=步)\s*(?:总共|一共|总计|共)(?=\s*约?\s*[\d.]+\s*(?:秒|分钟|小时))|每步(?:大约|大概|约|差不多)?(?:都)?(?:要|得|需要?)?(?:跑|花|用)(?:了)?(?=\s*[\d.]+)|用时|耗时(?!占|的|为?最)|花了|跑了|(?:一步|单步)(?=\s*约?\s*[\d.,]+\s*(?:秒|分钟|小时))|\b(?:spent|spend|spends)\b(?=[^;,]{0,26}\bstep \d)|用了(?=\s*(?:约|大约)?\s*[\d.]+\s*(?:秒|分钟|小时|s\b|min)))|(?P<whole>\bof (?:the|each|a|every|its) (?:whole )?step(?:'s time)?\b(?!\s*\d)|占(?:整个)?(?:一步|单步|step)的?)"
 )
 
 
@@ -153,6 +163,30 @@ def _with_update(part: str, names: list[Named], columns: Container[str]) -> list
     found = [m for m in _UPDATE.finditer(part) if not any(n.start < m.end() and m.start() < n.end for n in names)]
     added = [Named(m.start(), m.end(), m.group(), (key,)) for m in found if key is not None]
     return sorted([*names, *added], key=lambda n: n.start)
+
+
+def _of_data_set(part: str, names: list[Named], run: Run) -> list[Named]:
+    """``AIME-2024 reward``: the validation's, where a data set's name stands before a bare "reward" or "score"."""
+    result = []
+    for name in names:
+        before = part[max(0, name.start - 24) : name.start]
+        found = [
+            m
+            for m in data_sets(run).finditer(before)
+            if re.fullmatch(r"[\s`*]*(?:的|上的?|'s)?[\s`*]*", before[m.end() :])
+        ]
+        kind = re.search(r"(?i)reward|奖励|score|得分|acc|准确", name.text)
+        if found and kind and name.keys and not name.exact:
+            which = {"奖励": "reward", "得分": "score", "准确": "acc"}.get(kind.group(), kind.group().lower())
+            spelt = re.sub(r"[^a-z0-9]", "", found[-1].group().lower())
+            own = [
+                k for k in run.columns
+                if VALIDATION.match(k) and f"/{which}/mean@" in k and spelt in re.sub(r"[^a-z0-9]", "", k.lower())
+            ]  # fmt: skip
+            result.append(replace(name, keys=(*own, *name.keys)) if own else name)
+            continue
+        result.append(name)
+    return result
 
 
 _GENERIC_SCORE: Final = re.compile(r"(?i)(?:the )?(?:last |final |latest )?(?:scores?|accuracy|得分|分数|准确率)")

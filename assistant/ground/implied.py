@@ -20,7 +20,7 @@ _OPERATOR: Final = re.compile(r"[÷×+]\s*[（(]?\s*\x00|\x00\s*[)）]?\s*[÷×+
 _STEP_TOKENS: Final = ("perf/total_num_tokens", "num_tokens_step")
 _WHOLE_SAMPLE: Final = re.compile(
     r"(?i)prompt\s*(?:加|\+|plus|and|与|和)\s*(?:the )?(?:回复|回答|响应|response)"
-    r"|\b(?:whole|entire) (?:sample|sequence|trajectory)\b"
+    r"|\b(?:whole|entire) (?:sample|sequence|trajectory)\b|\btokens? (?:per|a|each) (?:sample|trajectory|sequence)\b"
 )
 _FASTER: Final = re.compile(r"(?i)\b(?:faster|slower|quicker|longer|shorter)\b|[快慢]了?")
 _SLOWEST: Final = re.compile(
@@ -214,6 +214,16 @@ class Implied(Relations):
         if q.unit == "s" and total is not None and _SLOWEST.search(frame.text[: q.end]) and len(places) == 1:
             end = "max" if re.search(r"(?i)slowest|peak|longest|慢|长|高", frame.text) else "min"
             return self._extreme(q, total, end, None, frame.text, places[0].steps[0])
+        if q.unit == "s" and total is not None and cue("total").search(frame.text) and not steps:
+            rows = table.finite(total)
+            whole = sum(v for _, v in rows)
+            fits = any(agrees(a, b, whole, bound=q.bound) for a, b in table.readings(q, total, whole))
+            if fits:
+                return Decision("supported", "", table.aggregate("sum", total, whole, rows), total)
+        if q.unit == "s" and total is not None and places and not any(n.keys for n in frame.names):
+            decided = self._value(frame, index, total, Named(0, 0, ""), steps, "one" if len(steps) == 1 else "span")
+            if decided is not None and decided.status == "supported":
+                return decided
         if q.unit == "tokens" and (decided := self._tokens(frame, q, steps)) is not None:
             return decided
         if (q.unit in {"pp", "ratio", "factor"} or q.sign == "+") and self.pair is not None:

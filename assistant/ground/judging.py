@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -13,6 +14,7 @@ from assistant.ground.deciding import Decision
 from assistant.ground.implied import Implied
 from assistant.ground.lexicon import Named
 from assistant.ground.quantities import Quantity
+from assistant.ground.table import agrees
 
 _UNIT_MEANS: Final = {
     "gpus": ("n_gpus",), "samples": ("trajectories_per_step", "group_size", "clipped_trajectories"),
@@ -23,7 +25,7 @@ _PER_PROMPT_BEFORE: Final = re.compile(
     r"(?i)每(?:个|条)?\s?prompt\s*(?:各|采样?|采|生成|有|对应)?\s*[`*]*$|每个\s*[`*]*$"
 )
 _NO_STEP: Final = re.compile(
-    r"(?i)\b(?:no|none of the|not a single) (?:logged |training )?steps?\b|没有(?:任何|哪)?一?(?:个\s?)?(?:步|step)|没有一步"
+    r"(?i)\b(?:no|none of the|not a single|not one of the|not one) (?:first |last )?(?:\w+ )?(?:logged |training )?(?:steps?|iterations?)\b|没有(?:任何|哪)?一?(?:个\s?)?(?:步|step)|没有一步"
 )
 _EACH: Final = re.compile(r"(?i)\s*(?:each|apiece|per)\b(?! steps?\b| iteration)")
 _OF_SAMPLES: Final = re.compile(
@@ -37,6 +39,10 @@ _BESIDE: Final = re.compile(
 _AFTERWARDS: Final = re.compile(
     r"(?i)^[`*\s]*(?:turns|tokens|轮|次)?\s*(?:(?P<mean>on average)|(?P<max>at (?:the )?(?:most|max(?:imum)?))|(?P<min>at (?:the )?(?:least|min(?:imum)?)))"
 )
+
+
+_TIMES: Final = re.compile(r"(?i)(?:[×x*·÷/]|\btimes|\bmultiplied by|\bdivided by|乘以?|除以)\s*[`*]*$")
+_TIMES_AFTER: Final = re.compile(r"(?i)^[`*\s]*(?:[×x*·÷](?=\s*[\d`A-Za-z])|times\b(?= \d)|乘以?|除以)")
 
 
 class Judge(Implied):
@@ -55,8 +61,15 @@ class Judge(Implied):
             frame.numbers[index] = q = flipped
         group = frame.group_of(index)
         name, own = metric_of(frame, index)
+        frame.numbers[index] = q = self._spoken_of(frame, index, name)
         if self.counting.is_condition(frame, index):
             return None
+        if (product := self._in_formula(frame, index)) is not None:
+            return product
+        if (levels := self._levels(frame, index, name)) is not None:
+            return levels
+        if (between := self._between(frame, index)) is not None:
+            return between
         counted = self.counting.decide(frame, index, name)
         if counted is not None:
             return Decision(*counted)
@@ -81,7 +94,7 @@ class Judge(Implied):
                 return decided
         if (
             q.unit == "rate"
-            and cue("across").search(frame.clause_text(q.start))
+            and cue("across").search(self._two_clauses(frame, q))
             and not cue("per_gpu").search(frame.clause_text(q.start))
         ):
             decided = self._derived(frame, index, ("cluster_throughput",))
@@ -136,7 +149,8 @@ class Judge(Implied):
         failed: Decision | None = None
         early = (
             self._of_two(frame, index, name)
-            if q.unit in {"ratio", "factor", "%"} or cue("total").search(frame.text)
+            if q.unit in {"ratio", "factor", "%"}
+            or (cue("total").search(frame.text) and change_cue(frame, q) != "sure")
             else None
         )
         if early is not None:
@@ -166,9 +180,11 @@ class Judge(Implied):
                     self.spans.append((q.start, *self.pair))
                 return decided
             failed = failed or decided
-        other = self._of_two(frame, index, name)
+        other = self._of_two(frame, index, name) or self._versus(frame, index, keys)
         if other is not None:
             return other
+        if failed is not None and (dimension := self._by_dimension(frame, index, keys)) is not None:
+            return dimension
         total = self.table.total_time()
         if q.unit == "s" and cue("share").search(frame.text):
             for part in frame.names:
@@ -193,6 +209,119 @@ class Judge(Implied):
             if found is not None and found.status == "supported":
                 return found
         return failed
+
+    def _between(self, frame: Frame, index: int) -> Decision | None:
+        """``the highest loss (1.72) is six times the lowest (0.28)``: a factor of two numbers that the sentence tells."""
+        q = frame.numbers[index]
+        told = [
+            n for n in frame.numbers
+            if n is not q and n.unit not in {"ratio", "factor", "steps", "points", "validations"} and not n.bound and n.number
+        ]  # fmt: skip
+        if q.unit not in {"ratio", "factor"} or len(told) != 2 or len(frame.places) > 2 or len(frame.names) > 2:
+            return None
+        if q.unit == "factor" and (q.number > 1 or any(g.form == "chain" for g in frame.groups)):
+            return None  # "doubled (0.087 → 0.044)": which way it went is told too
+        x, y = sorted(abs(n.number * (n.factor if n.unit else 1.0)) for n in told)
+        if not x or told[0].unit != told[1].unit or (told[0].number < 0) != (told[1].number < 0):
+            return None
+        slack = y / x * (told[0].half / abs(told[0].number) + told[1].half / abs(told[1].number))
+        number = q.number if q.number >= 1 else 1 / q.number
+        half = q.half if q.number >= 1 else q.half / q.number**2
+        bound = q.bound if q.number >= 1 else {"<": ">", ">": "<"}.get(q.bound, "")
+        if agrees(number, half + slack, y / x, bound=bound):
+            return Decision("supported")
+        return None
+
+    def _levels(self, frame: Frame, index: int, name: Named | None) -> Decision | None:
+        """``(mean 0.66 up to there, 6.33 afterwards)``: two numbers as the means of two stretches of steps."""
+        plain = [n for n in frame.numbers if not n.bound and n.unit not in {"ratio", "factor", "pp", "steps", "points"}]
+        group = frame.group_of(index)
+        if (
+            name is None
+            or not name.keys
+            or frame.numbers[index] not in plain
+            or not any(p.kind == "range" for p in frame.places)
+        ):
+            return None
+        members = [frame.numbers[at] for at in group.members] if group and group.form in {"chain", "versus"} else plain
+        if len(members) != 2 or not (group or cue("mean").search(frame.text)):
+            return None
+        places = [frame.numbers.index(n) for n in members]
+        for key in name.keys[:3]:
+            parts = self._stretches(frame, places, key)
+            if parts is None:
+                continue
+            backwards = group is not None and group.form == "versus"
+            for order in (members, members[::-1]) if backwards else (members,):
+                if (ids := self.changes.levels(order, key, parts)) is not None:
+                    return Decision("supported", "", ids[order.index(frame.numbers[index])], key)
+        return None
+
+    def _by_dimension(self, frame: Frame, index: int, keys: Sequence[str]) -> Decision | None:
+        """``dividing 23.5M tokens by the step time``: a number that its unit, not the name beside it, says the metric of."""
+        q, columns = frame.numbers[index], self.table.run.columns
+        if q.digits < 3 or q.bound or (any(self.table.readings(q, key) for key in keys[:3]) and q.unit != "tokens"):
+            return None
+        total = self.table.total_time()
+        wanted = {"tokens": ["perf/total_num_tokens"] if q.number >= 1e5 else [], "s": [total] if total else []}
+        for key in [k for k in wanted.get(q.unit, []) if k in columns and k not in keys[:1]]:
+            steps = [s for p in frame.places for s in p.steps] or self.table.held(key)
+            for step in steps[:2000]:
+                decided = self.cell(q, key, step)
+                if decided.status == "supported":
+                    return decided
+        return None
+
+    def _in_formula(self, frame: Frame, index: int) -> Decision | None:
+        """``512 prompts times 16``, ``单卡吞吐乘以 8``: a count that the log implies, told as a factor of a product."""
+        q = frame.numbers[index]
+        left, right = frame.text[max(0, q.start - 14) : q.start], frame.text[q.end : q.end + 14]
+        if q.unit not in {"", "gpus", "samples", "prompts"} or not (_TIMES.search(left) or _TIMES_AFTER.match(right)):
+            return None
+        for known in ("n_gpus", "group_size", "prompts_per_step", "trajectories_per_step"):
+            decided = self._derived(frame, index, (known,))
+            if decided is not None and decided.status == "supported":
+                return decided
+        return None
+
+    def _versus(self, frame: Frame, index: int, keys: Sequence[str]) -> Decision | None:
+        """``99 minutes instead of 72``: the second number is the value before, at the first step or the one before."""
+        group = frame.group_of(index)
+        singles = [p for p in frame.places if len(p.steps) == 1]
+        if group is None or group.form != "versus" or group.members[-1] != index or len(singles) > 1:
+            return None
+        for key in keys[:3]:
+            held = self.table.held(key)
+            at = singles[0].steps[0] if singles else (held[-1] if held else None)
+            before = None if at is None else self.table.before(key, at)
+            for step in [s for s in (before, held[0] if held else None) if s is not None and s != at]:
+                decided = self.cell(frame.numbers[index], key, step)
+                if decided.status == "supported":
+                    return decided
+        return None
+
+    @staticmethod
+    def _two_clauses(frame: Frame, q: Quantity) -> str:
+        """A number's clause, and the one before it where that has no number: "Over all GPUs, step 6 runs at …"."""
+        start, end = frame.clause_span(q.start)
+        earlier = frame.clause_span(max(0, start - 2))[0] if start else 0
+        return frame.text[start if any(earlier <= n.start < start for n in frame.numbers) else earlier : end]
+
+    def _spoken_of(self, frame: Frame, index: int, name: Named | None) -> Quantity:
+        """A number with the unit that it is meant in: that of the one it stands beside, or "points" of the metric."""
+        q, group = frame.numbers[index], frame.group_of(index)
+        if not q.unit and group is not None and group.form in {"versus", "range", "chain"}:
+            other = next((n for at in group.members if (n := frame.numbers[at]).unit and at != index), None)
+            if other is not None and (other.unit in {"%", "gib"} or other.factor != 1.0):
+                return q.in_unit_of(other)
+        if q.unit == "samples" and q.text.endswith("条") and re.search(r"条(?:数据|记录|日志)", frame.text):
+            return replace(q, unit="points")
+        if q.unit != "points" or name is None or not name.keys or "point" not in q.text:
+            return q
+        changed = q.decimals or change_cue(frame, replace(q, unit="")) == "sure"
+        if not changed:
+            return q
+        return replace(q, unit="pp" if self.table.kind(name.keys[0]) in {"fraction", "percent"} else "", factor=1.0)
 
     def _held_at(self, frame: Frame, index: int, name: Named) -> bool:
         """Whether a number is a cell of the metric named before it, at a step it may be about."""

@@ -63,6 +63,13 @@ _UNKNOWN_HEAD: Final = re.compile(
 _COUNTED_NOUN: Final = re.compile(
     r"(?i)rollouts?|responses?|prompts?|answers?|trajector(?:y|ies)|samples?|generations?|turns?|gpus?|cards?|tokens?|completions?|validations?|验证|评测|回答|响应|回复|提示"
 )
+#: Words that are metrics, except as in these: "a loss of 0.65", "turns negative".
+_IDIOMS: Final = {
+    "loss": re.compile(r"(?i)\b(?:an?|the|net|total) \0 (?:of|in|to|from)\b"),
+    "turns": re.compile(r"(?i)\0 (?:negative|positive|out|into|around|up|down|sour|bad|back|from|to)\b"),
+    "累计": re.compile(r"\0(?:提升|上升|下降|增加|减少|提高|降低|上涨|下跌|涨|跌|改善)"),
+    "gradient": re.compile(r"(?i)\0 (?:steps?|updates?|ascent|descent)\b"),
+}
 _LENGTHY: Final = re.compile(r"(?i)\btok(?:en)?s?\b|\blong|\bshort|\blength|长|短|字数")
 _UNIT_LIKE: Final = re.compile(
     r"(?i)tokens? per second|tps|(?:tokens?|toks?|ms|s|nats?|samples?|steps?|GiB|GB|it|rows?)(?:/(?:s|sec|second|GPU|card|worker|token|step|rank))+|and/or|w/o|n/a|i/o"
@@ -203,7 +210,9 @@ class Lexicon:
         result: list[str] = []
         for pattern in patterns:
             lowered = str(pattern).lower()
-            if "*" not in lowered:
+            if lowered.startswith("+"):  # beside the first, not instead of it
+                result += [key for low, key in self._held.items() if fnmatchcase(low, lowered[1:])]
+            elif "*" not in lowered:
                 if lowered in self._held:
                     result.append(self._held[lowered])
             elif not result:
@@ -269,6 +278,10 @@ class Lexicon:
             entry = self._entries.get(phrase)
             shown = text[at:end]
             if phrase in self._weak and not _LENGTHY.search(text):
+                continue
+            if (idiom := _IDIOMS.get(phrase)) and idiom.search(
+                text[max(0, at - 12) : at] + "\0" + text[end : end + 14]
+            ):
                 continue
             if _COUNTED_NOUN.fullmatch(phrase) and re.search(
                 r"(?i)(?:\d|\b(?:two|three|four|five|six|seven|eight|nine|ten|twelve|sixteen|thirty))\s?(?:次|个|条|轮)?\s?$",

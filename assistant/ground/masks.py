@@ -27,6 +27,7 @@ _NOT_NUMBERS: Final = re.compile(
   | (?<![\w.])95\s?%\s*(?:CI\b|confidence|interval|prediction|置信|的?(?:置信|预测)区间|区间) | 置信度\s*95\s?% | \b1\.96\b
   | \b(?:top|pass|best|worst|maj|mean|std|cons|avg)[@-]\s?\d+(?:/\w+)?\b | \bn\s*=\s*\d+\b(?=\s*[)）]?\s*$)
   | \bk[123]\b | \bL[12]\b | \b(?:bf|fp|int)\d+\b | \bstep_?\d+\.\w+ | \b(?:port|pid|seed|rank|node|worker|GPU|card)\s?\#?\d+\b(?!\s*(?:%|GB|GiB|workers|tokens))
+  | [（(]\s*(?:n|\d+)\s*[−–-]\s*1\s*[)）]\s*/\s*√\s*[（(]?\s*(?:n|\d+)[)）]?            # the bound of an advantage
   | \b24/7\b | \bone-?step\b | \boff-by-one\b | \b\d+-(?:step|bit|way|shot|turn|fold)\b
     """
 )
@@ -38,7 +39,7 @@ def masked_spans(text: str, run: Run, names: Sequence[Named], found: Sequence[Pl
     """Spans in which digits are no quantities."""
     spans = [(n.start, n.end) for n in names] + [(p.start, p.end) for p in found]
     spans += [m.span() for m in _NOT_NUMBERS.finditer(text)]
-    spans += [m.span() for m in _data_sets(run).finditer(text)]
+    spans += [m.span() for m in data_sets(run).finditer(text)]
     if numbered := re.match(r"[^\w`|]{0,8}\d{1,2}(?:\.\d{1,2})?[.)、](?=\s|\*|[\u3400-\u9fff])", text):
         spans.append(numbered.span())
     for match in _CODE.finditer(text):
@@ -53,7 +54,7 @@ def masked_spans(text: str, run: Run, names: Sequence[Named], found: Sequence[Pl
 
 
 @lru_cache(maxsize=16)
-def _data_sets(run: Run) -> re.Pattern[str]:
+def data_sets(run: Run) -> re.Pattern[str]:
     """Names of data sets in keys, as people spell them: ``aime_2025``, ``AIME 2025``."""
     pieces = {
         piece

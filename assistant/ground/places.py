@@ -4,14 +4,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
 from assistant.ground.quantities import chinese_number
 
 _N: Final = r"(\d{1,3}(?:,\d{3})+|\d{1,7})(?![\d.]*(?:%|\d*\.\d))"
-_HEAD: Final = r"(?:\bglobal[_ ]steps?|\btraining[_ ]steps?|(?<!per )(?<!each )(?<!every )(?<!\ba )\bsteps?|\biter(?:ation)?s?|\bupdates?|\bepochs?|步骤|(?<![每一单个0-9])步)"
+_HEAD: Final = r"(?:\bglobal[_ ]steps?|\btraining[_ ]steps?|(?<!per )(?<!each )(?<!every )(?<!\ba )\bsteps?|\biter(?:ation)?s?|\bupdates?|\bepochs?|\brows?|记录|步骤|(?<![每一单个0-9])(?<!\d\s)步)"
 _NUMERAL: Final = r"[零一二两三四五六七八九十百]{1,5}"
 _JOIN: Final = r"(?:\s*(?:,\s*and|,\s*or|,|、|，|和|与|跟|及|and|&|or|/)\s*)"
 _SPAN: Final = r"\s*(?:to|through|until|till|到|至|[-–—~～∼]{1,2}|直到)\s*"
@@ -20,7 +20,7 @@ _WORD: Final = {
     "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10,
     "eleven": 11, "twelve": 12, "thirteen": 13, "fourteen": 14, "fifteen": 15, "sixteen": 16, "twenty": 20,
     "first": 1, "second": 2, "third": 3, "fourth": 4, "fifth": 5, "sixth": 6, "seventh": 7, "eighth": 8, "ninth": 9,
-    "tenth": 10,
+    "tenth": 10, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "hundred": 100,
 }  # fmt: skip
 Kind = Literal["steps", "range", "pair", "ends"]
 
@@ -68,14 +68,47 @@ _LAST_N: Final = re.compile(
 )
 _LAST: Final = re.compile(
     r"(?i)\b(?:last|final|latest|most recent|closing)\s+(?:logged\s+|recorded\s+|training\s+)?(?:step|iteration|update|row|entry|value|reading|point)\b|\b(?:at|by|towards?) the (?:very )?end\b(?! of (?:the )?(?:step|line|sentence))(?:\s+of\s+(?:the\s+)?(?:run|training|log))?"
-    r"|最后一?(?:个\s*)?(?:步|step)|末(?:一)?步|最新(?:的)?一?(?:步|step)|最近一步|(?:训练|运行|日志)?(?:结束|末尾|结尾)(?:时|处)?|最终(?:的)?(?:值|步|一步)?|\bat the (?:last|latest)(?=\s*\()|(?<!\d )\b(?:ends?|ended|finish(?:es|ed)?|finally) (?:up )?(?:at|with|on)\b|\bfinal\b(?= value)|收于|末值|结尾(?:处|时)?|末尾|(?:最后|最近)一次(?=验证|评测|评估|eval)|\b(?:last|latest|final|most recent) (?=validation\b|evaluation\b|eval\b)|\bto the (?:very )?end\b"
+    r"|最后一?(?:个\s*)?(?:步|step)|末(?:一)?步|最新(?:的)?一?(?:步|step)|最近一步|(?:训练|运行|日志)?(?:结束|末尾|结尾)(?:时|处)?|最终(?:的)?(?:值|步|一步)?|最后(?=只有|仅有?|为|是|只?剩|停在|落在|收在|达到|约|[\s`]*[-−]?\d(?!\d*\s*(?:个|步|次|条|轮)))|\bat the (?:last|latest)(?=\s*\()|(?<!\d )\b(?:ends?|ended|finish(?:es|ed)?|finally) (?:up )?(?:at|with|on)\b|\bfinal\b(?= value)|收于|末值|结尾(?:处|时)?|末尾|(?:最后|最近)一次(?=验证|评测|评估|eval)|\b(?:last|latest|final|most recent) (?=validation\b|evaluation\b|eval\b)|\bto the (?:very )?end\b"
+    r"|\b(?:at |on |in |by )?(?:the )?(?:last|latest|final|most recent) (?:in-training )(?:validation|evaluation|eval|test)\b|\bafter (?:the )?training\b|训练(?:结束|完成)?(?:之?后)(?![几的]?\s*\d*\s*步)"
 )
 _FIRST: Final = re.compile(
     r"(?i)\b(?:first|initial|opening|very first)\s+(?:logged\s+|recorded\s+|training\s+)?(?:step|iteration|update|row|entry|value|reading|point)\b(?!\s+(?:phase|time))|\b(?:at|from|in|since) the (?:very )?(?:start|beginning|outset)\b(?:\s+of\s+(?:the\s+)?(?:run|training|log))?|\binitially\b"
     r"|\bat the first(?=\s*\()|第一(?:个\s*)?(?:步|step)|首(?:个\s*)?(?:步|step)|(?<![\d步起] )(?<![\d步起])(?:训练|运行|日志)?(?:一?开始(?!变|下降|上升|出现|成|就|减|增)|起初|最初|初始|起始)(?:时|处|阶段)?(?:的)?(?:值)?|\b(?:starts?|started|begins?|began) (?:out )?(?:at|with|from)\b|初值|开头(?:处|时)?(?=\s*[`\d是为约（(])"
+    r"|\b(?:before|prior to) (?:any |the )?(?:training|updates?)\b|训练(?:开始)?(?:之)?前|\bopens with\b"
 )
 _WHOLE: Final = re.compile(
     r"(?i)\b(?:whole|entire|full)\s+(?:run|training|log)\b|\bthroughout\b|\b(?:over|across|during|in|through|for)(?: all of)?(?: the| this)? (?:whole |entire |full )?(?:run|training(?! (?:reward|score|loss|step|time))|course)\b|\bend to end\b|首尾(?:相比)?|\ball (?:the )?(?:logged )?(?:training )?steps\b|\b(?:every|each) (?:logged |training )?step\b|全程|整个训练|整个过程|始终|所有(?:训练\s*)?(?:步|step)|每一?(?:个\s*)?(?:步|step)(?=都|均|里|中|上|，|,)|全部(?:训练)?(?:步|step)"
+)
+_NUMBERED: Final = rf"(?:{_HEAD}\s*#?\s*(?P<{{0}}>\d{{{{1,7}}}})(?!\d|[\d.]*[%％])|第\s*(?P<{{0}}z>\d{{{{1,7}}}})\s*(?:个\s*)?(?:步|step))"
+#: From a step on, or up to one: a stretch.
+_ONWARDS: Final = re.compile(
+    rf"(?i)\b(?:from|starting (?:at|from)|since)\s+{_NUMBERED.format('on')}\s*(?:on(?:wards?)?|forward|and (?:on|later|beyond))\b|\bsince\s+{_NUMBERED.format('son')}(?!\s*['’]s)|(?:从|自)?\s*{_NUMBERED.format('zon')}\s*(?:步)?\s*(?:起|开始|往后|以来)(?!点)"
+)
+_BEYOND: Final = re.compile(
+    rf"(?i)\b(?:after|past|beyond)\s+{_NUMBERED.format('after')}|(?:从|自|在)?\s*{_NUMBERED.format('zafter')}\s*(?:之后|以后)"
+)
+_UP_TO: Final = re.compile(
+    rf"(?i)\b(?:up to(?: and including)?|through|until|till)\s+{_NUMBERED.format('until')}|\bbefore\s+{_NUMBERED.format('before')}|(?:在|到|截至|截止)?\s*{_NUMBERED.format('zbefore')}\s*(?:之前|以前)"
+)
+_PART: Final = re.compile(
+    r"(?i)\b(?:the )?(?P<side>first|second|last|final|latter|middle) (?P<part>half|third|quarter|tenth)\b(?! of (?:the )?(?:step|batch|responses|samples|tokens))|(?P<zside>前|后|最后|最初|末)\s*(?P<zpart>一?半(?:段|程|期|部分)?|三分之一|四分之一|十分之一)(?!以)"
+)
+_PARTS: Final = {
+    "half": 2,
+    "third": 3,
+    "quarter": 4,
+    "tenth": 10,
+    "半": 2,
+    "三分之一": 3,
+    "四分之一": 4,
+    "十分之一": 10,
+}
+#: ``the last 100 steps (401–500)``: said twice.
+_TWICE: Final = re.compile(
+    r"\s*(?:里|中|内)?\s*[（(]\s*(?:step\s*)?(\d{1,7})\s*[-–—~～至到]\s*(\d{1,7})\s*(?:步)?\s*[)）]"
+)
+_BARE_LAST: Final = re.compile(
+    rf"(?i)\b(?P<side>last|final)\s+(?P<n>\d{{1,6}}|{'|'.join(k for k in _WORD if not k.endswith(('th', 'st', 'nd', 'rd')))})\b(?=\s*(?:[,.;)]|$))"
 )
 #: ``response length (13→59): +38%``: two bare steps.
 _BRACKETED: Final = re.compile(
@@ -108,15 +141,25 @@ def places(text: str, steps: Sequence[int]) -> list[Place]:
         word = match["n"] or match["cn"]
         count = int(word) if word.isdigit() else _WORD.get(word.lower()) or chinese_number(word)
         side = (match["side"] or match["cside"]).lower()
-        tail = side in {"last", "final", "latest", "closing", "最后", "最近", "末", "后"}
-        if 1 < count <= len(steps) or (count == 1 and steps):
-            part = steps[-count:] if tail else training(steps)[:count]
-            take(
-                match.start(),
-                match.end(),
-                (part[0], part[-1]) if count > 1 else (part[0],),
-                "range" if count > 1 else "ends",
-            )
+        part = end_part(steps, count, tail=side in _TAIL)
+        if part:
+            twice = _TWICE.match(text, match.end())
+            end = twice.end() if twice and {int(twice[1]), int(twice[2])} <= {*part, *steps} else match.end()
+            take(match.start(), end, (part[0], part[-1]) if count > 1 else (part[0],), "range" if count > 1 else "ends")
+    if any(place.kind == "range" for place in found):
+        for match in _BARE_LAST.finditer(text):
+            word = match["n"]
+            part = end_part(steps, int(word) if word.isdigit() else _WORD[word.lower()], tail=True)
+            if part:
+                take(match.start(), match.end(), (part[0], part[-1]), "range")
+    if steps and not any(place.kind == "range" for place in found):
+        _stretches(text, steps, take)
+    for match in _PART.finditer(text):
+        side, part_word = (match["side"] or match["zside"]).lower(), (match["part"] or match["zpart"])
+        count = len(steps) // _PARTS[re.sub(r"^一|段|程|期|部分", "", part_word).lower()]
+        if count > 1 and side != "middle":
+            rows = steps[-count:] if side in {*_TAIL, "second", "latter"} else steps[:count]
+            take(match.start(), match.end(), (rows[0], rows[-1]), "range")
     for match in _COLON.finditer(text):
         named, kind = _listed(match["first"])
         take(match.start("first"), match.end(), named, kind)
@@ -154,7 +197,10 @@ def places(text: str, steps: Sequence[int]) -> list[Place]:
                 told = _TOLD.match(text, match.end())
                 end = told.end() if told else match.end()
                 take(match.start(), end, (int(told[1]) if told else step,), "ends")
+        said = any(place.kind == "range" for place in found)
         for match in _WHOLE.finditer(text):
+            if said and re.fullmatch(r"(?i)throughout|始终|全程|(?:every|each) .*", match.group()):
+                continue  # "from step 41 on it always stays": that stretch
             take(match.start(), match.end(), (steps[0], steps[-1]), "range")
     if any(p.kind != "ends" for p in found):  # "step 0 starts from": the verb names no step of its own
         found = [
@@ -163,11 +209,60 @@ def places(text: str, steps: Sequence[int]) -> list[Place]:
             if p.kind != "ends"
             or not re.search(r"(?i)start|end|begin|began|finish|initially|起|初|收于", text[p.start : p.end])
             or re.search(
-                r"(?i)\d|\bto the (?:very )?end|结尾|开头|一次|\b(?:last|latest|final|most recent) $",
+                r"(?i)\d|\b(?:to|at|by|in|from|towards?) the (?:very )?(?:end|start|beginning|outset)|结尾|开头|一次|训练|最终|最后|\b(?:last|latest|final|most recent) (?:$|in-)",
                 text[p.start : p.end],
             )
         ]
     return sorted((_paired(place, text) for place in found), key=lambda place: place.start)
+
+
+_TAIL: Final = frozenset({"last", "final", "latest", "closing", "最后", "最近", "末", "后"})
+
+
+def end_part(steps: Sequence[int], count: int, *, tail: bool) -> Sequence[int]:
+    """The first or last so many steps; where only every tenth step is logged, those among so many step numbers."""
+    if not steps or count < 1:
+        return ()
+    apart = (steps[-1] - steps[0]) / (len(steps) - 1) if len(steps) > 1 else 1
+    if count > 1 and apart >= 2 and count >= 2 * apart:
+        part = [s for s in steps if (s > steps[-1] - count if tail else s <= steps[0] // count * count + count)]
+        return part if len(part) > 1 else ()
+    if count > len(steps):
+        return ()
+    return steps[-count:] if tail else training(steps)[:count]
+
+
+def part_of(text: str) -> tuple[int, int, bool] | None:
+    """``the first 20 steps`` → (20, 1, False), ``the last third`` → (0, 3, True): how many, of what part, at the end."""
+    if match := _PART.fullmatch(text):
+        side, word = (match["side"] or match["zside"]).lower(), (match["part"] or match["zpart"])
+        return 0, _PARTS[re.sub(r"^一|段|程|期|部分", "", word).lower()], side in {*_TAIL, "second", "latter"}
+    if match := _LAST_N.match(text):
+        word = match["n"] or match["cn"]
+        count = int(word) if word.isdigit() else _WORD.get(word.lower()) or chinese_number(word)
+        return count, 1, (match["side"] or match["cside"]).lower() in _TAIL
+    return None
+
+
+def _stretches(text: str, steps: Sequence[int], take: Callable[[int, int, tuple[int, ...], Kind], None]) -> None:
+    """ "From step 159 on", "第 41 步往后", "before step 30": every step from there, or up to there."""
+    for pattern in (_ONWARDS, _BEYOND, _UP_TO):
+        for match in pattern.finditer(text):
+            name, at = next((name, int(value)) for name, value in match.groupdict().items() if value)
+            others = [other for other in _ANY_STEP.finditer(text) if not match.start() <= other.start() < match.end()]
+            if others and (pattern is not _ONWARDS or name.startswith("son")) and not _EXCEPT.search(text):
+                continue  # "after step 30 it rose to 0.5 at step 40": two steps, no stretch
+            later = pattern is not _UP_TO
+            rows = [
+                s for s in steps
+                if (s >= at if later and "on" in name else s > at if later else s < at if "before" in name else s <= at)
+            ]  # fmt: skip
+            if len(rows) > 1:
+                take(match.start(), match.end(), (rows[0], rows[-1]), "range")
+
+
+_ANY_STEP: Final = re.compile(rf"(?i){_HEAD}\s*#?\s*\d|第\s*\d+\s*(?:个\s*)?(?:步|step)")
+_EXCEPT: Final = re.compile(r"(?i)\bexcept\b|\bapart from\b|\bother than\b|\bexcluding\b|除(?:了|去)?|不算|不计")
 
 
 def _paired(place: Place, text: str) -> Place:

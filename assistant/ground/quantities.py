@@ -36,12 +36,12 @@ _UNITS: Final[tuple[tuple[str, str, float], ...]] = (
     (r"(?:messages?|turns?|轮(?:对话|交互)?|条消息|rounds?)", "turns", 1.0),
     (r"(?:GPUs?|个\s?GPU|张\s?(?:显?卡|GPU)?|块\s?(?:显?卡|GPU)|卡|cards?|accelerators?)", "gpus", 1.0),
     (r"(?:training\s|logged\s)?(?:trajector(?:y|ies)|rollouts?|responses?|samples?|sequences?|completions?|answers?)"
-     r"|条\s?(?:轨迹|回答|回复|样本|响应|序列|rollout)?|个\s?(?:样本|轨迹|回答|回复|响应|rollout)", "samples", 1.0),
+     r"|条(?!\s?(?:数据|记录|日志))\s?(?:轨迹|回答|回复|样本|响应|序列|rollout)?|个\s?(?:样本|轨迹|回答|回复|响应|rollout)", "samples", 1.0),
     (r"(?:prompts?|problems?|questions?)|个\s?(?:prompt|题|问题)|道题|题", "prompts", 1.0),
     (r"(?:training\s|logged\s|optimi[sz]er\s|more\s|consecutive\s|distinct\s|of the\s)*(?:steps?|iterations?|updates?)"
      r"|个\s?(?:训练\s?)?(?:steps?|步|迭代)|步|次(?:迭代|更新)", "steps", 1.0),
     (r"(?:validations?|evaluations?)|次(?:验证|评测|评估)", "validations", 1.0),
-    (r"(?:(?:data\s|finite\s|logged\s|recorded\s)*(?:points?|values?|readings?|observations?|records?|entries))|个(?:数据|记录)?点|个(?:数)?值|个记录|条记录|个(?=[，,。；;）)]|$)", "points", 1.0),
+    (r"(?:(?:data\s|finite\s|logged\s|recorded\s)*(?:points?|values?|readings?|observations?|records?|entries))|个(?:数据|记录)?点|个(?:数)?值|个记录|条(?:数据|记录|日志)|个(?=[，,。；;）)]|$)", "points", 1.0),
     (r"(?:metrics?|keys?)|个(?:指标|键)|项指标", "metrics", 1.0),
     (r"(?:characters?|chars?|个?字符)", "characters", 1.0),
     (r"(?:lines?|rows?|行)", "lines", 1.0),
@@ -98,27 +98,48 @@ _CHINESE_NUMBER: Final = re.compile(
 #: Factors in words.
 _FACTORS: Final[tuple[tuple[str, float], ...]] = (
     (r"quadrupl(?:ed|es|ing)|(?:翻了?两番)", 4.0),
-    (r"tripl(?:ed|es|ing)|threefold|(?:变|增|涨|提高|上升)(?:为|成|到|至)原来的三倍", 3.0),
-    (r"(?:more than |almost |nearly |roughly |about )?doubl(?:ed|es|ing)|twofold|翻了?[一]?(?:倍|番)|twice as|two times as", 2.0),
-    (r"halv(?:ed|es|ing)|by (?:about |roughly |almost |nearly )?half|(?:下降|减少|降低|缩短|缩小|减|少|降|跌)了?(?:约|近|大约|将近|差不多)?一半|减半|腰斩|降(?:了|到|至|为)?(?:原来的)?一半|half as|cut in half", 0.5),
+    (r"(?<!more than )tripl(?:ed|es|ing)|threefold|(?:变|增|涨|提高|上升)(?:为|成|到|至)原来的三倍", 3.0),
+    (r"(?:almost |nearly |roughly |about )?(?<!more than )doubl(?:ed|es|ing)|twofold|翻了?[一]?(?:倍|番)|twice (?:as|the|that|its|what)|two times as", 2.0),
+    (r"(?<!more than )halv(?:ed|es|ing)|by (?:about |roughly |almost |nearly )?half|(?:下降|减少|降低|缩短|缩小|减|少|降|跌)了?(?:约|近|大约|将近|差不多)?一半(?!以上|多)|减半|腰斩|降(?:了|到|至|为)?(?:原来的)?一半|half as|cut in half", 0.5),
 )  # fmt: skip
 _FACTOR: Final = re.compile("|".join(f"(?P<f{at}>{p})" for at, (p, _) in enumerate(_FACTORS)), re.IGNORECASE)
+#: Parts in words: what share of something, or by what share it changed.
+_PART_WORDS: Final = {"half": 2, "third": 3, "quarter": 4, "fifth": 5, "sixth": 6, "eighth": 8, "tenth": 10}
+_PART: Final = re.compile(
+    r"(?i)\b(?P<top>an?|one|two|three|four|nine)[ -](?P<low>third|quarter|fifth|sixth|eighth|tenth)s?\b(?! (?:of (?:a |the )?(?:step|percent|second|point)|as |decimal|step))"
+    r"|(?P<zlow>[二三四五六七八九十]|十分)分之(?P<ztop>[一二三四五六七八九])|(?P<tenths>[一二两三四五六七八九])成(?P<halfway>半)?(?=[^为了就功绩员立长])"
+    r"|(?P<hshare>half)(?= (?:of )?(?:the |each |every |a |its |that )(?:whole |total )?(?:step(?!s)|time|iteration(?!s)|wall))|占(?:了|到|整个|总|单步|每步|一步|step|的|时间|耗时)*(?:近|约|大约|差不多)?(?P<zshare>一半)|(?<=原来的)(?P<zhalf>一半)|(?:(?:下降|减少|降低|缩短|缩小|减|少|降|跌|掉)了?)(?P<zcut>一半)(?:以上|多)|(?P<more>more than halved|more than doubled|more than tripled)"
+)
+_TO_PART: Final = re.compile(
+    r"(?i)(?:\bto|\bonly|\bjust|\bis|\bat|\bwas|到|至|成|为|是|只剩|剩|只有|相当于)\s*(?:just|only|about|around|roughly|approximately|nearly|almost|barely|less than|under|over|more than|了|约|大约|大概|差不多|将近|近|接近|不到|不足|只有|原来的|起初的|最初的|开始时的|(?:step|第)\s*\d+\s*步?[^，,。；;\d]{0,10}(?:[\d.,]+)?\s*的|[^，,。；;\d]{0,12}的|its|the|\s)*$"
+)
+_UNDER: Final = re.compile(r"(?i)(?:less than|under|below|不到|不足|低于)\s*$")
+_OVER: Final = re.compile(r"(?i)(?:more than|over|above|at least|超过|多于|逾)\s*$")
+_MORE_AFTER: Final = re.compile(r"^\s*(?:以上|多(?![少次种])|有余|强)")
+_AN_HOUR: Final = re.compile(
+    r"(?i)\b(?:about|around|roughly|almost|nearly|just (?:under|over)|takes?|took|under|over) (?P<one>(?:(?P<half>half )?an?|one) (?P<unit>hour|minute|day))\b"
+)
+_PAIR_WORD: Final = re.compile(
+    rf"(?i)\b(?P<word>{'|'.join(_WORDS)})(?= (?:and|to|or) (?:{'|'.join(_WORDS)})[ -](?:{_COUNTED}){_ASCII_END})".replace(
+        "(?P<u", "(?P<x"
+    )
+)
 _APPROX_BEFORE: Final = re.compile(
     r"(?i)(?:约为?|大约|大概|大致|接近|将近|差不多|近|左右|[~∼～≈≃≅]|\b(?:about|around|roughly|approximately|approx\.?|nearly|"
     r"almost|close to|circa|some|just (?:under|over|below|above|shy of)|a little (?:over|under)|slightly (?:over|under|above|below)))\s*(?:step\s)?[`*]*$"
 )
 _APPROX_AFTER: Final = re.compile(r"^[`*]*\s?(?:左右|上下|or so\b|-ish\b|多(?![少次种个样])|出头)")
 _ABOVE: Final = re.compile(
-    r"(?i)(?:(?<!不)(?<!未)(?<!没有)(?:超过|高过)[了过]?|(?<!不)高于|(?<!不)大于|(?<!不)多于|突破了?|超出|不低于|不少于|不小于|至少|\b(?:above|over|exceed(?:s|ed|ing)?|surpass(?:es|ed)?|greater than|more than|"
+    r"(?i)(?:(?<!不)(?<!未)(?<!没有)(?:超过|高过|越过|冲过|突破)[了过]?|(?<!不)高于|(?<!不)大于|(?<!不)多于|突破了?|超出|不低于|不少于|不小于|至少|\b(?:above|over|exceed(?:s|ed|ing)?|cross(?:es|ed|ing)?|clear(?:s|ed|ing)?|(?:goes|went|gone|breaks|broke|climbs|climbed|rises|rose) (?:past|beyond|through)|surpass(?:es|ed)?|greater than|more than|"
     r"higher than|larger than|longer than|beyond|at least|no less than|upwards of)|(?<![-=])>=?|≥|⩾)\s*(?:了\s*)?[`*]*$"
 )
 _BELOW: Final = re.compile(
     r"(?i)(?:(?<!不)(?<!没有)(?<!从未)(?:低于|跌破|跌穿|降破)了?|(?<!不)小于|(?<!不)少于|不到|不足|不超过|不高于|至多|最多|未超过|未达到?|没有?超过|没到|没有达到|\b(?:below|under|less than|lower than|smaller than|"
     r"shorter than|fewer than|at most|no more than|not exceed(?:ing)?|did not exceed|never exceed(?:s|ed|ing)?|(?:does|do|did) not (?:exceed|reach)|"
-    r"never (?:[a-z]+ )?(?:above|over)|not above)|<=?|≤|⩽)\s*(?:了\s*)?[`*]*$"
+    r"(?:never|not once|nowhere|at no point) (?:[a-z]+ )?(?:above|over|beyond|past)|not above|(?:没有一次|从没有?|从未|一次也没有?)(?:超过|高于|突破|冲破|越过)过?)|<=?|≤|⩽)\s*(?:了\s*)?[`*]*$"
 )
 _AT_LEAST: Final = re.compile(
-    r"(?i)(?:未低于|没有?低于|不曾低于|never (?:[a-z]+ )?(?:below|under)|not below|did not (?:fall|drop) below)\s*[`*]*$"
+    r"(?i)(?:未低于|没有?低于|不曾低于|(?:没有一次|从没有?|从未|一次也没有?)(?:低于|跌破|降到|掉到)过?|never (?:[a-z]+ )?(?:below|under)|not below|did not (?:fall|drop) below)\s*[`*]*$"
 )
 _AFTER_BOUND: Final = re.compile(
     r"^[`*]*\s?(?:(以上|之上|or more|or higher|\+(?=[\s，,。.]|$))|(以下|之下|以内|or less|or lower))"
@@ -189,6 +210,17 @@ def quantities(text: str, masked: list[tuple[int, int]]) -> list[Quantity]:
             )
             half = (0.25 if near else 0.1) * value if unit == "ratio" else 0.0
             found.append(Quantity(match.start(), match.end(), match.group(), value, half, unit, factor, digits=2))
+    for match in _AN_HOUR.finditer(text):
+        if not any(a < match.end() and match.start() < b for a, b in masked):
+            factor = {"h": 3600.0, "m": 60.0, "d": 86400.0}[match["unit"][0].lower()]
+            number = 0.5 if match["half"] else 1.0
+            found.append(
+                Quantity(match.start("one"), match.end(), match["one"], number, 0.2 * number, "s", factor, approx=True)
+            )
+    for match in _PAIR_WORD.finditer(text):
+        if not any(a < match.end() and match.start() < b for a, b in masked):
+            found.append(Quantity(match.start(), match.end(), match.group(), float(_WORDS[match["word"].lower()]), 0.5))
+    found += _parts(text, masked)
     for match in _FACTOR.finditer(text):
         if not any(a < match.end() and match.start() < b for a, b in masked):
             value = next(_FACTORS[int(name[1:])][1] for name, held in match.groupdict().items() if held)
@@ -201,6 +233,42 @@ def quantities(text: str, masked: list[tuple[int, int]]) -> list[Quantity]:
         if not kept or quantity.start >= kept[-1].end:
             kept.append(quantity)
     return kept
+
+
+def _parts(text: str, masked: list[tuple[int, int]]) -> list[Quantity]:
+    """``a third``, ``三分之一``, ``两成``, ``more than halved``: a share in percent, or the factor to what is left."""
+    found = []
+    for match in _PART.finditer(text):
+        if any(a < match.end() and match.start() < b for a, b in masked):
+            continue
+        left, right = text[max(0, match.start() - 40) : match.start()], text[match.end() : match.end() + 4]
+        bound = "<" if _UNDER.search(left) else ">" if _OVER.search(left) or _MORE_AFTER.match(right) else ""
+        start = match.start()
+        unit = "factor" if _TO_PART.search(left) else "%"
+        if match["low"]:
+            top = {"a": 1, "an": 1}.get(match["top"].lower()) or _WORDS[match["top"].lower()]
+            part = top / _PART_WORDS[match["low"].lower()]
+        elif match["hshare"] or match["zshare"]:
+            start, part, unit = match.start("hshare") if match["hshare"] else match.start("zshare"), 0.5, "%"
+        elif match["zlow"]:
+            part = _DIGITS[match["ztop"]] / chinese_number(match["zlow"][0])
+        elif match["tenths"]:
+            part = (_DIGITS[match["tenths"]] + (0.5 if match["halfway"] else 0)) / 10
+        elif match["zhalf"]:
+            part, unit = 0.5, "factor"
+        elif match["zcut"]:
+            start, part, bound, unit = match.start("zcut"), 0.5, ">", "%"
+        else:
+            word = match["more"].lower()
+            part, unit, bound = (
+                (0.5, "factor", "<") if "halved" in word else (2.0 if "doubled" in word else 3.0, "factor", ">")
+            )
+        scale = 100.0 if unit == "%" else 1.0
+        half = 0.0 if bound else 0.15 * part * scale
+        found.append(
+            Quantity(start, match.end(), match.group(), part * scale, half, unit, approx=True, bound=bound, digits=2)
+        )
+    return found
 
 
 def _unit(match: re.Match[str]) -> tuple[str, float]:

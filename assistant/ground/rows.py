@@ -15,7 +15,7 @@ from assistant.ground.extra import stated
 from assistant.ground.judging import Judge
 from assistant.ground.lexicon import Lexicon, Named
 from assistant.ground.masks import masked_spans
-from assistant.ground.places import Place, places
+from assistant.ground.places import Place, part_of, places
 from assistant.ground.quantities import quantities
 from assistant.ground.sentences import Unit
 from assistant.ground.verdicts import Claim
@@ -30,7 +30,7 @@ _NOISE: Final = re.compile(
     r"(?i)noise|噪声|std\.? ?err|标准误|interval|区间|p[- ]?value|slope|斜率|significan|显著|每步|per step|growth"
 )
 _STEP_COLUMN: Final = re.compile(
-    r"(?i)^\W*(?:(?:global|training|train|logged)[_ ]?)?(?:steps?|步数?|iter(?:ation)?s?|epoch|第几步|训练步数?|step 编号)\W*(?:no\.?|number|编号)?\W*$"
+    r"(?i)^\W*(?:(?:global|training|train|logged)[_ ]?)?(?:steps?|步数?|rows?|records?|记录|iter(?:ation)?s?|epoch|第几步|训练步数?|step 编号)\W*(?:no\.?|number|编号)?\W*$"
 )
 _OF_STEP: Final = re.compile(r"(?i)share|of (?:the )?step|占比|占|%")
 _ENDS: Final = re.compile(
@@ -38,6 +38,9 @@ _ENDS: Final = re.compile(
 )
 _LINE_COLUMN: Final = re.compile(r"(?i)^\W*(?:lines?|行号?|rows?)\W*$")
 _GONE: Final = re.compile(r"(?i)^\W*(?:n/?a|—|–|-{1,3}|missing|none|null|缺失|无|没有)?\W*(?:\(.*\)|（.*）)?$")
+
+
+_THIRDS: Final = re.compile(r"(?i)\bthirds?\b|三分之一|中位数|median|\blevels?\b|水平|首.{0,3}末|→|->")
 
 
 class RowReader:
@@ -196,6 +199,15 @@ class RowReader:
             carried = Carried((name,))
         elif inside:
             carried = Carried((name,), inside[0].steps, None, None)
+        thirds = _THIRDS.search(title) and name.keys and len(numbers) == 2
+        if thirds:
+            scaled = [q if q.unit else q.in_unit_of(numbers[1]) for q in numbers]
+            ids = next((found for key in name.keys[:3] if (found := self.judge.changes.levels(scaled, key))), None)
+            if ids is not None:
+                return [
+                    Claim(q.text, start + q.start, start + q.end, "supported", "", own_id)
+                    for q, own_id in zip(numbers, ids, strict=True)
+                ]
         for index, q in enumerate(numbers):
             frame = Frame(part, [], [], numbers, carried)
             self.judge.begin()
@@ -378,7 +390,11 @@ class RowReader:
         return "mean" if cue("mean").search(title) else ""
 
     def _steps(self, text: str) -> tuple[int, ...]:
-        found: list[Place] = places(text, self.judge.table.steps)
+        found: list[Place] = [
+            p
+            for p in places(text, self.judge.table.steps)
+            if p.kind != "range" or (part_of(text[p.start : p.end]) or (0, 1, False))[1] == 1  # a third is no step
+        ]
         return found[0].steps if found else ()
 
     def _end(self, title: str, name: Named | None) -> tuple[int, ...]:

@@ -11,6 +11,7 @@ from typing import Final
 
 from assistant.analysis import Ledger, derive
 from assistant.analysis.timing import layout_of, stage_keys, total_key
+from assistant.ground.lexicon import words
 from assistant.ground.quantities import Quantity
 from assistant.knowledge import Resolver
 from assistant.model import Fact, Run
@@ -175,7 +176,8 @@ class Table:
     def total_time(self) -> str | None:
         """The key of a step's whole time."""
         layout = layout_of(self.run)
-        return None if layout is None else total_key(self.run, layout)
+        found = None if layout is None else total_key(self.run, layout)
+        return found or next((key for key in words()["step_time"] if key in self.run.columns), None)
 
     def stages(self) -> tuple[str, ...]:
         """The keys of the stages that a step's time is made of."""
@@ -212,6 +214,8 @@ def agrees(shown: float, allowance: float, value: float, *, bound: str = "") -> 
     if math.isinf(shown) or math.isinf(value):
         return shown == value
     slack = allowance * (1 + 1e-6) + abs(value) * 1e-9
+    if bound:  # "above 1" is not "above 0.5": rounding gives way by a hundredth of the bound at most
+        slack = min(slack, 0.01 * abs(shown) + abs(value) * 1e-9)
     if bound == ">":
         return value > shown - slack
     if bound == "<":

@@ -48,7 +48,7 @@ _HALF_SHARE: Final = re.compile(
     r"(?i)(?P<more>\b(?:more than|over) half|超过.{0,16}的?一半|一半以上|过半)|(?P<less>\b(?:less than|under) half|不到.{0,16}的?一半|不足.{0,16}一半|一半都不到)"
 )
 _SIGN: Final = re.compile(
-    r"(?i)(?P<up>\b(?:is|was|i\.e\.,?|being|stays|remains) (?:\w+ )?positive\b|为正(?!常|则)|是正的|正数|大于零)|(?P<down>\b(?:is|was|i\.e\.,?|being|stays|remains) (?:\w+ )?negative\b|为负(?!责)|是负的|负数|小于零)"
+    r"(?i)(?P<up>\b(?:is|was|i\.e\.,?|being|stays|remains|an?|turns?|turned|goes|went|becomes?|became|starts?|opens|ends?) (?:\w+ )?positive\b|转正|变正|为正(?!常|则)|是正的|正数|大于零)|(?P<down>\b(?:is|was|i\.e\.,?|being|stays|remains|an?|turns?|turned|goes|went|becomes?|became|starts?|opens|ends?) (?:\w+ )?negative\b|转负|变负|为负(?!责)|是负的|负数|小于零)"
 )
 _ORDER: Final = re.compile(r"(?i)\ban order of magnitude\b|(?<!两)(?:一|1 ?)个数量级")
 _ONLY: Final = re.compile(
@@ -197,7 +197,8 @@ class _Wholes:
         at = int(match["at"] or match["zat"])
         first = self.text[: match.start()] if match["at"] else match["mid"] or ""
         then = match["then"] or match["zthen"] or ""
-        rows = self.table.finite(key, self.span())
+        span = self.span()
+        rows = self.table.finite(key, None if span and at in span else span)
         early, late = [r for r in rows if r[0] <= at], [r for r in rows if r[0] >= at]
         before, after = self._sense(first), self._sense(then)
         if before is None or after is None or len(early) < 3 or len(late) < 3:
@@ -465,6 +466,10 @@ class _Wholes:
             steps = [s for p in self.frame.places for s in p.steps if p.kind != "range"]
             values = [v for s in steps[:1] if (v := self.table.value(names[0].keys[0], s)) is not None]
             shown = [q.number for q in clause if not q.unit][:1]
+            if re.search(r"(?i)\bturn|\bgo|\bwent|\bbec|转|变", match.group()):  # where it ends up
+                ends = [q.number for q in self.frame.numbers if not q.unit and not q.bound and q.start >= match.end()]
+                shown, steps = ends[-1:], [s for p in self.frame.places for s in p.steps if p.kind != "range"][-1:]
+                values = [v for s in steps if (v := self.table.value(names[0].keys[0], s)) is not None]
             if not values and not shown:
                 continue
             wanted = 1 if match["up"] else -1

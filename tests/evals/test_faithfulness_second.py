@@ -1,0 +1,50 @@
+"""The second half: each true sentence beside one twin, in two parts; without its logs it says what is missing."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from evals.faithfulness.__main__ import main
+from evals.faithfulness.second import PARTS, SECOND, _cases, files, log_of, part, second
+
+
+def test_second_every_true_sentence_has_one_twin_that_differs() -> None:
+    texts = {case.id: case.text for case in second()}
+    twins = Counter(case.id.partition("~")[0] for case in second() if case.truth == "false")
+    assert set(twins) == {case.id for case in second() if case.truth == "true"}
+    assert set(twins.values()) == {1}
+    assert all(text != texts[name.partition("~")[0]] for name, text in texts.items() if "~" in name)
+
+
+def test_second_language_of_the_id_is_that_of_the_text() -> None:
+    for case in second():
+        assert bool(re.search(r"[\u3400-\u9fff]", case.text)) == (case.language == "zh"), case.id
+
+
+def test_part_halves_share_nothing_and_make_the_whole() -> None:
+    one, two = ({case.id for case in part(name)} for name in PARTS)
+    assert not one & two
+    assert one | two == {case.id for case in part(SECOND)}
+
+
+def test_log_of_reads_the_folder_given(tmp_path: Path) -> None:
+    (tmp_path / files()["sb3"]).write_text("step,loss\n1,0.5\n", encoding="utf-8")
+    assert log_of("sb3", tmp_path) == "step,loss\n1,0.5\n"
+    with pytest.raises(FileNotFoundError):
+        log_of("gsm", tmp_path)
+
+
+def test_cases_run_that_no_list_names_says_which() -> None:
+    entry = {"id": "en-x", "kind": "value", "runs": ["nowhere"], "text": "Loss is 1.", "lies": {"value": "Loss is 2."}}
+    with pytest.raises(ValueError, match="nowhere"):
+        list(_cases(entry))
+
+
+def test_main_second_without_its_logs_says_how_to_give_them(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["--half", "second"])
+    assert "--logs FOLDER" in capsys.readouterr().err
