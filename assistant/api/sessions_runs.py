@@ -40,7 +40,7 @@ async def attach(session: str, request: Request, held: Held) -> Response:
     honoured.
     """
     from assistant.service.sessions.errors import NoMetrics
-    from assistant.service.sessions.reading import read_sources
+    from assistant.service.sessions.reading import nothing_read, read_sources
 
     await held.call(held.service.sessions.get, held.owner, session)
     body, sources = await read_request(request, AttachRun)
@@ -60,7 +60,7 @@ async def attach(session: str, request: Request, held: Held) -> Response:
             for name, code, zh, en in read.skipped
         ]
         if not read.sources:
-            raise NoMetrics(", ".join(source.name for source in sources[:3])[:200])
+            raise nothing_read(read.skipped) or NoMetrics(", ".join(source.name for source in sources[:3])[:200])
         attached = await held.call(
             held.service.runs.add, held.owner, session, read.sources, read.question, key=key, fingerprint=print_
         )

@@ -407,7 +407,8 @@ def _kept_files(request: Request, files: list[UploadFile]) -> list[Source]:
 
 def _file_name(given: str | None) -> str:
     """A name to show: no folder steps out of itself, no control characters."""
-    name = "".join(char for char in (given or "").replace("\\", "/") if char.isprintable())
+    told = (given or "").replace("%22", '"')  # how a form writes a quotation mark (HTML, "multipart/form-data")
+    name = "".join(char for char in told.replace("\\", "/") if char.isprintable())
     parts = [part for part in name.split("/") if part not in {"", ".", ".."}]
     with suppress(IndexError):
         while len("/".join(parts)) > LONGEST_NAME and len(parts) > 1:

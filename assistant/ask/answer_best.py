@@ -273,7 +273,7 @@ def _rows(context: Context, rows: Sequence[Row], a: str, b: str, courses: Mappin
     for row in rows:
         kind = context.kind_of(row.metric)
         half = "—"
-        if row.half is not None:
+        if row.half is not None and not row.wide:
             half = doc.show(row.half, None, "points" if kind == "fraction" else kind)
             half = say("noise.at_most", noise=half) if row.change.noise_basis in BOUNDS else half
         mark = say(f"comparison.mark_{courses.get(row.metric, row.code)}")

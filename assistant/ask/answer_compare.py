@@ -6,6 +6,7 @@ import math
 import re
 
 from assistant.analysis.compare import compare_runs, compare_windows
+from assistant.analysis.noise import TOO_WIDE
 from assistant.analysis.validation import ValidationSet, problem_count, validation_sets
 from assistant.ask import answer_validation
 from assistant.ask.comparing import knowledge_of, tell
@@ -369,7 +370,8 @@ def judge(context: Context, change: Fact) -> tuple[str, str]:
     if direction not in {"higher_better", "lower_better"}:
         return "inconclusive", say("compare.neutral", metric=metric, c=change, **steps)
     if change.significant is None:
-        return "inconclusive", say("compare.noise_unknown", metric=metric, c=change, **steps)
+        unknown = "compare.too_wide" if change.noise_basis == TOO_WIDE else "compare.noise_unknown"
+        return "inconclusive", say(unknown, metric=metric, c=change, **steps)
     if not change.significant:
         noise = "compare.within_scatter" if is_validation(metric) else "compare.within_noise"
         return "inconclusive", say(noise, metric=metric, c=change, limit=context.bound(change), **steps)

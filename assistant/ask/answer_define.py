@@ -151,12 +151,31 @@ def _sign_of(context: Context, cards: list[tuple[Card, str]]) -> None:
 def _says(context: Context, card: Card) -> None:
     """What it is, in the card's words; a team's own document is shown as the quotation it is."""
     if not card.own:
-        context.doc.paragraph(context.quote(card, "is"))
+        context.doc.paragraph(_beyond(context, card))
         return
     title, source = card.title(context.language), card.source
     lines = [line.strip() for line in card.section(context.language, "is").split("\n") if line.strip()]
     quoted = [f"> {context.doc.quote(card.id, title, source, line)}" for line in lines]
     context.doc.blocks.append("\n".join([*quoted[:-1], f"{quoted[-1]} {context.cite(card)}"]))
+
+
+_SENTENCE = re.compile(r"(?<=[。！])|(?<=[.!])\s+(?=[A-Z`])")
+_WORD = re.compile(r"[a-z]{3,}|(?=([\u3400-\u9fff]{2}))")
+_SAID = 0.7
+"""Of its words, as many stand in the line above where a sentence says nothing new."""
+
+
+def _beyond(context: Context, card: Card) -> str:
+    """What the card says it is, cited, without a first sentence that repeats the line above it."""
+    text, short = card.section(context.language, "is"), card.short(context.language)
+    first, *rest = _SENTENCE.split(text.split("\n\n")[0])
+    words = [match[1] or match[0] for match in _WORD.finditer(first.lower())]
+    known = {match[1] or match[0] for match in _WORD.finditer(short.lower())}
+    if not rest or not words or sum(word in known for word in words) < _SAID * len(words):
+        return context.quote(card, "is")
+    left = text[len(first) :].lstrip()
+    parts = [context.doc.quote(card.id, card.title(context.language), card.source, part) for part in left.split("\n\n")]
+    return "\n\n".join(parts) + f" {context.cite(card)}"
 
 
 def _stated(context: Context, card: Card) -> list[str]:

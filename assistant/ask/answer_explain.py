@@ -8,7 +8,7 @@ from assistant.analysis.checks import NOT_FINITE, RANK, Check, check_step, cover
 from assistant.analysis.diagnosis import role
 from assistant.ask import answer_validation
 from assistant.ask.context import Context, key
-from assistant.ask.departures import RULE, all_checks
+from assistant.ask.departures import LEAPS, all_checks
 from assistant.ask.detail import every_metric
 from assistant.ask.parts import (
     change_remarks,
@@ -82,7 +82,7 @@ def _checks_of(context: Context, step: int) -> list[Check]:
     checks = list({check.rule + "".join(check.metrics): check for check in checks}.values())
     said = {metric for check in checks for metric in check.metrics}
     for check in all_checks(context):
-        begins = check.rule == RULE or (check.diagnosis is not None and check.diagnosis.onset == step)
+        begins = check.rule in LEAPS or (check.diagnosis is not None and check.diagnosis.onset == step)
         grave = check.severity in {"critical", "warning"} and step in {
             *check.steps[:1],
             getattr(check.diagnosis, "onset", None),

@@ -10,6 +10,7 @@ from assistant.analysis.forecast import total_steps
 from assistant.ask.context import Context, is_validation, key
 from assistant.ask.naming import absent, named_keys, steps_text, unknown, variant, wanted_steps, which
 from assistant.ask.parts import missing_lines
+from assistant.ask.possible import placeholder, placeholder_remark
 from assistant.knowledge import Card
 from assistant.model import Fact, Verdict
 from assistant.model.answer import Op
@@ -104,8 +105,8 @@ def _cut_here(context: Context) -> Verdict | None:
 def _when_logged(context: Context, card: Card) -> str:
     """What a metric that the log lacks needs to be logged, in its card's words."""
     when = card.present_when(context.language).rstrip("。.")
-    if not when or when == "—":
-        return ""
+    if not when or when.lower() in {"—", "always", "总是", "始终", "一直"}:
+        return ""  # "always", where it is not there, would say nothing
     quoted = context.doc.quote(card.id, card.title(context.language), card.source, when)
     return f"{context.say('define.present', text=quoted)} {context.cite(card)}"
 
@@ -202,7 +203,8 @@ def _one(context: Context, metric: str) -> tuple[str, bool]:
             op for op in (context.query.op, *context.query.more_ops) if op != "mean" or not _of_means(context, metric)
         ]
         texts = [_operation(context, metric, held, op) for op in ops]
-        return gap.join([*dict.fromkeys(texts), *_lost_values(context, metric, held)]), True
+        left = placeholder_remark(context, metric, held)
+        return gap.join([*dict.fromkeys(texts), *left, *_lost_values(context, metric, held)]), True
     if len(held) == 1 and len(steps) == 1:
         text = _denied(context, held[0]) + say("lookup.one", metric=metric, v=held[0])
         if isinstance(held[0].value, float) and not math.isfinite(held[0].value):
@@ -258,11 +260,18 @@ def _last_finite(context: Context, metric: str, fact: Fact) -> str:
     return "" if last is None else gap + context.say("lookup.last_finite", v=last)
 
 
+_SUFFERED = re.compile(r"(?i)\bsuffer|\bhurt\b|受(?:到)?(?:了)?影响|掉点")
+
+
 def _spread(context: Context, metric: str, held: list[Fact]) -> str:
     """The latest, first, lowest and highest of several values; empty where any is no finite number."""
     numbers = [(float(f.value), f) for f in held if isinstance(f.value, (int, float)) and math.isfinite(f.value)]
     if len(numbers) < len(held) or len(held) < 3:
         return ""
+    if _SUFFERED.search(context.query.wording) and is_validation(metric):
+        high = max(numbers, key=lambda pair: pair[0])[1]
+        phrase = "lookup.suffered" if numbers[-1][0] < numbers[0][0] else "lookup.not_suffered"
+        return context.say(phrase, metric=metric, first=held[0], last=held[-1], high=high)
     low, high = min(numbers, key=lambda pair: pair[0])[1], max(numbers, key=lambda pair: pair[0])[1]
     count = context.ledger.count("values", len(held), metric=metric)
     way = "_up" if held[-1] is high and held[0] is low else "_down" if held[-1] is low and held[0] is high else ""
@@ -303,6 +312,8 @@ def _lost_values(context: Context, metric: str, held: list[Fact]) -> list[str]:
 def _operation(context: Context, metric: str, held: list[Fact], op: Op | None) -> str:
     say = context.say
     numbers = [(float(f.value), f) for f in held if isinstance(f.value, (int, float)) and not math.isnan(f.value)]
+    empty = placeholder(context, metric)
+    numbers = [pair for pair in numbers if pair[0] != empty] if op is not None else numbers
     if not numbers:
         return say("lookup.many", metric=metric, n=context.ledger.count("values", len(held), metric=metric))
     count = context.ledger.count("values", len(numbers), metric=metric)

@@ -108,9 +108,12 @@ def _summary(context: Context, found: Slowdown, windows: tuple[tuple[int, int], 
     single = all(first == last for first, last in windows)
     if state == "few" and single and number(found.change):
         state = "pair_longer" if number(found.change) > 0 else "pair_shorter"
-        values["change"] = mark(
-            found.change.id, signed(abs(number(found.change)), "seconds", language=context.language).lstrip("+")
-        )
+        change = found.change
+        if number(change) < 0:
+            change = context.ledger.derived(
+                "seconds_less", -number(change), formula="before − after", inputs=[found.before, found.after], unit="s"
+            )
+        values["change"] = mark(change.id, signed(number(change), "seconds", language=context.language).lstrip("+"))
     text = context.say(
         f"slower.{state}", a=_span(context, windows[0]), b=_span(context, windows[1]), **values,
         relative_text=_signed_share(context, found.relative),

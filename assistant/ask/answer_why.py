@@ -56,7 +56,6 @@ _SUDDEN = re.compile(r"(?i)突然|骤|飙|跳|spik|jump|sudden|尖|暴")
 _VITAL = ("val_accuracy", "score_mean", "policy_entropy", "grad_norm", "old_kl", "ref_kl", "response_length_mean")
 #: Around a step: how many steps before and after are shown.
 AROUND = 2
-MOST_KEYS = 3
 ROUNDING = 1e-9
 
 

@@ -66,6 +66,8 @@ class Context:
     metrics: list[str] = field(default_factory=list)
     names: set[str] = field(default_factory=set)
     """What may stand in backquotes beside metric keys: conditions, file names."""
+    settled: bool = False
+    """Whether the answer is complete as it stands, so that nothing is added about the metrics named."""
     quotable: dict[str, str] = field(default_factory=dict)
     """Texts that are no card's and may be quoted all the same, by the id under which they are cited."""
 

@@ -6,15 +6,17 @@ from collections.abc import Sequence
 
 from assistant.analysis import departures as of_log
 from assistant.analysis.checks import Check
-from assistant.analysis.departures import LASTING, LEAST_BEFORE, RULE, RUNAWAY, TIMES, Departure
+from assistant.analysis.departures import LASTING, LEAST_BEFORE, MOSTLY, RULE, RUNAWAY, TIMES, Departure
 from assistant.ask.context import Context, is_validation
 from assistant.ask.parts import headlines
 
 __all__ = [
-    "CARDS", "LASTING", "LEAST_BEFORE", "RULE", "RUNAWAY", "TIMES", "Departure", "all_checks", "began", "departure",
+    "CARDS", "LASTING", "LEAPS", "LEAST_BEFORE", "RUNAWAY", "TIMES", "Departure", "all_checks", "began", "departure",
     "departures", "runaway",
 ]  # fmt: skip
 
+LEAPS = {RULE, MOSTLY}
+"""Rules of a metric that leaves its range."""
 CARDS = {RUNAWAY: "failure/reference-drift"}
 """Cards of the findings made here."""
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 from weakref import WeakKeyDictionary
 
 from assistant.analysis import Ledger
-from assistant.ask import answer_define, answer_other, answers, naming
+from assistant.ask import answer_computed, answer_define, answer_other, answers, naming, run_questions
 from assistant.ask.answer_named import values_of_named
 from assistant.ask.context import EPOCHS, Context, is_validation
 from assistant.ask.understand import Query, State, after, continued_language, language_of, off_topic, parts, understand
@@ -79,16 +79,23 @@ class Answerer:
             _, further = self._answer(context)
             problem = problem or further
         context.query = first
-        if verdict.code not in {"no_metrics", "out_of_scope", "unknown_metric", "no_data"}:
+        if not context.settled and verdict.code not in {"no_metrics", "out_of_scope", "unknown_metric", "no_data"}:
             values_of_named(context, queries)
         _other_readings(context)
         answer = finish(context, verdict, problem, time.perf_counter() - started)
+        if context.settled:  # what a follow-up goes on from: the operation that was answered
+            query = replace(query, op=first.op, asked_op=first.op)
+        if first.steps.kind == "range" and (first.steps, first.op) != (query.steps, query.op):  # "after step 40"
+            query = replace(query, steps=first.steps, op=first.op, asked_op=first.asked_op)
         carried = after(query, answer.facts, language)
         return answer, carried
 
     def _answer(self, context: Context) -> tuple[Verdict, str | None]:
         query = context.query
         if query.intent == "out_of_scope" and context.runs:
+            plain = None if off_topic(query.text) else run_questions.attempt(context)
+            if plain is not None:
+                return plain, None
             return answer_other.out_of_scope(context), None
         answerable = bool(query.mentions) or (query.intent == "out_of_scope" and off_topic(query.text))
         if not context.runs and not (query.intent in _WITHOUT_LOG and answerable):
@@ -98,6 +105,9 @@ class Answerer:
         if not context.runs:
             verdict = answer_define.define(context) if query.mentions else answer_other.out_of_scope(context)
             return verdict, verdict.summary if verdict.code == "unknown_metric" else None
+        computed = run_questions.attempt(context) or answer_computed.attempt(context)
+        if computed is not None:
+            return computed, None
         absent = self._absent_step(context)
         if absent is not None:
             return absent, absent.summary

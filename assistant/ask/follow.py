@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from assistant.ask.patterns import patterns
 from assistant.ask.query import Depth, Query, State
-from assistant.ask.steps import NUMBER_WORDS
+from assistant.ask.steps import NUMBER_WORDS, chinese_number
 from assistant.ask.wording import language_asked, language_of
 from assistant.knowledge import Mentioned, Resolver
 from assistant.model import Fact, Run, StepSlot
@@ -27,17 +27,32 @@ _LANGUAGE_WORDS = re.compile(
 _THAT_STEP = re.compile(
     r"(?i)(?:那|这|该|当时|此)(?:一)?(?:个)?\s*(?:步|step|时候|次)|\b(?:that|this|the same|at that) step\b"
     r"|\bat that (?:point|time)\b|\bthere\b|\bsame step\b|同一(?:个)?\s*(?:步|step)"
+    r"|\b(?:in|at|on|of|for|during) (?:it|that(?: one)?|this one)\b(?=\s*[?.!,]*\s*$)"
 )
 _RELATIVE = re.compile(
     r"(?i)(?P<next>(?:下|(?<!最)后)一?(?:个)?\s*(?:步|step)|(?:下|后)一次"
     r"|\b(?:next|following) (?:step|one|eval\w*|val\w*)\b"
-    r"|\b(?:the )?(?:step |one )?after (?:that|it)\b|\bthe (?:step |one )after\b|the after)"
+    r"|\b(?:the )?(?:step |one )?after (?:that|it)\b|\bthe (?:step |one )?(?:right |just )?after\b|the after)"
     r"|(?P<back>(?:上|前)一(?:个)?\s*(?:步|step)|(?:上|前)一次|再(?:往)?前一?(?:步|次)"
+    r"|(?:之前|前面)的?(?:那)?一(?:个)?(?:步|次)"
     r"|\bprevious (?:step|one|eval\w*|val\w*)\b"
     r"|\b(?:the )?(?:step|one) (?:right |just )?before\b|\bthe (?:step|one) prior\b)"
 )
 _BARE_NUMBER = re.compile(
-    r"(?i)^\s*(?:那|那么|and|what about|how about|then|or|at|in|on|换成?|\s)*\s*(\d{1,7})\s*(?:步|的|呢|[?!.\s])*$"
+    r"(?i)^\s*(?:那|那么|and|what about|how about|then|or|at|in|on|for|sorry|oops|no|i|mean[ts]?|make (?:it|that)|same"
+    r"|再看|看看?|顺便|以及|还有|说错了?|打错了?|写错了?|不对|应该是|是|换成?|第|[,，\s])*\s*(\d{1,7})\s*"
+    r"(?:步|的|那步|呢|too|also|也(?:要|看)?|as well"
+    r"|[?!.\s])*$"
+)
+_BARE_LIMIT = re.compile(
+    r"(?i)^\s*(?:那|那么|and|what about|how about|or|with|at|换成?|要是|如果(?:是)?|\s)*\s*(-?\d*\.\d+"
+    r"|\d+(?=\s*%))\s*(%)?\s*(?:的|呢|[?!.\s])*$"
+)
+#: "ten later", "再往后十步": so many steps from the one asked about before.
+_SHIFTED = re.compile(
+    r"(?i)(?:再?往?后|再过|后面)(?:的)?\s*(?P<on>\d{1,5})\s*(?:个)?\s*步|(?:再?往?前|倒回|退回?)(?:的)?\s*(?P<off>\d{1,5})\s*(?:个)?\s*步"
+    r"|(?<!the )\b(?P<later>\d{1,5})\s*(?:steps? )?(?:later|after(?: that)?|further on)\b"
+    r"|(?<!the )\b(?P<before>\d{1,5})\s*(?:steps? )?(?:earlier|before(?: that)?|prior)\b"
 )
 _BARE_PAIR = re.compile(
     r"(?i)^\s*(?:那|and|what about|then|\s)*(?:step\s*)?(\d{1,7})\s*(?:vs\.?|和|跟|与|and|to|对比"
@@ -58,6 +73,9 @@ _PLACES = {"一": 0, "二": 1, "两": 1, "三": 2, "1": 0, "2": 1, "3": 2, "firs
 _PLACE = re.compile(
     r"(?i)第\s*([一二两三123])\s*(?:个|份|次)(?!\s*(?:步|step|epoch))|\bthe (first|second|third)(?: one)?\s*[?.!]*$"
 )
+_TENS_OF_STEPS = re.compile(r"[零一二两三四五六七八九]?[十百][零一二三四五六七八九十]*(?=\s*步)")
+_SHORT_ENOUGH = 24
+"""No longer is a follow-up that only moves on by some steps ("ten later")."""
 #: Below this sum of weights a question's intent is not told by itself.
 _WEAK = 2.5
 _AGAINST = re.compile(
@@ -117,7 +135,7 @@ def followed(own: Query, text: str, state: State, runs: Sequence[Run], *, resolv
         return corrected
     if runs and (apart := _apart(own, before, text, runs[0])) is not None:
         return apart
-    own = _steps_meant(own, state, text, runs)
+    own = _limit_meant(_steps_meant(own, state, text, runs), before, text)
     marked = single["follow"].search(text) is not None
     fragment = len(text) <= 24 if own.language == "zh" else len(text.split()) <= 5
     fragment = fragment and strength < _WEAK
@@ -303,7 +321,8 @@ def _sibling(text: str, mentions: Sequence[Mentioned], run: Run, resolver: Resol
 
 def _steps_meant(own: Query, state: State, text: str, runs: Sequence[Run]) -> Query:
     """Steps told by what was said before: that step, the next one, a bare number."""
-    if own.steps.kind not in {"none", "first", "last"}:
+    shifted = _SHIFTED.search(_figures(text)) if len(text) <= _SHORT_ENOUGH else None
+    if own.steps.kind not in {"none", "first", "last"} and shifted is None:
         return own
     held = state.step
     if held is None and state.steps.kind == "single":
@@ -314,7 +333,10 @@ def _steps_meant(own: Query, state: State, text: str, runs: Sequence[Run]) -> Qu
     if own.steps.kind == "none" and (match := _BARE_PAIR.match(_figures(text))):
         pair = (int(match[1]), int(match[2]))
         return replace(own, steps=StepSlot("pair", tuple(sorted(pair))), all_steps=pair)
-    if (match := _RELATIVE.search(text)) and held is not None and runs:
+    if (match := shifted) and held is not None:
+        further = int(match["on"] or match["later"] or 0) - int(match["off"] or match["before"] or 0)
+        single = held + further
+    elif (match := _RELATIVE.search(text)) and held is not None and runs:
         steps = _logged(own.mentions or state.mentions, runs[0])
         later = [s for s in steps if s > held] if match["next"] else [s for s in reversed(steps) if s < held]
         single = later[0] if later else held + (1 if match["next"] else -1)
@@ -329,6 +351,15 @@ def _steps_meant(own: Query, state: State, text: str, runs: Sequence[Run]) -> Qu
     return replace(own, steps=StepSlot("single", (single,)), all_steps=(single,), intent=intent, guessed=guessed)
 
 
+def _limit_meant(own: Query, before: Query, text: str) -> Query:
+    """ "And 0.3?" after a question with a limit: the same with another limit."""
+    match = _BARE_LIMIT.match(text)
+    if before.threshold is None or match is None or own.mentions or own.threshold is not None:
+        return own
+    value = float(match[1]) / (100 if match[2] else 1)
+    return replace(own, threshold=(before.threshold[0], value), steps=StepSlot(), all_steps=(), guessed=True)
+
+
 def _logged(mentions: Sequence[Mentioned], run: Run) -> tuple[int, ...]:
     """The steps that hold the metric talked of: "the one before" of a validation is the validation before."""
     key = next((mention.key for mention in mentions if mention.key in run.columns), None)
@@ -336,9 +367,10 @@ def _logged(mentions: Sequence[Mentioned], run: Run) -> tuple[int, ...]:
 
 
 def _figures(text: str) -> str:
-    """Number words of a short text as figures: ``and sixty`` → ``and 60``."""
+    """Number words of a short text as figures: ``and sixty`` → ``and 60``, ``再往后十步`` → ``再往后10步``."""
     if len(text.split()) > 5:
         return text
+    text = _TENS_OF_STEPS.sub(lambda m: str(chinese_number(m[0])), text)
     return re.sub(r"[A-Za-z]+", lambda m: str(NUMBER_WORDS.get(m[0].lower(), m[0])), text)
 
 

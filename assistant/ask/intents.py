@@ -52,6 +52,8 @@ _ELSEWHERE = 0.2
 _SURELY_ELSEWHERE = 0.7
 _YIELDING = {"memory", "same", "learning"}
 _YIELDS = 0.75
+_PLAINLY_SAME = re.compile(r"(?i)\b(?:the same|identical|equal)\s*\?*$|(?:一样|相同|相等|一致)(?:吗|么|不)?\s*\?*$")
+"""Asks of the values, whatever its words are alike to."""
 _YIELDED_TO = {"forecast", "advice", "define", "compare", "explain"}
 _HOW_TO_READ = re.compile(
     r"(?i)how (?:should|do|can|would|to|am i supposed to) ?(?:i|we|one|you)? ?(?:read|interpret|understand)\b"
@@ -81,6 +83,8 @@ def operation(
 
     if words["why"].search(text):
         return None
+    if threshold is not None and has("count_beyond", keyless):
+        return "count"
     if has("count", keyless) and (threshold is not None or not mentions or has("countable", text)):
         return "count"
     if threshold is not None and has("first", text) and not has("future", text):
@@ -145,7 +149,7 @@ def decided(
     if _out_of_scope(query, text, scores, run, shares):
         plain = held.single["out_of_domain"].search(text) is not None
         return replace(query, intent="out_of_scope", topics=(), op=None), 5.0 if plain else 0.0
-    query = _topics_yielded(query, shares)
+    query = _topics_yielded(query, text, shares)
     topic = next((name for name in TOPIC_INTENTS if name in query.topics), None)
     order = [name for name, _ in held.intents]
     _weigh(query, text, scores, n_runs, with_log=run is not None)
@@ -204,8 +208,8 @@ def _topics_kept(query: Query, text: str, scores: dict[str, float], n_runs: int)
             continue
         if (
             topic in TOPIC_INTENTS
-            and topic not in {"remaining", "nan", "memory", "best", "worst"}
-            and scores["advice"] >= 5
+            and topic not in {"remaining", "memory", "best", "worst"}
+            and scores["advice"] >= (6 if topic == "nan" else 5)
         ):
             continue
         if topic == "nan" and query.op == "count":
@@ -216,7 +220,9 @@ def _topics_kept(query: Query, text: str, scores: dict[str, float], n_runs: int)
 
 def is_stage(metric: str) -> bool:
     """Whether a key holds the time of a part of a step."""
-    return metric.startswith(_TIMED) and not metric.endswith(("/step", "step_total", "time_per_step"))
+    name = metric.lower()
+    whole = ("/step", "step_total", "time_per_step", "total_step_time", "total step time")
+    return name.startswith(_TIMED) and not name.endswith(whole)
 
 
 def _tool_named(named: Sequence[Mentioned]) -> bool:
@@ -229,12 +235,14 @@ def _timed_otherwise(named: Sequence[Mentioned]) -> bool:
     return any(m.key is not None and not m.key.endswith(("/step", "step_time", "time_per_step")) for m in named)
 
 
-def _topics_yielded(query: Query, shares: dict[str, float] | None) -> Query:
+def _topics_yielded(query: Query, text: str, shares: dict[str, float] | None) -> Query:
     """The topics without those that name a matter rather than what is asked of it, where another intent is sure."""
     if shares is None or not _YIELDING & set(query.topics):
         return query
     best = max(shares, key=lambda name: shares[name])
     yields = _YIELDING if best in _YIELDED_TO and shares[best] >= _YIELDS else set()
+    if _PLAINLY_SAME.search(text):
+        yields = yields - {"same"}
     return replace(query, topics=tuple(topic for topic in query.topics if topic not in yields))
 
 
@@ -260,7 +268,7 @@ def _out_of_scope(
     if shares is None or patterns().single["out_of_domain"].search(text):
         return ruled
     if ruled:
-        return shares["out_of_scope"] >= _ELSEWHERE or max(shares.values()) < _SURE
+        return shares["out_of_scope"] >= _ELSEWHERE or max(shares, key=lambda name: shares[name]) == "out_of_scope"
     known = bool(query.mentions) or query.steps.kind != "none" or bool(query.topics) or max(scores.values()) >= 5
     return not known and shares["out_of_scope"] >= _SURELY_ELSEWHERE
 
@@ -297,12 +305,13 @@ def _weigh(query: Query, text: str, scores: dict[str, float], n_runs: int, *, wi
     if named and not rest and steps.kind in _WHOLE and with_log:
         scores["trend"] += 1  # nothing but a name: what it does in this log
     elif mentions and not any(scores.values()):
-        pointed = steps.kind not in {"none", "all", "range", "last_n"}
+        pointed = steps.kind not in {"none", "all"}
         asks = re.match(r"(?i)\s*(is|are|was|were|does|do|did|has|have)\b", text) or re.search(
             r"[吗么没]\s*\??$|有没有|是不是|是否", text
         )
         past = re.search(r"(?i)\b(?:was|were|did|had)\b", text) is not None
-        scores["lookup" if pointed or (past and not asks) else "health" if asks else "define"] += 1
+        held = with_log and any(m.key is not None for m in mentions)
+        scores["health" if asks and not pointed else "lookup" if pointed or past or held else "define"] += 1
     if query.op and mentions and scores["advice"] < 5:
         scores["lookup"] += 6
     if query.threshold and mentions and not scores["forecast"] and not scores["advice"]:
@@ -333,6 +342,12 @@ def _weigh(query: Query, text: str, scores: dict[str, float], n_runs: int, *, wi
             scores["lookup"] += scores["define"] + 1
         if steps.kind in {"single", "last", "first"} and max(scores.values()) <= 1:
             scores["lookup"] += 1
+    pointed_at = mentions[0].key or "" if mentions and steps.kind in {"single", "last", "first"} else ""
+    if "kl" in pointed_at and "kl_reward" in query.topics:
+        scores["derive"] = 0  # the penalty's value at a step, rather than whether there is one
+    if named and all(m.key is not None and not _VALIDATED.match(m.key) for m in mentions) and steps.kind in _POINTS:
+        scores["lookup"] += scores["validation"] if not any(scores[i] for i in scores if i != "validation") else 0
+        scores["validation"] = 0  # "accuracy reward at step 20" of the training's own metrics
     if named and scores["lookup"] and scores["validation"]:
         scores["lookup"] += 2
     if mentions and scores["trend"] and scores["compare"]:
@@ -397,7 +412,7 @@ def _weigh(query: Query, text: str, scores: dict[str, float], n_runs: int, *, wi
             r"(?i)占|阶段|拆|stage|phase|break ?down|share|fraction|percent|bottleneck|瓶颈|变慢|为|why", text
         )
     ):
-        scores["lookup"] += scores["bottleneck"] + 1
+        scores["lookup"] += scores["bottleneck"] + 3
 
 
 def _slots_settled(query: Query) -> Query:

@@ -2,8 +2,8 @@
 
 A multinomial logistic regression, fitted by ``python -m evals.questions.fit_intents`` and shipped as whole numbers in
 ``intent_words.json``. Its features are words, pairs of neighbours and runs of one to three Chinese characters, in which
-metrics, figures and runs stand as ``M``, ``N`` and ``R``, and what else was understood (steps, limit, operation). At
-run time a question costs some hundred additions.
+metrics, figures and runs stand as ``M``, ``N`` and ``R``, the classes of words of ``intent_classes.yaml`` and their
+pairs, and what else was understood (steps, limit, operation). At run time a question costs some hundred additions.
 """
 
 from __future__ import annotations
@@ -14,9 +14,11 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import combinations
 from pathlib import Path
 from typing import Any, Final
 
+from assistant import resources
 from assistant.ask.query import Query
 
 _FILE: Final = Path(__file__).parent / "intent_words.json"
@@ -86,7 +88,9 @@ def features(query: Query, text: str, n_runs: int) -> frozenset[str]:
         n_runs: how many runs it is asked about.
     """
     found = _slots(query, n_runs)
-    tokens = ["^", *_TOKEN.findall(_masked(query, text)), "$"]
+    masked = _masked(query, text)
+    found |= _classes(masked)
+    tokens = ["^", *_TOKEN.findall(masked), "$"]
     for place, token in enumerate(tokens):
         found.add(token)
         if place:
@@ -95,6 +99,19 @@ def features(query: Query, text: str, n_runs: int) -> frozenset[str]:
         if place > 1 and (chinese or tokens[place - 2] > "\u3400" or tokens[place - 1].isalpha()):
             found.add(" ".join(tokens[place - 2 : place + 1]))
     return frozenset(found)
+
+
+@lru_cache(maxsize=1)
+def classes() -> Mapping[str, re.Pattern[str]]:
+    """The classes of words of ``intent_classes.yaml``, by name."""
+    path = Path(__file__).parent / "intent_classes.yaml"
+    return {name: re.compile(words, re.IGNORECASE) for name, words in resources.yaml_table(path).items()}
+
+
+def _classes(masked: str) -> set[str]:
+    """The classes of which a question holds a word, and each pair of them."""
+    held = sorted(name for name, words in classes().items() if words.search(masked))
+    return {f"c:{name}" for name in held} | {f"c:{a}+{b}" for a, b in combinations(held, 2)}
 
 
 def _masked(query: Query, text: str) -> str:

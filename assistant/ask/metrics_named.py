@@ -11,7 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from assistant import resources
+from assistant.ask.facets import described_by_facets
 from assistant.ask.patterns import late
+from assistant.ask.verbatim import spelt_with_blanks
 from assistant.knowledge import Mentioned, Resolver
 from assistant.knowledge.resolver import plain_words
 from assistant.model import Run
@@ -28,6 +30,10 @@ _STATISTICS = {
     "std": r"标准差|方差|\bstd\b|standard deviation|variance",
 }
 _NO_METRIC = re.compile(r"(?i)(?:training )?steps?|global_step|training/global_step|epochs?\s*\d+")
+_SOME_EPOCHS = re.compile(
+    r"(?i)(?:\b(?:one|two|another|more|next|per|each|every|an?|few|extra|further|last|first)|\d|[一两二三几每个半轮整])\s*$"
+)
+"""Before "epoch": so many of them, rather than the logged epoch."""
 _FRAMEWORK = re.compile(
     r"(?i)verl|trl|roll|openrlhf|slime|areal|nemo[- ]?rl|ms-?swift|llama-?factory|deepspeed(?:-?chat)?|megatron|"
     r"prime-?rl|easyr1|unsloth|hf|huggingface|nanogpt"
@@ -119,14 +125,17 @@ def metrics_named(text: str, resolver: Resolver, run: Run | None) -> tuple[Menti
     framework = run.framework if run is not None else None
     found = [m for m in resolver.mentions(text, keys, framework) if not _NO_METRIC.fullmatch(m.text)]
     found = [m for m in found if m.key is not None or not _FRAMEWORK.fullmatch(m.text)]
+    found = [m for m in found if not (m.text.lower().startswith("epoch") and _SOME_EPOCHS.search(text[: m.start]))]
     if run is None:
         return tuple(found)
     found = _unjointed(text, _widened(text, found, run, resolver), run, resolver)
     found = _begun(text, found, run, resolver)
     found = [_chosen(m, text, run, resolver) for m in found]
     found = _mended(text, found, run, resolver)
-    found = [_owned(m, text, run, resolver) for m in _by_rule(text, found, run, resolver)]
-    found = _elsewhere(text, found, run)
+    found, told = _by_facets(text, found, run, resolver)
+    found = [_owned(m, text, run, resolver) for m in _by_rule(text, found, run, resolver, told)]
+    found = _counted_steps(text, found)
+    found = spelt_with_blanks(text, _elsewhere(text, found, run, told), run, resolver)
     seen: dict[tuple[str | None, int], Mentioned] = {}
     for mention in sorted(found, key=lambda m: m.start):
         seen.setdefault((mention.key, mention.start if mention.key is None else -1), mention)
@@ -326,7 +335,42 @@ def _nearest(word: str, run: Run) -> str | None:
     return means[0] if len(set(means)) == 1 else None
 
 
-def _by_rule(text: str, found: list[Mentioned], run: Run, resolver: Resolver) -> list[Mentioned]:
+def _by_facets(
+    text: str, found: list[Mentioned], run: Run, resolver: Resolver
+) -> tuple[list[Mentioned], tuple[tuple[int, int], ...]]:
+    """The mentions with the metrics that are described, which replace names within the words of the description.
+
+    Returns:
+        All mentions, and the places of the words that describe one: no rule reads another metric into them.
+    """
+    told: list[tuple[int, int]] = []
+    for one in described_by_facets(text, run):
+        touching = [m for m in found if any(m.start < end and start < m.end for start, end in one.spans)]
+        spelt = [m for m in touching if m.key is not None and re.search(r"[/_]", m.text) and m.key not in one.keys]
+        outside = [m for m in found if m not in touching and m.key is not None]
+        if spelt or (one.weak and outside):
+            continue
+        found = [m for m in found if m not in touching]
+        found += [_mention(run, resolver, key, one.start, one.end, text[one.start : one.end]) for key in one.keys]
+        told += one.spans
+    return found, tuple(told)
+
+
+_OF_A_STEP = re.compile(r"(?i)(?:步|step)")
+
+
+def _counted_steps(text: str, found: list[Mentioned]) -> list[Mentioned]:
+    """Without the step's time that "第 3 步耗时" seems to name beside another metric: the step is where, not what."""
+    others = [m for m in found if m.key is not None]
+    return [
+        m for m in found
+        if len(others) < 2 or not _OF_A_STEP.match(m.text) or not re.search(r"\d\s*$", text[: m.start])
+    ]  # fmt: skip
+
+
+def _by_rule(
+    text: str, found: list[Mentioned], run: Run, resolver: Resolver, told: Sequence[tuple[int, int]] = ()
+) -> list[Mentioned]:
     written = [m for m in found if m.key is not None and m.text.lower() == m.key.lower()]
     spelt = [m for m in written if re.search(r"[/_]", m.text)]  # a key written out is not to be replaced
     spelt += [m for m in found if m.key is not None and "_" in m.text and m.text.lower() in m.key.lower()
@@ -340,6 +384,8 @@ def _by_rule(text: str, found: list[Mentioned], run: Run, resolver: Resolver) ->
             continue
         for match in rule.words.finditer(text):
             start, end = match.span()
+            if any(a < end and start < b for a, b in told):
+                continue
             touching = [m for m in found if m.start < end and start < m.end]
             outside = [m for m in found if m not in touching and (m.key is not None or m.card is not None)]
             if (touching and not rule.over) or any(m in spelt for m in touching) or (rule.weak and outside):
@@ -354,11 +400,13 @@ def _by_rule(text: str, found: list[Mentioned], run: Run, resolver: Resolver) ->
     return found
 
 
-def _elsewhere(text: str, found: list[Mentioned], run: Run) -> list[Mentioned]:
+def _elsewhere(text: str, found: list[Mentioned], run: Run, told: Sequence[tuple[int, int]] = ()) -> list[Mentioned]:
     """A score that the log does not hold stays unknown, rather than be taken for another."""
     for match in _ELSEWHERE.finditer(text):
         word = re.findall(r"[a-z0-9]+", match.group().lower())
         if word and any(word[0] in key.lower() for key in run.metrics):
+            continue
+        if any(a < match.end() and match.start() < b for a, b in told):
             continue
         found = [m for m in found if m.end <= match.start() or match.end() <= m.start]
         found.append(Mentioned(match.start(), match.end(), match.group(), None))
@@ -397,7 +445,10 @@ def statistics(
         resolver: from names to cards.
         pointed: whether single steps are named; over a window "最大值" is the largest of the means.
     """
-    return tuple(_statistic(m, text, run, resolver, pointed) for m in mentions)
+    places = [(m.start, m.end) for m in mentions]  # where one place means several keys, each is already told apart
+    return tuple(
+        m if places.count((m.start, m.end)) > 1 else _statistic(m, text, run, resolver, pointed) for m in mentions
+    )
 
 
 def _statistic(mention: Mentioned, text: str, run: Run, resolver: Resolver, pointed: bool) -> Mentioned:

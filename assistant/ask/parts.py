@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from assistant.analysis import derive, derive_all, time_shares
+from assistant.analysis.noise import TOO_WIDE
 from assistant.analysis.timing import inside_step, layout_of, total_key
 from assistant.ask.context import Context, key
 from assistant.model import Fact
@@ -227,8 +228,9 @@ def change_table(context: Context, metrics: Sequence[str], first: int, second: i
     if changes:
         bases = {change.noise_basis for change in changes}
         prompts = derive(context.ledger, "prompts_per_step", second)
-        if bases & {"residual", "walk_bound"}:
-            doc.paragraph(say("noise.note_residual"))
+        wide = [say("noise.note_wide")] if TOO_WIDE in bases else []
+        if bases & {"residual", "autocorrelated", TOO_WIDE}:
+            doc.paragraph(say("noise.note_residual"), *wide)
         elif prompts is not None:
             doc.paragraph(say("noise.note_bound", prompts=prompts))
         else:
@@ -241,7 +243,7 @@ def noise_text(context: Context, change: Fact) -> str:
     if change.noise is None:
         return context.say("noise.none")
     shown = context.doc.show(change, "noise")
-    bound = change.noise_basis in {"bound", "fraction_bound", "walk_bound", "share_bound"}
+    bound = change.noise_basis in {"bound", "fraction_bound", "autocorrelated", "share_bound"}
     return context.say("noise.at_most", noise=shown) if bound else shown
 
 
@@ -264,7 +266,8 @@ def change_remarks(context: Context, first: int, second: int) -> list[str]:
         elif reward.noise is not None:
             lines.append(say("change.reward_noise", r=reward, limit=context.bound(reward)))
         else:
-            lines.append(say("change.reward_unknown", r=reward))
+            wide = reward.noise_basis == TOO_WIDE
+            lines.append(say("change.reward_wide" if wide else "change.reward_unknown", r=reward))
     loss, advantage = (
         ledger.change("actor/pg_loss", first, second),
         ledger.change("critic/advantages/mean", first, second),

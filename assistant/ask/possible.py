@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from assistant.analysis.series import series
 from assistant.ask.context import Context, is_validation
+from assistant.model import Fact
 
 #: Upper bound of what may be printed in per cent.
 PER_CENT = 100.0
@@ -27,11 +29,31 @@ def possible(context: Context, metric: str) -> tuple[float | None, float | None]
     that the log's own values break.
     """
     card = None if is_validation(metric) else context.card(metric)
-    if card is not None and card.bounds:
-        low, high = card.bounds
+    bounds = None if card is None else card.bounds_of(metric)
+    if bounds:
+        low, high = bounds
         values = series(context.run, metric).values
         # A card that allows for per cents; what was never above one is a share.
         return low, 1.0 if high == PER_CENT and len(values) and values.max() <= 1 else high
     if _SHARE.search(metric):
         return 0.0, 1.0
     return (0.0, None) if _FROM_ZERO.search(metric) else (None, None)
+
+
+def placeholder(context: Context, metric: str) -> float | None:
+    """What the log prints where nothing was measured yet (nanoGPT's ``mfu`` of -100 before the fifth iteration).
+
+    Such values enter no average and no extreme; ``None`` where the metric has none.
+    """
+    card = None if is_validation(metric) else context.card(metric)
+    return None if card is None else card.placeholder
+
+
+def placeholder_remark(context: Context, metric: str, held: Sequence[Fact]) -> list[str]:
+    """That some of the values at hand are placeholders and were left out; empty where none are."""
+    empty = placeholder(context, metric)
+    found = [fact for fact in held if empty is not None and fact.value == empty]
+    if not found:
+        return []
+    count = context.ledger.count("placeholders", len(found), metric=metric)
+    return [context.say("lookup.placeholder", metric=metric, k=count, v=found[0])]

@@ -6,10 +6,8 @@ import math
 import re
 from typing import Any, cast
 
+from assistant.ask.steplists import Mark, both_ends, listed, loose, span
 from assistant.model import Run, StepSlot
-
-#: A step and where in the question it stands.
-Mark = tuple[int, int]
 
 SLOWEST_STEP = re.compile(
     r"(?i)哪(?:一|几)?(?:个)?\s?(?:步|step).{0,4}(?:最慢|最耗时|最快)"
@@ -19,20 +17,30 @@ SLOWEST_STEP = re.compile(
 _DIGITS = {"零": 0, "一": 1, "二": 2, "两": 2, "三": 3, "四": 4, "五": 5, "六": 6, "七": 7, "八": 8, "九": 9}
 _NUMERAL = r"[零一二两三四五六七八九十百]{1,5}"
 _CHINESE_STEP = re.compile(
-    rf"(倒数第|第|前|最近|过去|近|最后|头|最初|开头|末|后|接下来|再训练?|再跑)(?:的)?({_NUMERAL})(\s*(?:个\s*)?(?:步|step|轮|epoch))"
+    rf"(倒数第|第|倒数|前|最近|过去|近|最后|打头|开头|头|最初|末尾|结尾|收尾|末|后|接下来|再训练?|再跑)(?:的)?({_NUMERAL})(\s*(?:个\s*)?(?:步|step|轮|epoch))"
 )
-_CHINESE_AFTER = re.compile(rf"(?<![第前后近末头])({_NUMERAL})(\s*步\s*(?:以后|之后|以来|往后))")
+_CHINESE_AFTER = re.compile(
+    rf"(?<![第前后近末头零一二两三四五六七八九十百])({_NUMERAL})(\s*步\s*(?:以后|之后|以来|往后|之前|以前))"
+    r"|(?<![零一二两三四五六七八九十百第])([一二两三四五六七八九]?[十百][零一二三四五六七八九十]{0,3})(\s*步)"
+)
+_CHINESE_SECONDS = re.compile(rf"({_NUMERAL})(?=\s*(?:多)?(?:秒|分钟|小时))")
+_CHINESE_SHARE = re.compile(rf"百分之({_NUMERAL})")
+_CHINESE_TENTHS = re.compile(
+    r"([一二两三四五六七八九])成(?:([一二三四五六七八九])(?![零一二三四五六七八九十]))?(?![功为本员立长分了绩果套])"
+)
+_CHINESE_POINT = re.compile(r"零点([零一二三四五六七八九]+)")
 _CHINESE_RANGE = re.compile(rf"(第?)({_NUMERAL})(\s*步?\s*[到至~-]\s*第?)({_NUMERAL})(\s*步)")
 _NEXT_STEP = re.compile(r"\s*(?:,\s*and|,|、|和|与|跟|到|and|&|vs\.?|/)\s*(\d+)(?![\d.%])(?!\s*(?:steps?|张|个|次|秒))")
 _WORDS = """one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen
 eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred"""
 _VALUES = [*range(1, 21), *range(30, 101, 10)]
-_ENGLISH = dict(zip(_WORDS.split(), _VALUES, strict=True))
+_ENGLISH = dict(zip(_WORDS.split(), _VALUES, strict=True)) | {"dozen": 12, "couple of": 2}
 NUMBER_WORDS = _ENGLISH
 """English number words, lower case."""
 _ENGLISH_WORD = "|".join(sorted(_ENGLISH, key=len, reverse=True))
 _ENGLISH_COUNT = re.compile(
-    rf"(?i)\b(last|first|recent|final|past|next|latest|initial|previous)\s+({_ENGLISH_WORD})\s+"
+    rf"(?i)\b(last|first|recent|final|past|next|latest|initial|previous|opening|closing|trailing|ending"
+    rf"|starting)\s+({_ENGLISH_WORD})\s+"
     r"((?:training |logged )?(?:steps?|iterations?|updates?))\b"
 )
 _ENGLISH_FEW = re.compile(rf"(?i)\b(last|past|latest)\s+({_ENGLISH_WORD})\b(?=\s*(?:[,.?!]|$))")
@@ -42,7 +50,8 @@ _ORDINALS = {
     "sixth": 6, "6th": 6, "seventh": 7, "7th": 7, "eighth": 8, "8th": 8, "ninth": 9, "9th": 9, "tenth": 10, "10th": 10,
 }  # fmt: skip
 _ENGLISH_ORDINAL = re.compile(
-    r"(?i)\b(second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|2nd|3rd|[4-9]th|10th|\d{2,}(?:th|st|nd|rd))\s+"
+    r"(?i)\b(second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|2nd|3rd|[4-9]th|10th|\d{2,}(?:th|st|nd"
+    r"|rd))\s+"
     r"(step|iteration)\b(?!\s*(?:from|to))"
 )
 #: "than at the start": the start is what the end is compared with.
@@ -57,7 +66,8 @@ _AGAINST_FIRST = re.compile(
 _FROM_ON = re.compile(
     r"(?i)(?:第\s*)?(\d{1,7})\s*(?:步|steps?)\s*(?:以后|之后|以来|往后|后面)(?!.{0,4}(?:会|能))"
     r"|\b(?:after|since|from) step (\d{1,7})\b(?: on(?:wards?)?)?"
-    r"(?!\s*(?:to|until|through|-|~|到))(?=.{0,40}(?:trend|move|change|stable|flat|mean|average|max|min|rise|fall|drop))"
+    r"(?!\s*(?:to|until|through|-|~|到))(?=.{0,40}(?:trend|move|change|stable|flat|mean|average|max|min|rise|fall"
+    r"|drop))"
 )
 #: "before step 40", of a mean or an extreme: from the start to the step before.
 _UP_TO = re.compile(
@@ -94,6 +104,9 @@ def step_marks(text: str, rules: dict[str, Any], run: Run | None) -> tuple[StepS
         if match := pattern.search(text):
             first, last = sorted((int(match[1]), int(match[2])))
             return StepSlot("range", (first, last)), ((match.start(1), first), (match.start(2), last))
+    if (ends := span(text, run)) is not None:
+        first, last = sorted(step for _, step in ends)
+        return StepSlot("range", (first, last)), ends
     if (match := rules["from_end"].search(text)) and run:
         back = _back(match)
         if 0 < back <= len(run.distinct_steps):
@@ -108,15 +121,17 @@ def step_marks(text: str, rules: dict[str, Any], run: Run | None) -> tuple[StepS
         count = int(next(group for group in match.groups() if group))
         picked = (_training_steps(run) if run else ())[:count]
         return (StepSlot("range", (picked[0], picked[-1])) if picked else StepSlot("none")), ()
-    found = _single_steps(text, rules["single"]) or _bare(text, run)
-    if not found and run is not None and (found := _epochs(text, run)):
-        pass
+    found = _united(listed(text, run), _single_steps(text, rules["single"])) or _bare(text, run)
+    if not found and run is not None:
+        found = _epochs(text, run) or loose(text, run)
     return _singles(text, rules, run, found)
 
 
 def _singles(text: str, rules: dict[str, Any], run: Run | None, found: list[Mark]) -> tuple[StepSlot, tuple[Mark, ...]]:
     numbers = tuple(dict.fromkeys(number for _, number in found))
     last, first = rules["last"].search(text), rules["first"].search(text)
+    if both_ends(text):
+        first = last = re.search("", text)
     against = first and _AGAINST_FIRST.search(text)
     if not numbers and run and first and (last or against):
         trained = _training_steps(run)
@@ -134,6 +149,12 @@ def _singles(text: str, rules: dict[str, Any], run: Run | None, found: list[Mark
         if rules[kind].search(text):
             return StepSlot(cast("Any", kind)), ()
     return StepSlot("none"), ()
+
+
+def _united(one: list[Mark], other: list[Mark]) -> list[Mark]:
+    """The marks of both, each step once, in the order in which they stand."""
+    known = {step for _, step in one}
+    return sorted([*one, *(mark for mark in other if mark[1] not in known)])
 
 
 def _back(match: re.Match[str]) -> int:
@@ -173,7 +194,8 @@ _BARE = (
         r"|对)\s*(\d{1,7})(?![\d.%])(?!\s*[a-z])"
     ),
     re.compile(
-        r"(?i)(?:\b(?:at|by|batch|row|update)\s+|(?<![\w/])@\s*)(\d{1,7})(?![\d.%@/])(?!\s*(?:[a-z]+/|gb|gib|%|percent|points?|tokens?"
+        r"(?i)(?:\b(?:at|by|batch|row|update)\s+|(?<![\w/])@\s*)(\d{1,7})(?![\d.%@/])(?!\s*(?:[a-z]+/|gb|gib|%"
+        r"|percent|points?|tokens?"
         r"|seconds?|minutes?))"
         r"(?:.{0,16}?(?:versus|vs\.?|against|compared (?:to|with)|\band\b|to)\s*(?:at\s+)?(\d{1,7})(?![\d.%@/]))?"
     ),
@@ -221,10 +243,16 @@ def western_numbers(text: str) -> str:
         lambda match: f"{match[1]}{chinese_number(match[2])}{match[3]}{chinese_number(match[4])}{match[5]}", text
     )
 
-    text = _CHINESE_AFTER.sub(lambda match: f"{chinese_number(match[1])}{match[2]}", text)
+    text = _CHINESE_AFTER.sub(lambda match: f"{chinese_number(match[1] or match[3])}{match[2] or match[4]}", text)
+    text = _CHINESE_SHARE.sub(lambda match: f"{chinese_number(match[1])}%", text)
+    text = _CHINESE_TENTHS.sub(lambda match: f"{_DIGITS[match[1]]}{_DIGITS[match[2] or '零']}%", text)
+    text = _CHINESE_POINT.sub(lambda match: "0." + "".join(str(_DIGITS[char]) for char in match[1]), text)
+    text = _CHINESE_SECONDS.sub(lambda match: str(chinese_number(match[1])), text)
 
     def convert(match: re.Match[str]) -> str:
-        if match[1] in {"最后", "最近", "最初", "前"} and match[2] == "一":  # "the last step", not "the last 1 steps"
+        if match[1] in {"头", "开头"} and match[2] == "一":
+            return f"第1{match[3]}"
+        if match[1] not in {"倒数第", "第"} and match[2] == "一":  # "the last step", not "the last 1 steps"
             return match.group()
         return f"{match[1]}{chinese_number(match[2])}{match[3]}"
 
@@ -247,54 +275,3 @@ def chinese_number(text: str) -> int:
             total += (digit or 1) * {"十": 10, "百": 100}[char]
             digit = 0
     return total + digit
-
-
-_NUMBER = r"(?:过|了|到)?\s*(-?\d[\d.]*(?:e-?\d+)?)\s*(%|％|个百分点)?"
-_ABOVE = (
-    r"超过|高于|大于|多于|突破|超出|升到|涨到|升至|涨至|增到|达到|升破|above|over|exceed(?:s|ed|ing)?|"
-    r"greater than|more than|higher than|larger than|longer than|bigger than|beyond|at least|"
-    r"pass(?:es|ed)?|cross(?:es|ed)?|"
-    r"reach(?:es|ed)?|hits?|hitting|rises? to|rose to|surpass(?:es|ed)?|"
-    r"(?<![-=])>=?"
-)
-_BELOW = (
-    r"低于|小于|少于|不到|跌破|跌到|降到|掉到|降至|跌至|below|under|less than|lower than|smaller than|shorter than|"
-    r"drops? to|dropp?ed to|f[ae]lls? to|fell to|<=?"
-)
-_LIMIT = re.compile(
-    rf"(?i)(?:({_ABOVE}){_NUMBER}|({_BELOW}){_NUMBER}|到{_NUMBER}\s*(以上|以下|之上|之下)?)(?![\d.]*\s*(?:步|steps?\b))"
-)
-_UNIT = re.compile(r"(?i)\s*(?:(minutes?|mins?|分钟?)|(hours?|hrs?|小时))")
-_LIMIT_AFTER = re.compile(rf"(?i){_NUMBER}\s*(以上|之上|以下|之下|\+(?=\s|$|的))")
-_NOT_A_STEP = re.compile(r"(?i)(?:steps?|第|步|iteration|epoch)\s*$")
-
-
-def threshold_in(text: str) -> tuple[str, float] | None:
-    """A limit that a question names: ``("above", 0.05)`` for "超过 0.05", percentages as fractions."""
-    for match in _LIMIT.finditer(text):
-        if match[1]:
-            side, number, percent = "above", match[2], match[3]
-        elif match[4]:
-            side, number, percent = "below", match[5], match[6]
-        else:
-            side, number, percent = ("below" if match[9] in {"以下", "之下"} else "above"), match[7], match[8]
-            if match[9] is None and not re.search(r"会|能|什么时候|何时|多久", text):
-                continue  # "到 9" of a range, rather than a limit to reach
-        if match[1] and text[match.end() : match.end() + 3].strip().startswith(("以下", "之下")):
-            side = "below"
-        return side, _fraction(number, percent) * _seconds(text[match.end() :])
-    for match in _LIMIT_AFTER.finditer(text):
-        if not _NOT_A_STEP.search(text[: match.start(1)]):
-            return ("below" if match[3] in {"以下", "之下"} else "above"), _fraction(match[1], match[2])
-    return None
-
-
-def _seconds(rest: str) -> float:
-    """What a limit's unit is of a second: times are logged in seconds."""
-    unit = _UNIT.match(rest)
-    return 1.0 if unit is None else 60.0 if unit[1] else 3600.0
-
-
-def _fraction(number: str, percent: str | None) -> float:
-    value = float(number.rstrip("."))
-    return value / 100 if percent else value

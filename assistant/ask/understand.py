@@ -11,12 +11,14 @@ from assistant.ask.described import described, may_describe
 from assistant.ask.follow import after, continued_language, followed
 from assistant.ask.intents import decided, further_operations, operation
 from assistant.ask.learnt import Table, shipped
+from assistant.ask.limits import threshold_in
 from assistant.ask.metrics_named import metrics_named, statistics
 from assistant.ask.patterns import patterns
 from assistant.ask.query import Depth, Query, State
 from assistant.ask.readings import alternatives
 from assistant.ask.runs_named import runs_named
-from assistant.ask.steps import EPOCH_KEYS, SLOWEST_STEP, Mark, step_marks, threshold_in
+from assistant.ask.steplists import Mark
+from assistant.ask.steps import EPOCH_KEYS, SLOWEST_STEP, step_marks
 from assistant.ask.wording import language_of, normalised, without_language
 from assistant.knowledge import Mentioned, Resolver
 from assistant.model import Run, StepSlot
@@ -33,6 +35,11 @@ _STEP_WORDS = re.compile(
     r"|第|步|最后|最新|最近|一|和|到|与|呢|吗"
 )
 _NOT_FINITE = re.compile(r"(?i)(?<![a-z_/])(?:nans?|infs?|infinity|infinite)(?![a-z_/])|非数|无穷|非有限")
+_WHERE_LIMIT = re.compile(
+    r"(?i)\b(?:first|last|latest|final|earliest) (?:step|time|iteration|one|point|eval\w*|val\w*)s? (?:with|where"
+    r"|that|when|at which|in which|above|below|over|under|having)\b"
+    r"|(?:的|是)\s*(?:第1步|首步|最后一?步|最后一次)\s*(?:是|在)?(?:哪|第几)?\S{0,3}\s*[?。]*$|最后一?(?:步|次)\s*(?:超|高|低|大|小|跌|不|非|还|过|有)"
+)
 _AN_EPOCH = re.compile(r"(?i)epochs?\s*[#:]?\s*\d|第\s*\d+\s*个?\s*(?:epoch|轮次)")
 
 
@@ -125,8 +132,10 @@ def evidence(
             mentions = tuple(m for m in mentions if m.key not in EPOCH_KEYS)
         mentions = statistics(mentions, text, run, resolver, pointed=steps.kind in {"single", "last", "first"})
         steps, marks = _own_ends(steps, marks, mentions, run)
-    all_steps = tuple(dict.fromkeys(step for _, step in marks))
     threshold = threshold_in(keyless)
+    if threshold is not None and _WHERE_LIMIT.search(text):
+        steps, marks = StepSlot(), ()  # "the first step where": a step to look for, none that is named
+    all_steps = tuple(dict.fromkeys(step for _, step in marks))
     # metric names say things themselves: "accuracy", "batch size"
     seen = {"validation": text}
     seen |= dict.fromkeys(("derive", "advice", "forecast", "trend", "health", "bottleneck"), keyless)
@@ -193,9 +202,12 @@ def parts(question: str) -> list[str]:
 _ASKS = re.compile(
     r"(?i)\s*(?:(?:hi|hello|hey|ok|so|and|please|pls|now|also|but|then)[,.!]?\s+)*"
     r"(?:(?:can|could|would|will) (?:you|u)\s+(?:please )?)?"
-    r"(?:explain|analy[sz]e|interpret|summari[sz]e|describe|compare|tell|show|give|help|check|look|read|walk|break|plot|find|"
-    r"list|forecast|predict|evaluate|review|define|what|what's|why|how|which|when|where|who|is|are|was|were|did|do|does|has|have|"
-    r"had|should|can|could|would|will|any|anything|anyone|i\b|we\b|my\b|our\b|this|the|entropy|kl|reward|loss|trend|deep)\b"
+    r"(?:explain|analy[sz]e|interpret|summari[sz]e|describe|compare|tell|show|give|help|check|look|read|walk|break"
+    r"|plot|find|"
+    r"list|forecast|predict|evaluate|review|define|what|what's|why|how|which|when|where|who|is|are|was|were|did|do"
+    r"|does|has|have|"
+    r"had|should|can|could|would|will|any|anything|anyone|i\b|we\b|my\b|our\b|this|the|entropy|kl|reward|loss"
+    r"|trend|deep)\b"
 )
 
 

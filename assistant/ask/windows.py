@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from assistant.ask.scope import shares_in
 from assistant.ask.steps import chinese_number
 from assistant.model import Run
 
@@ -17,6 +18,12 @@ _OF_STEPS = re.compile(r"(?i)step|步|iteration|第")
 _COUNT = r"(\d{1,5}|[一二两三四五六七八九十]{1,3}|two|three|four|five|six|seven|eight|nine|ten|twenty)"
 _FIRST_N = re.compile(rf"(?i)(?:前|头|最初|开头|最早|first|initial|earliest)\s*(?:的)?\s*{_COUNT}")
 _LAST_N = re.compile(rf"(?i)(?:后|末|最后|最近|last|final|latest)\s*(?:的)?\s*{_COUNT}")
+#: What lies before a step against what lies from it on: "before vs after step 40", "前 40 步跟 40 步以后比".
+_AROUND = re.compile(
+    r"(?i)\bbefore\b.{0,24}\bafter\s+(?:the\s+)?(?:step\s*)?(\d{1,7})|\bafter\b.{0,24}\bbefore\s+(?:the\s+)?(?:step\s*)?(\d{1,7})"
+    r"|(?:前\s*\d+\s*步?|之?前|以前).{0,8}(?:跟|和|与|比|vs)\s*(?:第\s*)?(\d{1,7})\s*步\s*(?:往后|以后|之后|后)"
+    r"|(\d{1,7})\s*步?\s*(?:的)?前后.{0,12}(?:比|差|哪|变)"
+)
 _HALVES = re.compile(
     r"(?i)(?:前|后)半(?:程|段|部分|截)?.{0,16}(?:前|后)半|first half.{0,30}(?:second|last|latter) half|(?:second"
     r"|latter) half.{0,30}first half"
@@ -52,12 +59,17 @@ def windows_in(
     if len(ranges) == 2:
         return _ordered((ranges[0][0], ranges[0][1]), (ranges[1][0], ranges[1][1]), run)
     first, last = _FIRST_N.search(text), _LAST_N.search(text)
+    if (shares := shares_in(text, list(training or run.distinct_steps))) is not None and not _HALVES.search(text):
+        return shares
     steps = list(validations if _VALIDATIONS.search(text) and len(validations) > 1 else training or run.distinct_steps)
     if first is not None and last is not None:
         n, m = _number(first[1]), _number(last[1])
         if n and m and n + m <= len(steps):
             return _ordered((steps[0], steps[n - 1]), (steps[-m], steps[-1]), run)
         return None
+    if (match := _AROUND.search(text)) and (at := int(next(group for group in match.groups() if group))) in steps[1:]:
+        place = steps.index(at)
+        return (steps[0], steps[place - 1]), (at, steps[-1])
     if _HALVES.search(text) and len(steps) > 3:
         middle = len(steps) // 2
         return (steps[0], steps[middle - 1]), (steps[middle], steps[-1])

@@ -14,6 +14,9 @@ _INJECTED = re.compile(
     r"|my\s+)?(?:previous|prior|above|"
     r"earlier|system)?\s*(?:instructions?|prompts?|messages?|rules?|guidelines?)[,.;:\s]*(?:and\s+)?"
     r"|(?:忽略|无视|忘(?:记|掉))(?:掉)?(?:之前|以上|上面|前面|所有|一切)*的?(?:所有|一切)?(?:指令|提示词?|设定|要求|规则)[,。.;:\s]*"
+    r"|(?:另外|并且|然后|还有|and|also)?[,，\s]*(?:从现在(?:开始|起)|from now on)[,，]?\s*"
+    r"(?:你|请|you|please|only|always|never"
+    r"|speak|talk|act)[^。.!?？;；\n]*"
     r"|^\s*(?:system|系统提示|系统指令)\s*:[^.。!?\n]*[.。!?\n]\s*"
 )
 #: What is to be said, ordered right after instructions were set aside: no question either.
@@ -28,6 +31,11 @@ _TO_ENGLISH = re.compile(
 _TO_CHINESE = re.compile(
     r"(?i)\b(?:in|into|to)\s+chinese\b|\bchinese\s+(?:please|pls|version)|^\s*chinese\s*[.!?]*\s*$"
     r"|(?:用|以|换成?|改成?|说)\s*(?:中文|汉语|chinese)|(?:中文|汉语)(?:回答|回复|说|版)|(?:^|[\s,，])中文\s*[.!?。]?\s*$"
+)
+#: "Now the score", "OK, now for step 12": what is asked next, rather than the latest value.
+_NOW = re.compile(
+    r"(?i)^\s*(?:(?:ok(?:ay)?|and|so|well|alright|right)\b[\s,]*)*now\b[\s,]+"
+    r"(?=(?:the|for|at|on|in|with|and|do|show|give|tell|what|how|same|step|let)\b)"
 )
 #: Chinese words that name what a metric measures: they stand in English sentences too ("show 熵 at step 5").
 _CHINESE_NAMES = re.compile(
@@ -47,6 +55,7 @@ def normalised(question: str) -> str:
     text = question.translate(_FULL_WIDTH).strip()
     text = _CHINESE.sub(lambda match: fold(match.group()), text)
     rest = _ORDERED.sub(" ", _INJECTED.sub(" ", text)).strip() if _INJECTED.search(text) else text
+    rest = _NOW.sub("", rest)
     return western_numbers(rest)
 
 

@@ -23,6 +23,10 @@ _STEP = re.compile(r"\b[Ss]teps? (?=\{)|^[Ss]tep$")
 Value = Fact | str | int | float | Sequence[int]
 
 
+_PER_GPU = re.compile(r"^perf/throughput$|tps_gpu$|per_gpu(?:_s)?$")
+"""Rates of one GPU, whose unit says so."""
+
+
 @dataclass(frozen=True, slots=True)
 class Rendered:
     """Finished Markdown and the characters of it that state facts."""
@@ -86,10 +90,11 @@ class Document:
     def _fact(self, fact: Fact, part: str | None, style: str | None) -> str:
         kind = style or self._kind(fact)
         language = self.language
+        per_gpu = "/GPU" if style is None and kind == "rate" and _PER_GPU.search(fact.metric or "") else ""
         number: Number | None
         if part in {"delta", "slope"}:
             number = fact.delta if part == "delta" else fact.slope_per_step
-            return mark(fact.id, signed(number or 0, kind, language=language))
+            return mark(fact.id, signed(number or 0, kind, language=language) + per_gpu)
         if part in {"low", "high"} and fact.kind == "trend":  # of the slope
             return mark(fact.id, signed(getattr(fact, part) or 0, kind, language=language))
         if part in {"growth", "growth_low", "growth_high"}:
@@ -123,7 +128,7 @@ class Document:
             return str(number)
         if kind == "points":
             return mark(fact.id, signed(number, "fraction", language=language).lstrip("+±"))
-        return mark(fact.id, format_number(number, kind, language=language))
+        return mark(fact.id, format_number(number, kind, language=language) + per_gpu)
 
     def _relative(self, fact: Fact) -> str:
         if fact.ratio is None or fact.from_value is None or fact.from_value == 0:

@@ -9,9 +9,6 @@ import math
 
 from assistant.model import Number
 
-#: Styles whose text is a percentage.
-PERCENT = {"fraction", "percent"}
-
 
 def format_number(value: Number, kind: str = "number", *, language: str = "en") -> str:
     """One value with its unit.

@@ -13,8 +13,6 @@ from evals.questions import logs
 SLACK = 1.0
 DEADLINE = 4.0
 QUESTIONS = {"en": "Is the run healthy?", "zh": "这次训练正常吗？"}
-#: Scripts that are no fault: they need give no reason.
-SOUND = frozenset({"echo", "agent"})
 
 
 @dataclass(frozen=True, slots=True)

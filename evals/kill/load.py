@@ -31,7 +31,6 @@ class Book:
         acknowledged: tag → id of the answer's message.
         answers: id of an answer's message → its text, where the whole answer came.
         runs: tag of a log → session and id of the run.
-        retried: answers that were interrupted too often, and asked for again.
         statuses: how often each HTTP status was seen (0: the connection broke).
         surprises: replies that no client should ever see.
     """
@@ -42,7 +41,6 @@ class Book:
     runs: dict[str, tuple[str, str]] = field(default_factory=dict)
     sent_runs: dict[str, str] = field(default_factory=dict)
     statuses: dict[int, int] = field(default_factory=dict)
-    retried: int = 0
     surprises: list[str] = field(default_factory=list)
     lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -75,7 +73,6 @@ class Client(threading.Thread):
         self.stopping = stop
         self.log = log
         self.chance = random.Random(f"{name} {seed}")
-        self.last_answer = 0.0
 
     def run(self) -> None:
         """Until told to stop; what was begun is brought to its end, unless it is one of those given up on."""
@@ -176,10 +173,8 @@ class Client(threading.Thread):
             before = self.book.acknowledged.setdefault(tag, message)
             if before != message:
                 self.book.surprises.append(f"{tag} was acknowledged as {before} and as {message}")
-            if answer is not None:
-                self.last_answer = time.monotonic()
-                if self.book.answers.setdefault(message, answer) != answer:
-                    self.book.surprises.append(f"{message} was answered in two ways")
+            if answer is not None and self.book.answers.setdefault(message, answer) != answer:
+                self.book.surprises.append(f"{message} was answered in two ways")
 
     def _refused(self, tag: str, status: int, data: bytes, session: str) -> bool:
         """Follows a reply that asks for patience, asks again for an interrupted answer; any other is a surprise."""
@@ -187,8 +182,6 @@ class Client(threading.Thread):
             return False
         told = json.loads(data) if data.startswith(b"{") else {}
         if told.get("code") == "interrupted":
-            with self.book.lock:
-                self.book.retried += 1
             path = f"/sessions/{session}/messages/{told['message_id']}/retry"
             connection, reply = self._request(path, f"{tag} again", {}, "application/json")
             with contextlib.closing(connection):

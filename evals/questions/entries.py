@@ -1,4 +1,4 @@
-"""The questions (``*_open``, ``*_held``, ``*_fresh``): their fields, checked on loading, and how a number is said.
+"""The questions (``*_open``, ``*_held``, ``*_fresh``, ``*_second``): fields, checked on loading; how a number is said.
 
 An entry is about the log or logs ``run`` names (ids of ``runs.yaml``; null: no log is given) and asks ``q``, or a
 conversation ``turns`` of which the last is judged. ``lang`` is the language of the expected answer. Where two readings
@@ -54,6 +54,8 @@ FACTS: Final = (
     frozenset({"text"}),
     frozenset({"says"}),
 )
+SETS: Final = ("open", "held", "fresh", "second")
+"""Ends of the files' names: what a set of questions is called."""
 NUMBER: Final = re.compile(
     r"(?<![A-Za-z0-9_.])(?P<digits>(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?)(?:[eE](?P<exponent>[-−+]?\d+))?"
     r"(?:\s*[×x]\s*10(?P<power>[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+))?\s*(?P<unit>%|个百分点|percentage points|points|万|亿"
@@ -87,8 +89,9 @@ FLAGS: Final = re.compile(r"(?:\(\?[ims]+\))?")
 
 
 def files(half: str | None = None) -> list[Path]:
-    """The files of questions, of one half (``open``, ``held`` or the later written ``fresh``) or all."""
-    found = [path for path in sorted(FOLDER.glob("*.yaml")) if path.stem.endswith(("_open", "_held", "_fresh"))]
+    """The files of questions, of one half (``open``, ``held``, or the later ``fresh`` and ``second``) or all."""
+    ends = tuple(f"_{name}" for name in SETS)
+    found = [path for path in sorted(FOLDER.glob("*.yaml")) if path.stem.endswith(ends)]
     return [path for path in found if half is None or path.stem.endswith(f"_{half}")]
 
 

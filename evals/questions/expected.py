@@ -8,13 +8,14 @@ answered ones, whatever stands besides.
 from __future__ import annotations
 
 import re
+import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 from evals.questions import entries
 
-HALVES: Final = ("open", "held", "fresh")
+HALVES: Final = entries.SETS
 HAN: Final = re.compile(r"[\u3400-\u9fff]")
 WORD: Final = re.compile(r"(?<![\w/@.])[A-Za-z]{2,}(?![\w/@])")
 CHINESE_TOO: Final = frozenset({"step", "gpu", "nan"})
@@ -64,20 +65,26 @@ class Question:
 
 
 def questions(half: str) -> list[Question]:
-    """The entries of one half, ``open``, ``held`` or ``fresh``, over all files.
+    """The entries of one half, ``open``, ``held``, ``fresh`` or ``second``, over all files.
 
     Raises:
         ValueError: for a half, an entry or an id that is not right, naming the file.
     """
     if half not in HALVES:
-        raise ValueError(f"half is open or held or fresh, not {half}")
+        raise ValueError(f"half is {' or '.join(HALVES)}, not {half}")
     found: dict[str, Question] = {}
     for path in entries.files(half):
         for entry in entries.load(path):
             if entry["id"] in found:
                 raise ValueError(f"{path.name}: {entry['id']}: the id is taken")
-            found[entry["id"]] = expected(entry, path.name, held=half == "held")
+            held = half == "held" or (half == "second" and part(entry["id"]) == "b")
+            found[entry["id"]] = expected(entry, path.name, held=held)
     return list(found.values())
+
+
+def part(id: str) -> str:
+    """The part, ``a`` or ``b``, of the second fresh set that an entry is in; part b may not be looked at."""
+    return "ab"[zlib.crc32(id.encode()) % 2]
 
 
 def expected(entry: entries.Entry, file: str = "", *, held: bool = False) -> Question:

@@ -3,10 +3,10 @@
 python -m evals.questions.fit_intents             what it adds to the patterns, on folds that it has not seen
 python -m evals.questions.fit_intents --write     and the table, fitted on all questions
 
-A multinomial logistic regression with a quadratic penalty (A. Y. Ng, Feature selection, L1 vs. L2 regularization, ICML
-2004), by gradient descent with Nesterov's momentum from zero, so that the same questions give the same table. It
-learns from the open and the fresh questions of one turn and from ``intent_wordings.yaml``, whose placeholders are
-filled twice with metrics of a log. No held question is read.
+A multinomial logistic regression with a quadratic penalty (A. Y. Ng, Feature selection, L1 vs. L2 regularization,
+ICML 2004), by gradient descent with Nesterov's momentum from zero, so that the same questions give the same table. It
+learns from the open and the fresh questions of one turn (of the second fresh set from part a) and from
+``intent_wordings.yaml``, whose placeholders are filled twice with metrics of a log. No held question is read.
 """
 
 from __future__ import annotations
@@ -53,6 +53,8 @@ KEYS: Final = (
     "actor/entropy", "actor/pg_clipfrac", "critic/rewards/mean", "perf/mfu/actor", "response_length/clip_ratio",
     "actor/ppo_kl", "ppo_kl", "grad_norm", "mean_ratio", "timing_s/update_actor", "zero_std_frac",
 )  # fmt: skip
+SEEN: Final = ("open", "fresh", "second")
+"""The sets whose questions may be learnt from, as far as they are not held."""
 FILLINGS: Final = 2
 FOLDS: Final = 5
 LEAST_SEEN: Final = 2
@@ -69,7 +71,7 @@ class Item:
 
     Attributes:
         group: whose fillings and repetitions stand in one fold.
-        origin: ``open``, ``fresh`` or ``wordings``.
+        origin: ``open``, ``fresh``, ``second`` or ``wordings``.
         accepted: its intents, the first the main one.
         query: its slots.
         text: normalised.
@@ -131,9 +133,9 @@ def _filled(wording: str, rng: random.Random) -> str:
 def items() -> list[Item]:
     """Every question and wording to learn from, in a fixed order."""
     found: list[Item | None] = []
-    for half in ("open", "fresh"):
+    for half in SEEN:
         for question in questions(half):
-            if len(question.turns) == 1:
+            if len(question.turns) == 1 and not question.held:
                 runs = _runs(question.runs) if question.runs else ()
                 found.append(_item(question.id, half, question.intents, question.turns[0], runs))
     one, two = _runs(("verl_longer",)), _runs(("verl_longer", "csv_wandb"))
@@ -239,7 +241,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         write(fit(found))
         return 0
     print(report(folds(found), f"{FOLDS} folds by question"))
-    for origin in ("open", "fresh", "wordings"):
+    for origin in (*SEEN, "wordings"):
         result: dict[tuple[str, str], list[bool]] = {}
         judge(
             [item for item in found if item.origin == origin],

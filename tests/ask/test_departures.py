@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -43,6 +44,25 @@ def test_departure_spike_that_comes_back_is_none() -> None:
     assert departure(context(series_run("kl_penalty", values)), "kl_penalty") is None
 
 
+def test_departure_out_of_growth_from_nothing_is_none() -> None:
+    """A KL to the reference at the start of a run: ten times all before it, time and again."""
+    values = [0.0, 1e-5, 5e-5, 2e-4, 6e-4, 1e-3, 0.0025, 0.04, 0.006, 0.04, 0.06, 0.0025, 0.01, 0.02, 0.02]
+    assert departure(context(series_run("kl_penalty", values)), "kl_penalty") is None
+
+
+def test_departure_that_seldom_comes_back_says_how_seldom() -> None:
+    values = [0.01, 0.012, 0.011, 0.013, 0.012, *[3.0 + 0.01 * i for i in range(10)], 0.011, *[3.1] * 9]
+    found = departure(context(series_run("kl_penalty", values)), "kl_penalty")
+    assert found is not None
+    assert found.rule == "departure_mostly"
+    assert dict(found.facts)["beyond"].value == pytest.approx(19 / 20)
+
+
+def test_departure_whose_last_values_are_back_is_none() -> None:
+    values = [0.01, 0.012, 0.011, 0.013, 0.012, *[3.0 + 0.01 * i for i in range(30)], 0.011]
+    assert departure(context(series_run("kl_penalty", values)), "kl_penalty") is None
+
+
 def test_departure_times_and_schedules_are_left_out() -> None:
     values = [1.0] * 6 + [50.0] * 6
     for metric in ("timing_s/gen", "actor/lr", "perf/throughput", "critic/advantages/max"):
@@ -61,6 +81,8 @@ def test_departure_any_values_is_a_leap_by_its_definition_or_none(values: list[f
     assert len(before) >= LEAST_BEFORE
     assert sizes[found.at.step] > TIMES * max(before)
     rest = sorted(sizes[step] for step in steps if step >= found.at.step)
+    assert sum(size <= max(before) for size in rest) <= 0.1 * len(rest)
+    assert (found.rule == "departure") == (rest[0] > max(before))
     assert rest[len(rest) // 2] >= LASTING * max(before) or len(rest) % 2 == 0
 
 

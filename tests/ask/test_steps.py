@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from assistant.ask.steps import threshold_in, western_numbers
+from assistant.ask.limits import threshold_in
+from assistant.ask.steps import western_numbers
 from assistant.ask.understand import understand
 from assistant.knowledge import Resolver, library
 from tests.analysis.support import long_run

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -10,7 +11,7 @@ from assistant.analysis import Ledger
 from assistant.analysis.identities import derive
 from assistant.analysis.thresholds import RANK
 from assistant.knowledge import Resolver
-from assistant.model import Fact, InputError, Run
+from assistant.model import Fact, Finding, InputError, Run
 from assistant.model.run import Number, json_number
 from assistant.service.checking import check_runs
 
@@ -38,10 +39,11 @@ def overview(run: Run, resolver: Resolver, language: str) -> dict[str, Any]:
         language: ``zh`` or ``en``.
 
     Returns:
-        ``run`` (as in an answer), ``facts``, ``warnings``, ``findings`` (as in ``check``), ``metrics``.
+        ``run`` (as in an answer), ``facts``, ``warnings``, ``verdict`` and ``findings`` (as in ``check``; each with a
+        ``title`` of a few words, ``None`` where no failure mode has described it), ``metrics``.
     """
     report = check_runs([run], resolver, language=language)
-    findings = [finding.to_json() for finding in report.findings]
+    findings = [{**finding.to_json(), "title": _title(finding, resolver, language)} for finding in report.findings]
     severity: dict[str, str] = {}
     for finding in report.findings:
         if finding.severity == "ok":
@@ -95,6 +97,12 @@ def series(run: Run, wanted: Sequence[str]) -> dict[str, Any]:
             for key, values in held.items()
         },
     }
+
+
+def _title(finding: Finding, resolver: Resolver, language: str) -> str | None:
+    """What the failure mode is called that a finding is consistent with; what stands in brackets is left out."""
+    card = resolver.library.get(finding.card) if finding.card else None
+    return None if card is None else re.sub(r"\s*[(（][^()（）]*[)）]\s*$", "", card.title(language))
 
 
 def _recognised(run: Run, language: str) -> list[dict[str, Any]]:

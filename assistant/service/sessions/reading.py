@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from assistant.model import InputError
+from assistant.model import BinaryInput, EmptyInput, InputError
 from assistant.parsing import decode
 from assistant.service.facade import Doubtful, Material, Source, service
 from assistant.service.sessions.packing import note_from_json, note_to_json, pack_run
@@ -70,6 +70,20 @@ def read_sources(sources: Sequence[Source], *, keep_text: bool) -> Read:
         found.append(_packed(source, name, material, keep_text=keep_text))
         question = question or material.question
     return Read(tuple(found), storable(question), tuple(skipped))
+
+
+def nothing_read(skipped: Sequence[tuple[str, str, str, str]]) -> InputError | None:
+    """The error of texts that hold no run where the same is wrong with all of them: empty, or no text.
+
+    Args:
+        skipped: as in :class:`Read`.
+
+    Returns:
+        The first one's error; ``None`` where they differ, or are texts without a metric.
+    """
+    codes = {code for _, code, _, _ in skipped}
+    kind = next((one for one in (EmptyInput, BinaryInput) if codes == {one.code}), None)
+    return None if kind is None else kind(zh=skipped[0][2], en=skipped[0][3])
 
 
 def may_hold_log(text: str) -> bool:

@@ -25,14 +25,20 @@ export function headers(more = {}) {
 export async function failure(reply) {
   let body = {};
   try { body = await reply.json(); } catch { /* not ours: a proxy's page */ }
-  return errorOf(reply.status, body, reply.headers.get("retry-after"));
+  return errorOf(reply.status, { request_id: reply.headers.get("x-request-id"), ...body }, reply.headers.get("retry-after"));
 }
 
-/** The error of a status and a problem document, in the page's language where the document has it. */
+/** What a problem document says, in the page's language where it has it; a fault of the server with the id to report. */
+export function problemText(body, status = body.status ?? 0) {
+  if (body.code === "internal_error" && body.request_id) return t("error.internal", { id: body.request_id });
+  const detail = body[lang()] ?? body[`detail_${lang()}`] ?? body.detail ?? body.message;
+  if (typeof detail === "string" && detail) return detail;
+  return status ? t(body.request_id ? "error.statusId" : "error.status", { status: String(status), id: body.request_id ?? "" }) : "";
+}
+
+/** The error of a status and a problem document. */
 export function errorOf(status, body, retryAfter) {
-  const detail = body[lang()] ?? body[`detail_${lang()}`] ?? body.detail;
-  const text = typeof detail === "string" && detail ? detail : t("error.status", { status: String(status) });
-  return new ApiError(status, body.code ?? "", text, Number(retryAfter) || 0);
+  return new ApiError(status, body.code ?? "", problemText(body, status), Number(retryAfter) || 0);
 }
 
 async function send(path, options) {
@@ -128,7 +134,7 @@ export function upload(path, form, progress) {
       let body = {};
       try { body = JSON.parse(request.responseText); } catch { /* a proxy's page */ }
       if (request.status < 300) resolve(body);
-      else reject(errorOf(request.status, body, request.getResponseHeader("retry-after")));
+      else reject(errorOf(request.status, { request_id: request.getResponseHeader("x-request-id"), ...body }, request.getResponseHeader("retry-after")));
     });
     request.addEventListener("error", () => reject(new ApiError(0, "unreachable", t("error.unreachable"))));
     request.addEventListener("abort", () => reject(new DOMException("", "AbortError")));

@@ -34,6 +34,7 @@ async function start(item) {
   item.state = "sending";
   item.error = null;
   draw();
+  tell("chips");
   if (state.config.max_body_bytes && item.size > state.config.max_body_bytes) {
     fail(item, t("attach.tooLarge", { size: bytes(item.size), most: bytes(state.config.max_body_bytes) }));
     return;
@@ -41,6 +42,7 @@ async function start(item) {
   try {
     const session = await ensureSession();
     item.session = session.id;
+    state.sending.add(session.id);
     const form = new FormData();
     for (const file of item.files) form.append("files", file, file.path || file.webkitRelativePath || file.name);
     const sending = upload(`/sessions/${session.id}/runs`, form, (share) => {
@@ -60,7 +62,7 @@ async function start(item) {
     tell("attached", item);
   } catch (error) {
     if (error.name !== "AbortError") fail(item, error.message);
-  }
+  } finally { state.sending.delete(item.session); }
 }
 
 function fail(item, text) {
@@ -75,6 +77,7 @@ async function remove(item) {
   items = items.filter((one) => one !== item);
   item.abort?.();
   draw();
+  tell("chips");
   if (item.state !== "done" || state.session?.id !== item.session) return;
   try {
     for (const run of item.runs) await call("DELETE", `/sessions/${item.session}/runs/${run.id}`);

@@ -24,9 +24,10 @@ export const hue = (at) => style(`--hue-${at % 8}`);
  * @param holder the element it stands in; its width decides.
  * @param data `[steps, values…]`.
  * @param lines a line each: `{metric, label, color, dash, faint, scale}`.
- * @param options `{log, height, marks: [{step, severity, label}], onCursor(index)}`.
+ * @param options `{log, height, marks: [{step, severity, label}], onCursor(index)}`; for one of several strips on a common
+ *   axis of steps `strip: {peers, last}` too: all plots, and whether it is the lowest, which alone carries the axis' labels.
  */
-export function draw(Plot, holder, data, lines, { log, height, marks, onCursor }) {
+export function draw(Plot, holder, data, lines, { log, height, marks, onCursor, strip = null }) {
   const ink = style("--soft"), grid = style("--line");
   const used = [...new Set(lines.map((line) => line.scale))];
   const axis = { stroke: ink, grid: { stroke: grid, width: 1 }, ticks: { stroke: grid, width: 1, size: 4 }, font: "12px system-ui, sans-serif" };
@@ -35,19 +36,27 @@ export function draw(Plot, holder, data, lines, { log, height, marks, onCursor }
     height,
     padding: [12, used.length > 1 ? 4 : 12, 0, 0],
     legend: { show: false },
-    cursor: { drag: { x: true, y: false, setScale: true, dist: 6 }, points: { size: 6 } },
+    cursor: { drag: { x: true, y: false, setScale: true, dist: 6 }, points: { size: 6 }, ...(strip ? { sync: { key: STRIPS, scales: ["x", null] } } : {}) },
     scales: { x: { time: false }, ...Object.fromEntries(used.map((name) => [name, log ? { distr: 3, log: 10 } : {}])) },
-    axes: [{ ...axis, size: 32, values: (_, splits) => splits.map((value) => (Number.isInteger(value) ? String(value) : "")) },
+    axes: [{ ...axis, size: !strip || strip.last ? 32 : 6, values: (_, splits) => splits.map((value) => (Number.isInteger(value) && (!strip || strip.last) ? String(value) : "")) },
       ...used.slice(0, 2).map((name, at) => ({
-        ...axis, scale: name, side: at ? 1 : 3, size: (self, values) => Math.max(40, 14 + 7 * Math.max(0, ...(values ?? []).map((one) => (one ?? "").length))),
+        ...axis, scale: name, side: at ? 1 : 3, space: strip ? 24 : 30, size: (self, values) => strip ? STRIP_AXIS : Math.max(40, 14 + 7 * Math.max(0, ...(values ?? []).map((one) => (one ?? "").length))),
         grid: at ? { show: false } : axis.grid, stroke: used.length > 1 ? lines.find((line) => line.scale === name).color : ink,
         values: (_, splits) => splits.map((value) => (value === null ? "" : figure(value, 3))),
       }))],
     series: [{}, ...lines.map((line) => ({ scale: line.scale, stroke: line.faint ? `${line.color}47` : line.color, width: line.faint ? 1 : 1.75, dash: line.dash, points: { show: data[0].length < 40 && !line.faint, size: 5, fill: line.color } }))],
-    hooks: { draw: [(self) => drawMarks(self, marks)], setCursor: [(self) => onCursor(self.cursor.idx)] },
+    hooks: { setScale: strip ? [(self, name) => { if (name === "x") follow(self, strip.peers); }] : [], draw: [(self) => drawMarks(self, marks)], setCursor: [(self) => onCursor(self.cursor.idx)] },
   }, data, holder);
-  navigate(plot, holder, data[0]);
+  navigate(plot, data[0]);
   return plot;
+}
+
+const STRIPS = "strips", STRIP_AXIS = 68;
+
+/** The other strips show the steps that one was moved to. */
+function follow(plot, peers) {
+  const { min, max } = plot.scales.x;
+  for (const peer of peers) if (peer !== plot && (peer.scales.x.min !== min || peer.scales.x.max !== max)) peer.setScale("x", { min, max });
 }
 
 function drawMarks(plot, marks) {
@@ -98,7 +107,7 @@ export function whole(plot) {
   plot.setScale("x", { min: steps[0], max: steps.at(-1) });
 }
 
-function navigate(plot, holder, steps) {
+function navigate(plot, steps) {
   if (steps.length < 2) return;
   const over = plot.over;
   over.addEventListener("dblclick", () => whole(plot));
@@ -139,8 +148,12 @@ function navigate(plot, holder, steps) {
   const end = (event) => { if (fingers.delete(event.pointerId)) { if (fingers.size) begin(); else start = null; } };
   over.addEventListener("pointerup", end);
   over.addEventListener("pointercancel", end);
+}
+
+/** Keys of a chart: what they do to a plot (and, by following, to the strips beside it). */
+export function keysOf(holder, plot) {
   holder.onkeydown = (event) => {
     const act = { ArrowLeft: () => pan(plot, -0.15), ArrowRight: () => pan(plot, 0.15), "+": () => zoom(plot, 0.7), "=": () => zoom(plot, 0.7), "-": () => zoom(plot, 1.4), 0: () => whole(plot), Home: () => whole(plot) }[event.key];
-    if (act && !event.ctrlKey && !event.metaKey) { event.preventDefault(); act(); }
+    if (act && plot.data[0].length > 1 && !event.ctrlKey && !event.metaKey) { event.preventDefault(); act(); }
   };
 }

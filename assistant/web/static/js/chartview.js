@@ -1,12 +1,14 @@
 // The chart's view in the panel: which metrics and runs, log axis, smoothing, the values under the pointer.
 
-import { draw, hue, library, pan, whole, zoom } from "./chart.js";
+import { draw, hue, keysOf, library, pan, whole, zoom } from "./chart.js";
 import { h, iconButton } from "./dom.js";
 import { figure, t } from "./i18n.js";
 import { course, joined, scales, smooth } from "./lines.js";
 import { on, overview, series, state } from "./store.js";
 
 const MOST_METRICS = 8;
+/** Scales that one picture holds: a left and a right axis. With more, each metric has a strip of its own. */
+const MOST_SCALES = 2, STRIP_HEIGHT = 108;
 const DASHES = [undefined, [6, 4], [2, 3], [10, 4, 2, 4]];
 
 export class ChartView {
@@ -129,7 +131,8 @@ export class ChartView {
 
   redraw() {
     if (!this.Plot || !this.lines || !this.holder.isConnected) return;
-    this.plot?.destroy();
+    for (const plot of this.plots ?? []) plot.destroy();
+    this.plots = [];
     this.plot = null;
     this.holder.replaceChildren();
     const several = this.runs.length > 1 && this.metrics.length === 1;
@@ -152,8 +155,24 @@ export class ChartView {
     this.data = data;
     this.drawLegend();
     const height = Math.round(Math.max(220, Math.min(420, innerHeight * 0.42)));
-    this.plot = draw(this.Plot, this.holder, data, drawn, { log: this.log, height, marks, onCursor: (at) => this.values(at) });
+    const options = { log: this.log, marks, onCursor: (at) => this.values(at) };
+    const used = [...new Set(drawn.map((line) => line.scale))];
+    if (used.length <= MOST_SCALES) this.plots = [draw(this.Plot, this.holder, data, drawn, { ...options, height })];
+    else this.strips(data, drawn, used, options);
+    this.plot = this.plots[0];
+    keysOf(this.holder, this.plot);
     this.values(null);
+  }
+
+  /** A strip for each scale, one below the other over the same steps. */
+  strips(data, drawn, used, options) {
+    const peers = this.plots;
+    used.forEach((scale, at) => {
+      const mine = drawn.map((line, place) => [line, place + 1]).filter(([line]) => line.scale === scale), last = at === used.length - 1;
+      const node = h("div", { class: "strip" });
+      this.holder.append(h("div", { class: "strip-name" }, this.swatch(mine[0][0].hue), h("code", {}, mine[0][0].metric)), node);
+      peers.push(draw(this.Plot, node, [data[0], ...mine.map(([, place]) => data[place])], mine.map(([line]) => line), { ...options, height: STRIP_HEIGHT + (last ? 26 : 0), strip: { peers, last } }));
+    });
   }
 
   drawLegend() {
@@ -178,6 +197,7 @@ export class ChartView {
   }
 
   resize() {
-    if (this.plot && this.holder.clientWidth && Math.abs(this.holder.clientWidth - this.plot.width) > 2) this.plot.setSize({ width: this.holder.clientWidth, height: this.plot.height });
+    const width = this.holder.clientWidth;
+    for (const plot of this.plots ?? []) if (width && Math.abs(width - plot.width) > 2) plot.setSize({ width, height: plot.height });
   }
 }

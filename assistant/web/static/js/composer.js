@@ -2,12 +2,14 @@
 
 import { attach, attached, attachText, clear, filesOf, foundQuestion, leave, waiting } from "./attachments.js";
 import { busy, editLast, halt, send } from "./conversation.js";
-import { $, announce, openMenu } from "./dom.js";
+import { $, announce, openMenu, toast } from "./dom.js";
 import { recall, remember, t } from "./i18n.js";
 import { on, state } from "./store.js";
 
 const form = $("ask"), text = $("ask-text"), files = $("files"), folder = $("folder"), drop = $("drop");
 let queued = false;
+/** What was refused because an attachment failed, so that the hint tells it. */
+let refused = false;
 
 const draftName = () => `draft:${state.session?.id ?? "new"}`;
 
@@ -21,7 +23,9 @@ function draw() {
   $("stop").hidden = !working;
   $("send").hidden = working;
   $("send").disabled = !working && !text.value.trim() && !attached().some((one) => one.state !== "error");
-  $("ask-hint").textContent = queued ? t("ask.queued") : t("ask.hint");
+  refused &&= failed().length > 0;
+  $("ask-hint").textContent = refused ? t("ask.failed") : queued ? t("ask.queued") : t("ask.hint");
+  $("ask-hint").classList.toggle("refused", refused);
 }
 
 export function setText(value) {
@@ -31,11 +35,18 @@ export function setText(value) {
   draw();
 }
 
+const failed = () => attached().filter((one) => one.state === "error");
+
 async function submit() {
   if (busy()) return;
   if (waiting().length) { queued = true; draw(); announce(t("ask.queued")); return; }
   queued = false;
-  if (attached().some((one) => one.state === "error") && !attached().some((one) => one.state === "done") && !text.value.trim()) return;
+  if (failed().length) { // never asked as if it had been read
+    refused = true;
+    draw();
+    toast(t("ask.failedChip", { name: failed()[0].name }), { error: true });
+    return;
+  }
   const content = text.value.trim() || foundQuestion() || (attached().length ? t("ask.everything") : "");
   if (!content) return;
   const name = draftName();
@@ -104,6 +115,7 @@ export function install() {
   $("engine").addEventListener("change", () => { state.engine = $("engine").value; remember("engine", state.engine); });
   installDropping();
   on("busy", draw);
+  on("chips", draw);
   on("ask", (content) => send(content));
   on("unsent", (content) => { if (!text.value) setText(content); });
   on("attached", () => {

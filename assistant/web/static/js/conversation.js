@@ -1,6 +1,6 @@
 // The middle of the page: the messages of the open session, asking, streaming, editing, stopping.
 
-import { call, download, get, save } from "./api.js";
+import { call, download, get, problemText, save } from "./api.js";
 import { $, announce, calm, h, icon, toast } from "./dom.js";
 import { t } from "./i18n.js";
 import { AnswerView, questionNode, rendered } from "./message.js";
@@ -9,7 +9,7 @@ import { broadcast, ensureSession, forgetRuns, loadSessions, on, setRuns, state,
 import { suggestions } from "./suggest.js";
 import { welcome } from "./welcome.js";
 
-const thread = $("thread"), scroll = $("scroll");
+const thread = $("thread"), scroll = $("scroll"), FAR = 0.75;
 let current = null; // the answer under way: {view, abort, session}
 let shown = new Map();
 let opening = 0, drawing = 0, heard = 0;
@@ -156,7 +156,7 @@ function run(session, what) {
       else if (event === "stored") stored(mine, data);
       else if (event === "stopped") { view.stopped(); finished(); }
       else if (event === "error") {
-        view.failed(data.detail ?? data.message);
+        view.failed(problemText(data));
         finished();
         refresh();
       }
@@ -344,7 +344,11 @@ function toQuestion(smooth) {
   const top = last.getBoundingClientRect().top - scroll.getBoundingClientRect().top + scroll.scrollTop - 8;
   scroll.scrollTo({ top, behavior: smooth && !calm() ? "smooth" : "auto" });
 }
-const more = () => { $("to-end").hidden = atEnd(); };
+/** The button shows where more than most of a screen lies below; the room left under the last answer does not count. */
+const more = () => {
+  const below = scroll.scrollHeight - scroll.scrollTop - scroll.clientHeight - (parseFloat(thread.style.paddingBottom) || 0);
+  $("to-end").hidden = below < FAR * scroll.clientHeight;
+};
 scroll.addEventListener("scroll", more, { passive: true });
 new ResizeObserver(() => { room(); more(); }).observe(scroll);
 $("to-end").addEventListener("click", () => toEnd(true));

@@ -132,7 +132,11 @@ document.addEventListener("pointerdown", (event) => { if (menuOpen && !menuOpen.
 /** A notice that goes away by itself; errors stay longer and interrupt screen readers. */
 export function toast(text, { error = false } = {}) {
   const node = h("div", { class: error ? "toast error" : "toast", role: error ? "alert" : "status" }, icon(error ? "alert" : "check"), h("span", {}, text));
-  $("toasts").append(node);
+  const middle = $("main").getBoundingClientRect(), toasts = $("toasts"); // over the conversation, whatever stands beside it
+  toasts.style.left = `${middle.left + middle.width / 2}px`;
+  toasts.style.maxWidth = `${Math.max(240, middle.width - 32)}px`;
+  toasts.style.bottom = `${innerHeight - $("ask").getBoundingClientRect().top + 12}px`; // above the composer and its attachments
+  toasts.append(node);
   setTimeout(() => node.remove(), error ? 9000 : 3500);
 }
 

@@ -4,7 +4,7 @@ import { get } from "./api.js";
 import { add, h, icon } from "./dom.js";
 import { figure, lang, t } from "./i18n.js";
 import { small } from "./markdown.js";
-import { factValue, runName, stepText } from "./message.js";
+import { basisText, factName, factText, factValue, formulaText, runsText, stepText } from "./facts.js";
 import { spark } from "./spark.js";
 import { overview, series, state, tell } from "./store.js";
 
@@ -34,9 +34,9 @@ export async function evidence(node, view) {
 }
 
 function heading(fact) {
-  const what = fact.metric ?? fact.name ?? fact.kind;
-  return h("header", { class: "evidence-head" }, h("p", { class: "kind" }, t(`kind.${fact.kind}`), " · ", fact.id, state.runs.length > 1 && fact.run ? ` · ${runName(fact.run)}` : ""),
-    h("h3", {}, h("code", {}, what)), h("p", { class: "big" }, h("span", {}, factValue(fact)), fact.unit ? h("small", {}, ` ${fact.unit}`) : null),
+  const { label, key } = factName(fact);
+  return h("header", { class: "evidence-head" }, h("p", { class: "kind" }, t(`kind.${fact.kind}`), " · ", fact.id, state.runs.length > 1 && runsText(fact) ? ` · ${runsText(fact)}` : ""),
+    h("h3", {}, label, label && key ? t("colon") : null, key ? h("code", {}, key) : null), h("p", { class: "big" }, h("span", {}, factValue(fact))),
     h("p", { class: "soft" }, stepText(fact) !== "" ? `${t("step")} ${stepText(fact)}` : "", fact.line ? ` · ${t("lineN", { line: String(fact.line) })}` : ""),
     fact.kind === "value" && typeof fact.value === "number" ? h("p", { class: "soft" }, t("evidence.exact"), " ", h("code", {}, String(fact.value))) : null);
 }
@@ -44,15 +44,15 @@ function heading(fact) {
 /** The arithmetic of a derived fact, its inputs one click away; the figures of a change or a trend. */
 function how(node, fact, answer) {
   const rows = [];
-  if (fact.formula) rows.push([t("evidence.formula"), h("code", { class: "formula" }, fact.formula)]);
+  if (fact.formula) rows.push([t("evidence.formula"), h("code", { class: "formula" }, formulaText(fact.formula))]);
   if (fact.kind === "share") rows.push([t("evidence.formula"), h("code", { class: "formula" }, `${fact.name} / ${fact.of}`)]);
   if (fact.inputs?.length) rows.push([t("evidence.inputs"), h("ul", { class: "inputs" }, fact.inputs.map((id) => {
     const input = answer?.facts.find((one) => one.id === id);
-    return h("li", {}, h("a", { class: "n", href: `#${id}`, data: { fact: id } }, input ? factValue(input) : id), input ? h("code", {}, input.metric ?? input.name ?? input.kind) : null);
+    return h("li", {}, h("a", { class: "n", href: `#${id}`, data: { fact: id } }, input ? factValue(input) : id), input ? h("span", { class: "of" }, factText(input)) : null);
   }))]);
   if (fact.kind === "change") {
     rows.push([t("evidence.change"), figure(fact.delta)]);
-    rows.push([t("evidence.noise"), fact.noise === null || fact.noise === undefined ? t("evidence.unknown") : `± ${figure(fact.noise, 3)}${fact.noise_basis ? ` (${fact.noise_basis})` : ""}`]);
+    rows.push([t("evidence.noise"), fact.noise === null || fact.noise === undefined ? t("evidence.unknown") : `± ${figure(fact.noise, 3)}${basisText(fact.noise_basis) ? ` (${basisText(fact.noise_basis)})` : ""}`]);
     rows.push([t("evidence.significant"), fact.significant === null || fact.significant === undefined ? t("evidence.unknown") : t(fact.significant ? "yes" : "no")]);
   }
   if (fact.kind === "trend") {

@@ -68,18 +68,29 @@ export function count(value) {
   return counts.get(current).format(value);
 }
 
-/** A metric's value to so many significant digits; very small and large ones in powers of ten. */
+/** A metric's value to so many significant digits; very small and large ones in powers of ten. Written as answers write. */
 export function figure(value, digits = 4) {
-  if (typeof value === "string") return { NaN: "NaN", Infinity: "∞", "-Infinity": "−∞" }[value] ?? value;
+  if (typeof value === "string") return { NaN: "NaN", Infinity: "∞", "-Infinity": "-∞" }[value] ?? value;
   if (typeof value === "boolean") return t(value ? "yes" : "no");
   if (value === null || value === undefined) return "–";
-  if (!Number.isFinite(value)) return Number.isNaN(value) ? "NaN" : value > 0 ? "∞" : "−∞";
+  if (!Number.isFinite(value)) return Number.isNaN(value) ? "NaN" : value > 0 ? "∞" : "-∞";
   const size = Math.abs(value);
-  if (size !== 0 && (size < 1e-3 || size >= 1e9)) return value.toExponential(Math.max(0, digits - 1)).replace("e+", "e").replace("-", "−").replace("e-", "e−");
-  if (Number.isInteger(value)) return count(value).replace("-", "−");
-  const key = `${current}${digits}`;
-  if (!counts.has(key)) counts.set(key, new Intl.NumberFormat(locale(), { maximumSignificantDigits: digits }));
-  return counts.get(key).format(value).replace("-", "−");
+  if (size !== 0 && (size < 1e-4 || size >= 1e9)) return value.toExponential(Math.max(0, digits - 1)).replace(/e([+-])(\d)$/, "e$10$2");
+  if (Number.isInteger(value)) return count(value);
+  const long = size >= 10 ** digits; // digits before the point are never rounded away
+  const key = `${current}${long ? "long" : digits}`;
+  if (!counts.has(key)) counts.set(key, new Intl.NumberFormat(locale(), long ? { maximumFractionDigits: 0 } : { maximumSignificantDigits: digits }));
+  return counts.get(key).format(value);
+}
+
+const MOST_DIGITS = 12;
+
+/** Several values with the same number of digits: as many more as it takes that what differs looks different. */
+export function figures(values, digits = 3) {
+  for (let more = digits; ; more += 1) {
+    const told = values.map((value) => figure(value, more));
+    if (more >= MOST_DIGITS || new Set(told).size === new Set(values.map(String)).size) return told;
+  }
 }
 
 export function bytes(size) {

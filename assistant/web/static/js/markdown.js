@@ -73,11 +73,28 @@ export function taken(html) {
   const holder = document.createDocumentFragment();
   for (const child of [...parsed.childNodes]) holder.append(clean(child));
   for (const table of holder.querySelectorAll("table")) {
-    const frame = framed(table.cloneNode(true));
-    for (const cell of frame.querySelectorAll("td")) if (cell.textContent.trim().length <= SHORT_CELL) cell.className = "short";
+    const frame = framed(arranged(table.cloneNode(true)));
+    for (const cell of frame.querySelectorAll("td")) if (cell.textContent.trim().length <= SHORT_CELL) cell.classList.add("short");
     table.replaceWith(frame);
   }
   return holder;
+}
+
+const NUMBER = /^[<>≈~≤≥±+−-]?\s?\d/, NONE = /^(—|–|-|NaN|)$/;
+const WIDE = 6; // columns from which a table may not fit
+
+/** A table whose columns of numbers stand to the right; in a wide one, the conclusion of its last column stands second. */
+function arranged(table) {
+  const rows = [...table.querySelectorAll("tbody tr")].map((row) => [...row.cells]), head = [...(table.tHead?.rows[0]?.cells ?? [])];
+  const numeric = head.map((_, at) => {
+    const texts = rows.map((cells) => cells[at]?.textContent.trim() ?? "");
+    return at > 0 && texts.some((text) => NUMBER.test(text)) && texts.every((text) => NUMBER.test(text) || NONE.test(text));
+  });
+  numeric.forEach((is, at) => { if (is) for (const cells of [head, ...rows]) cells[at]?.classList.add("num"); });
+  const last = head.length - 1;
+  if (head.length >= WIDE && !numeric[last] && numeric.slice(1, last).every(Boolean)) for (const cells of [head, ...rows]) if (cells[last]) cells[0].after(cells[last]);
+  if (head.length >= WIDE) table.className = "wide";
+  return table;
 }
 
 function clean(node) {

@@ -2,10 +2,11 @@
 
 import { call, save } from "./api.js";
 import { inlineCharts } from "./inline.js";
+import { factName, factText, factValue, runsText, stepText } from "./facts.js";
 import { add, h, icon, iconButton, openMenu, toast } from "./dom.js";
 import { bytes, figure, t, when, whenExactly } from "./i18n.js";
 import { small, taken } from "./markdown.js";
-import { state, tell } from "./store.js";
+import { tell } from "./store.js";
 
 const LONG_LINES = 12;
 const KINDS = { healthy: "ok", improved: "ok", warning: "warning", regressed: "warning", mixed: "warning", critical: "critical" };
@@ -90,6 +91,8 @@ export class AnswerView {
     this.node.dataset.status = this.message.status;
     this.node.removeAttribute("aria-busy");
     const content = html === null ? small(answer.answer) : taken(html);
+    const cells = new Set((answer.facts ?? []).filter((fact) => fact.kind === "value").map((fact) => fact.id));
+    for (const link of content.querySelectorAll?.("a[data-fact]") ?? []) if (cells.has(link.dataset.fact)) link.classList.add("cell");
     const head = content.querySelector?.("p strong");
     if (head && head.parentElement === content.firstElementChild && head.parentElement.childNodes.length === 1) {
       const kind = KINDS[answer.verdict?.code] ?? "plain";
@@ -158,22 +161,15 @@ export class AnswerView {
     const old = this.after.querySelector(".ledger");
     button.setAttribute("aria-expanded", String(!old));
     if (old) { old.remove(); return; }
-    const rows = answer.facts.map((fact) => h("tr", {}, h("td", {}, h("a", { class: "n", href: `#${fact.id}`, data: { fact: fact.id } }, fact.id)), h("td", {}, h("code", {}, fact.metric ?? fact.name ?? fact.kind)), h("td", { class: "num" }, stepText(fact)), h("td", { class: "num" }, factValue(fact)), h("td", { class: "num" }, fact.line ?? "")));
-    this.after.querySelector("footer").before(h("div", { class: "ledger table", tabindex: "0", role: "region", "aria-label": t("ground.ledger") }, h("table", {}, h("thead", {}, h("tr", {}, ["ground.id", "ground.what", "step", "value", "line"].map((key) => h("th", {}, t(key))))), h("tbody", {}, rows))));
+    const several = new Set(answer.facts.map((fact) => fact.run).filter(Boolean)).size > 1;
+    const rows = answer.facts.map((fact) => {
+      const { label, key } = factName(fact);
+      return h("tr", {}, h("td", {}, h("a", { class: "n", href: `#${fact.id}`, data: { fact: fact.id }, "aria-label": `${fact.id}: ${factText(fact)}` }, fact.id)),
+        h("td", { class: "what" }, label ? h("span", {}, label) : null, label && key ? t("colon") : null, key ? h("code", {}, key) : null, several && runsText(fact) ? h("small", { class: "of" }, runsText(fact)) : null),
+        h("td", { class: "num" }, stepText(fact)), h("td", { class: "num" }, factValue(fact)), h("td", { class: "num" }, fact.line ?? ""));
+    });
+    this.after.querySelector("footer").before(h("div", { class: "ledger table", tabindex: "0", role: "region", "aria-label": t("ground.ledger") }, h("table", {}, h("thead", {}, h("tr", {}, [["ground.id"], ["ground.what"], ["step", "num"], ["value", "num"], ["line", "num"]].map(([key, name]) => h("th", { scope: "col", class: name }, t(key))))), h("tbody", {}, rows))));
   }
-}
-
-export function stepText(fact) {
-  if (fact.kind === "change") return `${fact.from_step} → ${fact.to_step}`;
-  if (fact.kind === "trend") return `${fact.first_step}–${fact.last_step}`;
-  return fact.step ?? "";
-}
-
-export function factValue(fact) {
-  if (fact.kind === "change") return `${figure(fact.from)} → ${figure(fact.to)}`;
-  if (fact.kind === "trend") return t(`direction.${fact.direction}`);
-  if (fact.kind === "missing") return t("missing");
-  return figure(fact.value);
 }
 
 function stepsNode(steps, open = false) {
@@ -237,4 +233,3 @@ export async function rendered(answers) {
   } catch { return answers.map(() => null); }
 }
 
-export const runName = (id) => state.runs.find((run) => run.id === id)?.name ?? id;

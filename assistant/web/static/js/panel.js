@@ -11,6 +11,7 @@ import { overviewNode } from "./overview.js";
 import { on, overview, setRuns, state } from "./store.js";
 
 const panel = $("panel"), opener = $("panel-open"), veil = $("veil");
+const LONGEST_NAME = 255; // characters that the API takes
 const VIEWS = ["overview", "metrics", "chart", "evidence"];
 const view = { run: null, tab: "overview", fact: null, answer: null, wide: false };
 let table = null, chart = null; // made when strings are there
@@ -90,12 +91,10 @@ function pickRun() {
 }
 
 async function renameRun(run) {
-  const name = await line(t("runs.rename"), "", { value: run.name });
-  if (!name?.trim()) return;
-  try {
-    await call("PATCH", `/sessions/${state.session.id}/runs/${run.id}`, { json: { name: name.trim() } });
-    setRuns(state.runs.map((one) => (one.id === run.id ? { ...one, name: name.trim() } : one)));
-  } catch (error) { toast(error.message, { error: true }); }
+  await line(t("runs.rename"), "", { value: run.name, most: LONGEST_NAME, act: async (name) => {
+    await call("PATCH", `/sessions/${state.session.id}/runs/${run.id}`, { json: { name } });
+    setRuns(state.runs.map((one) => (one.id === run.id ? { ...one, name } : one)));
+  } });
 }
 
 async function removeRun(run) {
@@ -136,8 +135,13 @@ async function draw() {
     else if (view.tab === "metrics") table.show(run, seen.metrics, view.fact);
     else await chart.show(run);
   } catch (error) {
-    pages[view.tab === "overview" ? "overview" : "evidence"].replaceChildren(h("p", { class: "notice error", role: "alert" }, icon("alert"), error.message));
-    if (view.tab === "metrics" || view.tab === "chart") toast(error.message, { error: true });
+    if (run !== view.run) return;
+    const retry = () => { node.remove(); draw(); };
+    const node = h("div", { class: "notice error", role: "alert" }, icon("alert"), h("div", {}, h("p", {}, error.message), h("button", { type: "button", class: "pill", on: { click: retry } }, icon("redo"), t("retry"))));
+    const page = pages[view.tab]; // a table or chart that stands there stays
+    page.querySelectorAll(":scope > .notice, :scope > .thinking").forEach((old) => old.remove());
+    if (view.tab === "overview" || view.tab === "evidence") page.replaceChildren(node);
+    else page.prepend(node);
   }
 }
 

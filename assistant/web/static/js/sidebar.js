@@ -7,7 +7,7 @@ import { t, when, whenExactly } from "./i18n.js";
 import { broadcast, loadSessions, on, state } from "./store.js";
 
 const list = $("session-list"), find = $("session-find");
-const DAY = 86_400_000;
+const DAY = 86_400_000, LONGEST_TITLE = 200; // characters that the API takes
 let timer = 0;
 
 function group(iso) {
@@ -45,14 +45,12 @@ function item(session) {
 }
 
 export async function rename(session) {
-  const title = await line(t("sessions.rename"), "", { value: session.title ?? "" });
-  if (title === null || !title.trim()) return;
-  try {
-    await call("PATCH", `/sessions/${session.id}`, { json: { title: title.trim() } });
-    if (state.session?.id === session.id) state.session.title = title.trim();
+  await line(t("sessions.rename"), "", { value: session.title ?? "", most: LONGEST_TITLE, act: async (title) => {
+    await call("PATCH", `/sessions/${session.id}`, { json: { title } });
+    if (state.session?.id === session.id) state.session.title = title;
     await loadSessions();
     broadcast({ session: session.id, kind: "renamed" });
-  } catch (error) { toast(error.message, { error: true }); }
+  } });
 }
 
 async function remove(session) {

@@ -3,7 +3,7 @@
 import { call, get } from "./api.js";
 import { lang } from "./i18n.js";
 
-export const state = { config: {}, sessions: [], query: "", session: null, runs: [], overviews: new Map(), series: new Map() };
+export const state = { config: {}, sessions: [], query: "", session: null, runs: [], overviews: new Map(), series: new Map(), sending: new Set() };
 const listeners = new Map();
 
 export function on(what, listener) {
@@ -27,12 +27,28 @@ export async function loadSessions() {
   tell("sessions");
 }
 
-/** The open session; made on first need, so that looking around leaves nothing behind. */
+/** Sessions begun here; one begun elsewhere may still be receiving its first log, until so many milliseconds have passed. */
+const made = new Set(), LEFT = 600_000;
+
+/** A session that was begun and holds nothing: no title, no message, no log. */
+async function unused() {
+  if (state.query) return null;
+  const free = (one) => !state.sending.has(one.id) && (made.has(one.id) || Date.now() - new Date(one.updated) > LEFT);
+  const empty = state.sessions.find((one) => !one.title && one.n_messages === 0 && one.n_runs === 0 && free(one));
+  if (!empty) return null;
+  try {
+    const session = await get(`/sessions/${empty.id}`); // another tab may have used it since
+    return session.title || session.messages?.length || session.runs?.length ? null : session;
+  } catch { return null; }
+}
+
+/** The open session; made on first need, so that looking around leaves nothing behind; an empty one is used again. */
 export async function ensureSession() {
   if (state.session?.id) return state.session;
   if (!state.making) {
-    state.making = call("POST", "/sessions", { json: { lang: "auto" } }).then((made) => {
-      state.session = { ...made, messages: made.messages ?? [], runs: made.runs ?? [] };
+    state.making = unused().then((found) => found ?? call("POST", "/sessions", { json: { lang: "auto" } })).then((session) => {
+      made.add(session.id);
+      state.session = { ...session, messages: session.messages ?? [], runs: session.runs ?? [] };
       tell("opened-new", state.session);
       return state.session;
     }).finally(() => { state.making = null; });

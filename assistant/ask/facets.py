@@ -1,0 +1,128 @@
+"""Metrics described by what they are of and what of it is asked (``facets.yaml``): "rollout 一步多少秒"."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Final
+
+from assistant import resources
+from assistant.ask.patterns import late
+from assistant.model import KnowledgeError, Run
+
+_CLAUSE: Final = re.compile(r"[,，;；。?？!！\n]|\d\)\s|\s-\s|(?<=[a-z)])\.\s")
+_FIELDS: Final = frozenset({"all", "none", "keys", "take", "unless", "weak"})
+_TAKES: Final = ("first", "all")
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """What must and must not stand together, and the keys that are then meant."""
+
+    needed: tuple[str, ...]
+    barred: tuple[str, ...]
+    keys: tuple[str, ...]
+    take: str
+    unless: re.Pattern[str] | None
+    weak: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    """A metric described: its keys, the place of its head, and the places of every word that describes it."""
+
+    keys: tuple[str, ...]
+    start: int
+    end: int
+    spans: tuple[tuple[int, int], ...]
+    weak: bool
+
+
+@lru_cache(maxsize=1)
+def facets() -> tuple[Mapping[str, re.Pattern[str]], tuple[Rule, ...]]:
+    """The words and the rules of ``facets.yaml``.
+
+    Raises:
+        KnowledgeError: naming the rule that has an unknown field or names an unknown word.
+    """
+    path = Path(__file__).with_suffix(".yaml")
+    raw = resources.yaml_table(path)
+    words = {name: late(text) for name, text in raw["words"].items()}
+    rules = [_rule(path.name, place, entry, words) for place, entry in enumerate(raw["rules"], 1)]
+    return words, tuple(rules)
+
+
+def _rule(file: str, place: int, entry: dict[str, Any], words: Mapping[str, re.Pattern[str]]) -> Rule:
+    unknown = (set(entry) - _FIELDS) | (set(entry.get("all", ())) | set(entry.get("none", ()))) - set(words)
+    if unknown or not entry.get("all") or not entry.get("keys") or entry.get("take", "first") not in _TAKES:
+        names = ", ".join(sorted(unknown)) or str(entry)
+        raise KnowledgeError(
+            zh=f"{file} 的第 {place} 条规则有误：{names}。", en=f"{file}: rule {place} is malformed: {names}."
+        )
+    unless = entry.get("unless")
+    return Rule(
+        tuple(entry["all"]), tuple(entry.get("none", ())), tuple(entry["keys"]), entry.get("take", "first"),
+        None if unless is None else late(unless), bool(entry.get("weak")),
+    )  # fmt: skip
+
+
+def described_by_facets(text: str, run: Run) -> list[Described]:
+    """The metrics of a log that a question describes, clause by clause; of a clause each head once.
+
+    Args:
+        text: the question, normalised.
+        run: the log.
+    """
+    found: list[Described] = []
+    for start, end in _clauses(text):
+        found += _within(text, start, end, run, found)
+    if not found:
+        found = _within(text, 0, len(text), run, found)
+    return found
+
+
+def _clauses(text: str) -> list[tuple[int, int]]:
+    cuts = [(match.start(), match.end()) for match in _CLAUSE.finditer(text)]
+    starts, ends = [0, *(end for _, end in cuts)], [*(start for start, _ in cuts), len(text)]
+    return [(start, end) for start, end in zip(starts, ends, strict=True) if end > start]
+
+
+def _within(text: str, start: int, end: int, run: Run, known: list[Described]) -> list[Described]:
+    words, rules = facets()
+    piece = text[start:end]
+    seen: dict[str, list[tuple[int, int]]] = {}
+
+    def places(name: str) -> list[tuple[int, int]]:
+        if name not in seen:
+            seen[name] = [(start + match.start(), start + match.end()) for match in words[name].finditer(piece)]
+        return seen[name]
+
+    found: list[Described] = []
+    for rule in rules:
+        heads = places(rule.needed[0])
+        if not heads or not all(places(name) for name in rule.needed[1:]) or any(places(name) for name in rule.barred):
+            continue
+        if rule.unless is not None and rule.unless.search(text):
+            continue
+        head = heads[0]
+        if any(a < head[1] and head[0] < b for one in (*known, *found) for a, b in one.spans):
+            continue
+        keys = _keys(rule, run)
+        if keys:
+            spans = tuple(place for name in rule.needed for place in places(name))
+            found.append(Described(keys, *head, spans, rule.weak))
+    return found
+
+
+def _keys(rule: Rule, run: Run) -> tuple[str, ...]:
+    """The log's keys that a rule means: of each pattern the first that answers, of ``first`` rules one."""
+    held = []
+    for pattern in rule.keys:
+        key = next((key for key in run.metrics if key == pattern or fnmatchcase(key.lower(), pattern.lower())), None)
+        if key is not None and key not in held:
+            held.append(key)
+    return tuple(held if rule.take == "all" else held[:1])

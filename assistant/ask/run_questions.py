@@ -1,0 +1,87 @@
+"""Questions about a run that have a writer of their own: finished or not, cut lines, overfitting, when it broke.
+
+Words and writers stand in ``run_questions.yaml``. A writer declines (``None``) where the log does not hold what it
+needs; the question is then answered as if these words were not there.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from importlib import import_module
+from pathlib import Path
+from typing import cast
+
+from assistant import resources
+from assistant.ask.context import Context
+from assistant.ask.wording import normalised
+from assistant.model import KnowledgeError, Verdict
+from assistant.model.answer import Intent
+
+_FIELDS = {"re", "unless", "writer", "intent"}
+#: Kinds that name no metric; what was taken for one ("the run finished") is none.
+_OF_THE_RUN = {"cut_lines", "time_left", "finished", "batch_changed"}
+_INTENTS = {"lookup", "forecast", "bottleneck", "health", "explain"}
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A kind of question."""
+
+    name: str
+    words: re.Pattern[str]
+    unless: re.Pattern[str] | None
+    writer: str
+    intent: Intent
+
+
+@lru_cache(maxsize=1)
+def kinds() -> tuple[Asked, ...]:
+    """The kinds of ``run_questions.yaml``, in their order.
+
+    Raises:
+        KnowledgeError: an entry lacks a field, names an unknown one, or holds no regular expression.
+    """
+    path = Path(__file__).with_suffix(".yaml")
+    found = []
+    for name, entry in resources.yaml_table(path).items():
+        if (
+            not isinstance(entry, dict)
+            or not {"re", "writer", "intent"} <= set(entry) <= _FIELDS
+            or entry["intent"] not in _INTENTS
+        ):
+            raise KnowledgeError(
+                zh=f"{path.name}：{name} 的字段不对：{entry}。", en=f"{path.name}: {name} is malformed: {entry}."
+            )
+        try:
+            words = re.compile(entry["re"], re.IGNORECASE)
+            unless = re.compile(entry["unless"], re.IGNORECASE) if "unless" in entry else None
+        except re.error as error:
+            raise KnowledgeError(
+                zh=f"{path.name}：{name} 不是正则表达式：{error}。", en=f"{path.name}: {name} is no pattern: {error}."
+            ) from None
+        found.append(Asked(name, words, unless, entry["writer"], cast("Intent", entry["intent"])))
+    return tuple(found)
+
+
+def attempt(context: Context) -> Verdict | None:
+    """Answers a question about the run; ``None`` (nothing written) where it is none of these kinds."""
+    query = context.query
+    if len(context.runs) != 1 or query.intent == "advice":
+        return None
+    text = normalised(query.wording or query.text)
+    for kind in kinds():
+        if kind.words.search(text) is None or (kind.unless is not None and kind.unless.search(text)):
+            continue
+        about_run = kind.name in _OF_THE_RUN
+        context.query = replace(query, intent=kind.intent, topics=(), mentions=() if about_run else query.mentions)
+        module, _, function = kind.writer.partition(".")
+        write = cast("Callable[[Context], Verdict | None]", getattr(import_module(f"assistant.ask.{module}"), function))
+        verdict = write(context)
+        if verdict is not None:
+            context.settled = True
+            return verdict
+        context.query = query
+    return None
