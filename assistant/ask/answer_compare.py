@@ -11,7 +11,7 @@ from assistant.analysis.validation import ValidationSet, problem_count, validati
 from assistant.ask import answer_validation
 from assistant.ask.comparing import knowledge_of, tell
 from assistant.ask.context import Context, benchmark_sizes, is_validation, key
-from assistant.ask.naming import central, named_keys
+from assistant.ask.naming import absent, central, named_keys
 from assistant.ask.parts import change_remarks, change_table, headlines, noise_text
 from assistant.ask.windows import windows_in
 from assistant.model import Fact, Verdict
@@ -61,6 +61,9 @@ def compare(context: Context) -> Verdict:
     named = _named(context, first, second)
     if named:
         return metrics(context, named, first, second)
+    lost = _lost(context, first, second)
+    if lost is not None:
+        return lost
     both_validated = {first, second} <= set(context.validation_steps)
     both_trained = {first, second} <= set(context.train_steps)
     if both_validated:
@@ -156,6 +159,27 @@ def _named(context: Context, first: int, second: int) -> list[str]:
     held = [m for m in dict.fromkeys(keys) if run.value(m, first) is not None and run.value(m, second) is not None]
     means = [m for m in held if m.endswith("/mean") or not m.endswith(("/max", "/min"))]
     return means or held
+
+
+def _lost(context: Context, first: int, second: int) -> Verdict | None:
+    """That what the question names cannot be compared, where it was lost with a cut line: other metrics were not asked
+    for.
+    """
+    run, texts = context.run, []
+    for metric in central(named_keys(context))[:3]:
+        gone = [step for step in (first, second) if run.missing_at(metric, step) is not None]
+        if not gone:
+            return None
+        texts += [absent(context, metric, [step]) for step in gone]
+        there = [fact for step in (first, second) if (fact := context.value(metric, step)) is not None]
+        texts += [context.say("lookup.one", metric=metric, v=fact) for fact in there]
+        context.metrics.append(metric)
+    if not texts:
+        return None
+    head = context.say("compare.lost", a=first, b=second)
+    context.doc.paragraph(f"**{head}**")
+    context.doc.bullets(texts)
+    return Verdict("not_comparable", unmark(f"{head} {texts[0]}"))
 
 
 def _not_comparable(context: Context, first: int, second: int) -> Verdict:

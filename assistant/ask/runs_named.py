@@ -17,7 +17,8 @@ _NUMBER = re.compile(
     r"|\b(first|second|third)\s+(?:run|log|experiment|file)\b"
 )
 _CONTEXT = re.compile(
-    r"(?i)\bruns?\b|\blogs?\b|实验|日志|\bvs\b|compare|对比|比较|哪个|which|和|与|跟|呢|in [A-F]\b|^\s*[A-F]\b"
+    r"(?i)\bruns?\b|\blogs?\b|实验|日志|\bvs\b|compare|对比|比较|哪个|which|和|与|跟|呢|^\s*[A-F]\b"
+    r"|\b(?:in|of|for|from|than|on) [A-F]\b|(?<![A-Za-z0-9_/])[A-F]\s*(?:的|在|里|中|最|step)"
 )
 _WORDS = {"first": 1, "second": 2, "third": 3}
 _NUMERALS = "一二三四五六"

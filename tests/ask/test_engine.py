@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from assistant.ask import Answerer, State
 from assistant.ask.engine import strict_grounding
 from assistant.knowledge import Resolver, library
 from assistant.model import Answer, GroundingError, Run
+from assistant.model.run import Missing
 from assistant.write.phrases import phrases
 from tests.analysis.support import long_run, run_of, training_step
 from tests.analysis.test_checks import FIRES
@@ -155,6 +157,17 @@ def test_ask_value_of_a_step_gives_the_value_and_its_line() -> None:
 def test_ask_step_zero_against_a_training_step_is_not_comparable() -> None:
     answer = ask("跟 step 0 相比，step 2 有改进吗", example_runs())
     assert answer.verdict.code == "not_comparable"
+
+
+@pytest.mark.parametrize(
+    "question", ["did the reward improve from step 1 to step 2?", "step 2 的 reward 比 step 1 高还是低？"]
+)
+def test_ask_comparison_of_what_a_cut_line_lost_names_no_other_metric(question: str) -> None:
+    rows = {n: {"actor/entropy": 0.2, "critic/rewards/mean": n / 10} for n in (1, 3)} | {2: {"actor/entropy": 0.3}}
+    run = replace(run_of(rows), missing=(Missing("critic/rewards/mean", 2, 2, "line_cut", "", 4096),))
+    answer = ask(question, [run])
+    assert answer.verdict.code == "not_comparable"
+    assert {fact.metric for fact in answer.facts if fact.kind in {"value", "missing"}} == {"critic/rewards/mean"}
 
 
 def test_ask_two_validations_are_compared_with_their_error() -> None:

@@ -40,6 +40,15 @@ def test_by_run_step_named_gives_each_run_its_value_there() -> None:
     assert values == {"r0": pytest.approx(0.205), "r1": pytest.approx(0.605), "r2": pytest.approx(0.405)}
 
 
+@pytest.mark.parametrize(
+    "question", ["mean entropy of B at step 5?", "B 的 actor/entropy 在 step 5 是多少", "actor/entropy for B at step 5"]
+)
+def test_by_run_letter_of_a_run_is_that_run_alone(question: str) -> None:
+    made = ask(question, RUNS[:2])
+    values = {fact.run: fact.value for fact in made.facts if fact.metric == "actor/entropy" and fact.step == 5}
+    assert values == {"r1": pytest.approx(0.605)}
+
+
 def test_by_run_two_runs_differ_by_the_distance_of_their_values() -> None:
     made = ask("A 和 B 最后的熵差多少", RUNS[:2])
     apart = next(fact for fact in made.facts if fact.name == "difference of actor/entropy")
