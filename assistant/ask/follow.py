@@ -78,6 +78,13 @@ _SHORT_ENOUGH = 24
 """No longer is a follow-up that only moves on by some steps ("ten later")."""
 #: Below this sum of weights a question's intent is not told by itself.
 _WEAK = 2.5
+#: A sentence that asks by itself, rather than a few words that lean on the question before.
+_SENTENCE = re.compile(
+    r"(?i)^\s*(?:(?:so|then|ok(?:ay)?|well)[ ,]+)?(?:how (?:do|does|did|is|are|was|were|has|have|much|many|large|high"
+    r"|long)|what(?:'s| is| are| was| were)|which|(?:when|where|why) (?:do|does|did|is|are|was|were)|is|are|was|were|do"
+    r"|does|did|has|have)\s+(?!about\b)\S"
+)
+_YES_OR_NO = re.compile(r"是不是|会不会|有没有|是否")
 _AGAINST = re.compile(
     r"(?i)(?:和|跟|与|同|比起|相比|对比).{0,16}(?:比|相比|对比|呢)|\bvs\.?\b|\bversus\b|compared? (?:to|with)|than"
 )
@@ -139,6 +146,8 @@ def followed(own: Query, text: str, state: State, runs: Sequence[Run], *, resolv
     marked = single["follow"].search(text) is not None
     fragment = len(text) <= 24 if own.language == "zh" else len(text.split()) <= 5
     fragment = fragment and strength < _WEAK
+    if _whole_sentence(own, before, text):
+        fragment, own = False, replace(own, guessed=False)
     about = own.threshold is not None or own.asked_op is not None or _IT.search(text) is not None
     if own.intent == "out_of_scope" and (marked or fragment or own.runs or about):
         own = replace(own, intent="explain", guessed=True)
@@ -150,6 +159,22 @@ def followed(own: Query, text: str, state: State, runs: Sequence[Run], *, resolv
     if runs and found.mentions == before.mentions and _one_step(found, runs[0]) != (then := _one_step(before, runs[0])):
         return replace(found, earlier=then)
     return found
+
+
+def asks_by_itself(text: str) -> bool:
+    """Whether a text is a sentence that asks, rather than a few words that lean on the question before."""
+    return _SENTENCE.search(text) is not None and not patterns().single["follow"].search(text)
+
+
+def _whole_sentence(own: Query, before: Query, text: str) -> bool:
+    """Whether a short question with a metric of its own asks something else than the one before it."""
+    if not own.mentions or _IT.search(text) or _THAT_STEP.search(text):
+        return False
+    if own.language == "zh" and _YES_OR_NO.search(text):
+        return own.intent in {"health", "trend", "advice"}
+    if own.mentions == before.mentions or not asks_by_itself(text):
+        return False
+    return own.intent not in {"define", "lookup"} or before.intent != "lookup"
 
 
 def _one_step(query: Query, run: Run) -> int | None:
@@ -389,4 +414,5 @@ def continued_language(text: str, state: State | None, found: str) -> str:
     if state is None or state.language is None or language_asked(text) is not None:
         return found
     few = len(re.findall(r"[A-Za-z]+", text)) <= 5 and not re.search(r"[\u3400-\u9fff]", text)
+    few = few and not asks_by_itself(text)
     return state.language if few else language_of(text, state.language)

@@ -29,6 +29,10 @@ _CHINESE_TENTHS = re.compile(
     r"([一二两三四五六七八九])成(?:([一二三四五六七八九])(?![零一二三四五六七八九十]))?(?![功为本员立长分了绩果套])"
 )
 _CHINESE_POINT = re.compile(r"零点([零一二三四五六七八九]+)")
+#: "14 步里的平均值": over so many steps, not at that one.
+_CHINESE_WITHIN = re.compile(
+    r"(?<![第前后近末头\d到至~-])(?<![第前后近末头到至]\s)(\d{1,7})\s*(?:个)?步(?=(?:之|以)?[里内中](?!间))"
+)
 _CHINESE_RANGE = re.compile(rf"(第?)({_NUMERAL})(\s*步?\s*[到至~-]\s*第?)({_NUMERAL})(\s*步)")
 _NEXT_STEP = re.compile(r"\s*(?:,\s*and|,|、|和|与|跟|到|and|&|vs\.?|/)\s*(\d+)(?![\d.%])(?!\s*(?:steps?|张|个|次|秒))")
 _WORDS = """one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen
@@ -246,6 +250,7 @@ def western_numbers(text: str) -> str:
     text = _CHINESE_AFTER.sub(lambda match: f"{chinese_number(match[1] or match[3])}{match[2] or match[4]}", text)
     text = _CHINESE_SHARE.sub(lambda match: f"{chinese_number(match[1])}%", text)
     text = _CHINESE_TENTHS.sub(lambda match: f"{_DIGITS[match[1]]}{_DIGITS[match[2] or '零']}%", text)
+    text = _CHINESE_WITHIN.sub(r"前\1步", text)
     text = _CHINESE_POINT.sub(lambda match: "0." + "".join(str(_DIGITS[char]) for char in match[1]), text)
     text = _CHINESE_SECONDS.sub(lambda match: str(chinese_number(match[1])), text)
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import cast
 
 from assistant.ask.described import described, may_describe
-from assistant.ask.follow import after, continued_language, followed
+from assistant.ask.follow import after, asks_by_itself, continued_language, followed
 from assistant.ask.intents import decided, further_operations, operation
 from assistant.ask.learnt import Table, shipped
 from assistant.ask.limits import threshold_in
@@ -65,8 +65,9 @@ def understand(
     wording = question if said == question.strip() else said
     asked = without_language(said)
     talking = state is not None and state.query is not None
-    tied = talking and _short(said)
     own, strength = _alone(wording, asked, resolver, about, language=language, n_runs=len(runs))
+    apart = state is not None and state.intent != "lookup" and bool(own.mentions) and asks_by_itself(said)
+    tied = talking and _short(said) and not apart
     spelt = any(re.search(r"[/_]", m.text) for m in own.mentions)  # a key that nobody knows is no description
     meant: tuple[Mentioned, ...] = ()
     bare = _only_named(own, asked)

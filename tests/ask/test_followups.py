@@ -39,6 +39,10 @@ def last(*turns: str) -> Query:
         (("entropy at step 3", "next step?"), "lookup", ["actor/entropy"], ("single", 4), None),
         (("step 3 actor/grad_norm", "不是，我说的是 score 的"), "lookup", ["critic/score/mean"], ("single", 3), None),
         (("step 5 reward", "the same for entropy"), "lookup", ["actor/entropy"], ("single", 5), None),
+        (("How should I read actor/grad_norm?", "How does critic/score/mean develop?"), "trend", ["critic/score/mean"],
+         ("none",), None),
+        (("is the run healthy?", "what is the learning rate"), "define", ["actor/lr"], ("none",), None),
+        (("step 7 的 entropy 比 step 6 高吗", "entropy 是不是在塌缩"), "health", ["actor/entropy"], ("none",), None),
         (("分析 step 1", "那最后一步呢"), "explain", [], ("last",), None),
         (("分析 step 1", "和 step 3 比呢"), "compare", [], ("pair", 1, 3), None),
         (("kl 最近怎么样", "要紧吗"), "health", ["actor/kl_loss"], ("none",), None),
@@ -108,3 +112,12 @@ def test_follow_up_other_run_is_asked_about() -> None:
     answer, _ = answerer().ask("and in B?", [first, second], state=state)
     assert {fact.run for fact in answer.facts} == {"r1"}
     assert answer.slots.metrics == ("actor/entropy",)
+
+
+@pytest.mark.parametrize(
+    ("question", "language"),
+    [("what is the learning rate?", "en"), ("is the entropy low?", "en"), ("entropy?", "zh"), ("and entropy", "zh")],
+)
+def test_continued_language_of_a_whole_english_question_is_english(question: str, language: str) -> None:
+    state = after(last("熵的趋势"), (), "zh")
+    assert continued_language(question, state, language_of(question)) == language

@@ -20,6 +20,8 @@ RUN = long_run()
         ("第三步", "第3步"), ("最近十步", "最近10步"), ("过去五步", "过去5步"), ("三到九步", "3到9步"),
         ("最后一步", "最后一步"), ("前一步", "前一步"), ("last ten steps", "last 10 steps"), ("step twelve", "step 12"),
         ("the third step", "the step 3"), ("第二个 epoch", "第2个 epoch"),
+        ("14 步里的平均", "前14步里的平均"), ("第 14 步里", "第 14 步里"),
+        ("最近 14 步内", "最近 14 步内"), ("这二十步里", "这前20步里"),
     ],
 )  # fmt: skip
 def test_western_numbers_numeral_becomes_a_figure(text: str, figures: str) -> None:
