@@ -212,6 +212,30 @@ def test_page_sessions_are_found_renamed_and_deleted(pages: Pages, tmp_path: Pat
     until(lambda: page.locator("#session-list a").count() == 0, "it is gone")
 
 
+def test_page_list_that_comes_late_does_not_undo_a_search(pages: Pages, server: Server) -> None:
+    kept = [server.post("/sessions", {"title": title})["id"] for title in ("Zebra one", "Yak two")]
+    page = pages.open()
+    page.wait_for_selector("#session-list >> text=Yak two")
+    late: list[Route] = []
+
+    def hold(route: Route) -> None:
+        late.append(route)
+
+    page.route(re.compile(r"/sessions\?limit=\d+$"), hold)
+    page.fill("#session-find", "zzz")
+    page.wait_for_selector("#session-list .empty")
+    page.fill("#session-find", "")
+    until(lambda: page.evaluate("1") and late, "the whole list is asked for")
+    page.fill("#session-find", "Zebra one")
+    page.wait_for_selector("#session-list >> text=Zebra one")
+    with page.expect_response(re.compile(r"/sessions\?limit=\d+$")):
+        late[0].continue_()
+    assert page.locator("#session-list a .name").all_inner_texts() == ["Zebra one"]
+    page.unroute_all()
+    for one in kept:
+        page.request.delete(f"{server.url}/sessions/{one}")
+
+
 def test_page_failed_answer_says_what_to_do_and_can_be_tried_again(pages: Pages) -> None:
     pages.expected += ["500", "Failed to load resource"]
     page = pages.open()

@@ -20,9 +20,13 @@ const channel = typeof BroadcastChannel === "function" ? new BroadcastChannel("m
 channel?.addEventListener("message", (event) => tell("elsewhere", event.data));
 export const broadcast = (data) => channel?.postMessage(data);
 
+let listed = 0;
+
+/** Fetches the list of sessions; a reply that another one has overtaken is left aside. */
 export async function loadSessions() {
-  const query = state.query ? `&q=${encodeURIComponent(state.query)}` : "";
+  const mine = (listed += 1), query = state.query ? `&q=${encodeURIComponent(state.query)}` : "";
   const body = await get(`/sessions?limit=200${query}`);
+  if (mine !== listed) return;
   state.sessions = body.sessions;
   tell("sessions");
 }
