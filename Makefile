@@ -81,9 +81,10 @@ readme: $(RUN)
 docs: $(RUN)
 	@$(BIN)/python tools/pages.py $(ARGS)
 
-bench: $(RUN)
+bench: $(DEV)
 	@$(BIN)/python tools/bench.py $(ARGS)
 	@$(BIN)/python -m tools.bench_service $(SERVICE_ARGS)
+	@$(BIN)/python tools/bench_page.py $(PAGE_ARGS)
 
 test: $(DEV)
 	@$(BIN)/python -m pytest --numprocesses auto --dist worksteal $(ARGS)

@@ -93,7 +93,7 @@ def test_agent_answers_over_mcp_with_numbers_that_all_trace(mode: str) -> None:
     material = service().read([Source(EXAMPLE, LOG.encode())])
     audit = verify(material, text, "en")
     assert audit.summary["contradicted"] == audit.summary["unsupported"] == 0
-    assert audit.summary["supported"] >= 3
+    assert audit.summary["supported"] >= 4
     values = {fact["value"] for fact in calls[2][2].structured_content["facts"] if fact["kind"] == "value"}
     assert {material.runs[0].value("actor/entropy", step) for step in (1, 2, 3)} <= values
     assert all(str(value) in text for value in values)
