@@ -23,7 +23,7 @@ from assistant.api.schemas import (
     body_of,
     problems,
 )
-from assistant.api.streaming import event_response
+from assistant.api.streaming import event_content, event_response
 from assistant.api.uploads import read_request
 from assistant.model import EmptyInput
 from assistant.service import Source
@@ -49,7 +49,7 @@ _HEADERS = [
 
 def _replies(model: Any, example: dict[str, Any] | None = None) -> dict[int | str, dict[str, Any]]:
     content: dict[str, Any] = {"application/json": {"example": example} if example else {}}
-    stream = {"schema": {"type": "string"}, "example": _EVENTS}
+    stream = event_content(_EVENTS)
     ok = {
         "model": model, "content": {**content, "text/event-stream": stream},
         "description": "The reply; as events `fact`, `delta`, `answer`, `error` where they are asked for.",
@@ -120,7 +120,7 @@ async def verify(request: Request) -> Response:
 @router.get(
     "/streams/{name}", summary="The rest of a stream", response_model=None,
     responses={
-        200: {"content": {"text/event-stream": {"schema": {"type": "string"}, "example": _EVENTS}}},
+        200: {"content": {"text/event-stream": event_content(_EVENTS)}},
         **problems(410, 422),
     },
 )  # fmt: skip

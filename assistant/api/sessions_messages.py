@@ -17,7 +17,7 @@ from assistant.api.running import Busy, run_job
 from assistant.api.schemas import WORK, Answer, problems
 from assistant.api.sessions import Held, Kept, fingerprint_of, key_of, reply
 from assistant.api.sessions_schemas import MESSAGE, MESSAGES, PostMessage, json_body
-from assistant.api.streaming import Item, event_response, wants_events
+from assistant.api.streaming import Item, event_content, event_response, wants_events
 from assistant.api.uploads import read_request, weight_of
 from assistant.model import InputError
 from assistant.service import Source
@@ -40,7 +40,7 @@ _EVENTS = (
     "id: 1.1\nevent: delta\ndata: {\"text\": \"The entropy is 0.156.\"}\n\n"
     "id: end\nevent: answer\ndata: {\"message_id\": \"9e8d7c6b5a4938271605\"}\n\n"
 )  # fmt: skip
-_STREAM = {"schema": {"type": "string"}, "example": _EVENTS}
+_STREAM = event_content(_EVENTS)
 _HEADERS = [
     {
         "name": "Idempotency-Key", "in": "header", "required": False, "schema": {"type": "string", "maxLength": 200},

@@ -24,6 +24,25 @@ Item = tuple[str, Mapping[str, Any] | str, str | None]
 PING = b": ping\n\n"
 
 
+def event_content(events: str) -> dict[str, Any]:
+    """How the OpenAPI document describes a stream: by one event, as programs that read the document take it.
+
+    Args:
+        events: some of it, as it is sent.
+    """
+    first = dict(line.split(": ", 1) for line in events.partition("\n\n")[0].splitlines())
+    schema = {
+        "type": "object", "description": f"One event of the stream. Some as they are sent:\n\n```\n{events}```",
+        "properties": {
+            "id": {"type": "string", "description": "For `Last-Event-ID`."},
+            "event": {"type": "string"},
+            "data": {"type": "string", "description": "JSON."},
+        },
+        "required": ["event", "data"],
+    }  # fmt: skip
+    return {"schema": schema, "example": first}
+
+
 def wants_events(request: Request) -> bool:
     """Whether the caller asked for a stream."""
     return "text/event-stream" in request.headers.get("accept", "").lower()
