@@ -25,8 +25,9 @@ def server(tmp_path_factory: pytest.TempPathFactory, cache: Path) -> Generator[S
     made.stop()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser(require_program: Callable[[str], Path]) -> Generator[Browser]:
+    """A browser for the tests of one file: while its driver runs, no test in the same process can run an event loop."""
     program = require_program("chromium")
     with sync_playwright() as playwright:
         made = playwright.chromium.launch(executable_path=str(program), args=BROWSER)
