@@ -58,7 +58,7 @@ class Threshold:
         bands: ascending.
         advice: what the source advises on a breach.
         given: whether the user asked for it.
-        placeholder: what the log prints where nothing was measured: no breach.
+        unmeasured: what the log prints where nothing was measured: no breach.
     """
 
     id: str
@@ -73,7 +73,7 @@ class Threshold:
     bands: tuple[Band, ...] = ()
     advice: Text | None = None
     given: bool = False
-    placeholder: float | None = None
+    unmeasured: float | None = None
 
     @property
     def metrics(self) -> tuple[str, ...]:
@@ -209,8 +209,8 @@ class _Work:
         failing = [step for step, held in verdicts if held is False]
         if not threshold.given:  # NaN is told by a rule of its own
             failing = [step for step in failing if self.finite(condition.metrics, step)]
-        if threshold.placeholder is not None:
-            failing = [s for s in failing if self.series(condition.metrics[0]).at(s) != threshold.placeholder]
+        if threshold.unmeasured is not None:
+            failing = [s for s in failing if self.series(condition.metrics[0]).at(s) != threshold.unmeasured]
         if not failing:
             return None, bool(decided)
         if threshold.share and len(failing) < threshold.share * len(decided) and failing[-1] != decided[-1]:

@@ -10,7 +10,7 @@ from assistant.analysis.forecast import total_steps
 from assistant.ask.context import Context, is_validation, key
 from assistant.ask.naming import absent, named_keys, steps_text, unknown, variant, wanted_steps, which
 from assistant.ask.parts import missing_lines
-from assistant.ask.possible import placeholder, placeholder_remark
+from assistant.ask.possible import unmeasured, unmeasured_remark
 from assistant.knowledge import Card
 from assistant.model import Fact, Verdict
 from assistant.model.answer import Op
@@ -203,7 +203,7 @@ def _one(context: Context, metric: str) -> tuple[str, bool]:
             op for op in (context.query.op, *context.query.more_ops) if op != "mean" or not _of_means(context, metric)
         ]
         texts = [_operation(context, metric, held, op) for op in ops]
-        left = placeholder_remark(context, metric, held)
+        left = unmeasured_remark(context, metric, held)
         return gap.join([*dict.fromkeys(texts), *left, *_lost_values(context, metric, held)]), True
     if len(held) == 1 and len(steps) == 1:
         text = _denied(context, held[0]) + say("lookup.one", metric=metric, v=held[0])
@@ -312,7 +312,7 @@ def _lost_values(context: Context, metric: str, held: list[Fact]) -> list[str]:
 def _operation(context: Context, metric: str, held: list[Fact], op: Op | None) -> str:
     say = context.say
     numbers = [(float(f.value), f) for f in held if isinstance(f.value, (int, float)) and not math.isnan(f.value)]
-    empty = placeholder(context, metric)
+    empty = unmeasured(context, metric)
     numbers = [pair for pair in numbers if pair[0] != empty] if op is not None else numbers
     if not numbers:
         return say("lookup.many", metric=metric, n=context.ledger.count("values", len(held), metric=metric))

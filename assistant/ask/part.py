@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from assistant.ask.conditions import Condition
 from assistant.ask.context import Context, is_validation
 from assistant.ask.naming import steps_text
-from assistant.ask.possible import placeholder, placeholder_remark
+from assistant.ask.possible import unmeasured, unmeasured_remark
 from assistant.ask.scope import Scope
 from assistant.model import Fact, StepSlot
 from assistant.write.document import mark
@@ -32,7 +32,7 @@ class Part:
         odd: how many values of the part are NaN or infinite.
         lost: steps of the part whose line was cut before the value.
         over: the part as text, such as "(steps 3 to 9, 7 values)".
-        empty: that some values are placeholders of what was not measured and were left out, as sentences.
+        empty: that some values stand for what was not measured and were left out, as sentences.
     """
 
     metric: str
@@ -52,7 +52,7 @@ def part_of(context: Context, metric: str, scope: Scope) -> Part:
     steps, values = context.run.series(metric)
     wanted = set(scope.of(steps))
     pairs = [(s, float(v)) for s, v in zip(steps, values, strict=True) if s in wanted]
-    empty = placeholder(context, metric)
+    empty = unmeasured(context, metric)
     held = [fact for s, v in pairs if v == empty and (fact := context.value(metric, s)) is not None]
     pairs = [(s, v) for s, v in pairs if v != empty]
     finite = [(s, v) for s, v in pairs if math.isfinite(v)]
@@ -67,7 +67,7 @@ def part_of(context: Context, metric: str, scope: Scope) -> Part:
     over = _over(context, metric, [s for s, _ in finite], scope) if finite else ""
     return Part(
         metric, tuple(s for s, _ in finite), tuple(v for _, v in finite), len(pairs) - len(finite), tuple(cut), over,
-        tuple(placeholder_remark(context, metric, held)),
+        tuple(unmeasured_remark(context, metric, held)),
     )  # fmt: skip
 
 

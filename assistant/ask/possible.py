@@ -40,20 +40,20 @@ def possible(context: Context, metric: str) -> tuple[float | None, float | None]
     return (0.0, None) if _FROM_ZERO.search(metric) else (None, None)
 
 
-def placeholder(context: Context, metric: str) -> float | None:
+def unmeasured(context: Context, metric: str) -> float | None:
     """What the log prints where nothing was measured yet (nanoGPT's ``mfu`` of -100 before the fifth iteration).
 
     Such values enter no average and no extreme; ``None`` where the metric has none.
     """
     card = None if is_validation(metric) else context.card(metric)
-    return None if card is None else card.placeholder
+    return None if card is None else card.unmeasured
 
 
-def placeholder_remark(context: Context, metric: str, held: Sequence[Fact]) -> list[str]:
-    """That some of the values at hand are placeholders and were left out; empty where none are."""
-    empty = placeholder(context, metric)
+def unmeasured_remark(context: Context, metric: str, held: Sequence[Fact]) -> list[str]:
+    """That some of the values at hand stand for what was not measured and were left out; empty where none are."""
+    empty = unmeasured(context, metric)
     found = [fact for fact in held if empty is not None and fact.value == empty]
     if not found:
         return []
-    count = context.ledger.count("placeholders", len(found), metric=metric)
-    return [context.say("lookup.placeholder", metric=metric, k=count, v=found[0])]
+    count = context.ledger.count("values not measured", len(found), metric=metric)
+    return [context.say("lookup.unmeasured", metric=metric, k=count, v=found[0])]

@@ -109,9 +109,9 @@ class Card:
         return str(self.meta.get("beyond", {}).get(language, ""))
 
     @property
-    def placeholder(self) -> float | None:
+    def unmeasured(self) -> float | None:
         """What is printed where nothing was measured yet; ``None`` where nothing is."""
-        found = self.meta.get("placeholder")
+        found = self.meta.get("unmeasured")
         return None if found is None else float(found)
 
     @property

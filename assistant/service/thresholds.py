@@ -94,7 +94,7 @@ def of_cards(run: Run, card: Callable[[str], Card | None]) -> list[Threshold]:
                 found.append(
                     Threshold(
                         f"possible/{metric}", Condition(text, tree), severity, source=known.id, card=known.id,
-                        advice=advice, placeholder=known.placeholder,
+                        advice=advice, unmeasured=known.unmeasured,
                     )
                 )  # fmt: skip
         ranges = [r for r in known.meta.get("ranges", ()) if r["kind"] == "normal"] if known.own else []
