@@ -37,6 +37,8 @@ def browser(require_program: Callable[[str], Path]) -> Generator[Browser]:
 
 @pytest.fixture
 def pages(server: Server, browser: Browser) -> Generator[Pages]:
+    """Pages on the server without a model, which holds no session yet."""
+    server.forget()
     made = Pages(browser, server.url)
     yield made
     made.close()

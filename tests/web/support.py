@@ -81,6 +81,13 @@ class Server:
         with urllib.request.urlopen(request, timeout=60) as reply:
             return json.load(reply)
 
+    def forget(self) -> None:
+        """Deletes every session, so that a test finds none of another's whatever their order."""
+        while kept := self.get("/sessions?limit=200")["sessions"]:
+            for one in kept:
+                request = urllib.request.Request(f"{self.url}/sessions/{one['id']}", method="DELETE")
+                urllib.request.urlopen(request, timeout=60).close()
+
     def stop(self, *, kill: bool = False) -> None:
         """Ends it, politely or not."""
         process, self.process = self.process, None
