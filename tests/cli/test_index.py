@@ -27,8 +27,9 @@ TEAM = (
 
 
 @pytest.fixture
-def team(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Path:
-    """A team's document, added."""
+def team(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A team's document, added; a search builds the whole index first, for which a busy machine may take minutes."""
+    monkeypatch.setenv("ASSISTANT_JOB_SECONDS", "600")
     path = tmp_path / "team.md"
     path.write_text(TEAM, encoding="utf-8")
     assert main(["index", "add", str(path)]) == 0
