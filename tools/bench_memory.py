@@ -14,6 +14,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -40,10 +41,16 @@ BATCH = 2000
 MB = 1e6
 
 
+@cache
+def rollouts() -> list[str]:
+    """Lines of what models answer."""
+    rng = random.Random(1)
+    return ["(WorkerDict pid=77) " + " ".join(rng.choices(WORDS, k=24)) for _ in range(5000)]
+
+
 def trl(rng: random.Random, step: int) -> Iterator[str]:
     """A dictionary of TRL between eight lines of rollouts."""
-    for _ in range(8):
-        yield "(WorkerDict pid=77) " + " ".join(rng.choices(WORDS, k=24))
+    yield from rng.choices(rollouts(), k=8)
     row = {key: rng.gauss(0, 1) for key in ("loss", "grad_norm", "reward", "reward_std", "kl", "entropy")}
     yield str({**row, "learning_rate": 1e-6, "completions/mean_length": rng.randrange(900), "epoch": step / 1000})
 
@@ -66,8 +73,7 @@ def megatron(rng: random.Random, step: int) -> Iterator[str]:
 
 def verl(rng: random.Random, step: int) -> Iterator[str]:
     """A line of verl between four of rollouts."""
-    for _ in range(4):
-        yield "(WorkerDict pid=77) " + " ".join(rng.choices(WORDS, k=24))
+    yield from rng.choices(rollouts(), k=4)
     pairs = (f"{group}/metric_{at}:{rng.gauss(0, 1)!r}" for group in ("actor", "critic", "perf") for at in range(10))
     yield f"step:{step} - " + " - ".join(pairs)
 
@@ -81,7 +87,7 @@ FORMATS: dict[str, Callable[[random.Random, int], Iterator[str]]] = {
 
 
 def write_log(path: Path, kind: str, size: int) -> None:
-    """Writes a log of a size; its numbers repeat, its steps do not."""
+    """Writes a log of a size, the same at each call."""
     rng = random.Random(0)
     step = 0
     with path.open("w") as handle:

@@ -6,6 +6,8 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import groupby, islice
+from operator import lt
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
@@ -159,7 +161,9 @@ class Run:
     @property
     def distinct_steps(self) -> tuple[int, ...]:
         """Steps, ascending, each once."""
-        return tuple(sorted(set(self.steps)))
+        if all(map(lt, self.steps, islice(self.steps, 1, None))):
+            return tuple(self.steps)
+        return tuple(step for step, _ in groupby(sorted(self.steps)))
 
     def cells(self, metric: str) -> list[Cell]:
         """All cells of a metric in the log's order; empty for a metric that is not there."""

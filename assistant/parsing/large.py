@@ -228,7 +228,9 @@ class _Joiner:
         if blocks:
             notes += (lost_note(blocks),)
         ends_lines = [*self.first.lines, *self.last.lines]
-        told = with_totals(split_runs(reading.runs), ends_lines, [*self.first.numbers, *self.last.numbers])
+        told = with_totals(
+            split_runs(reading.runs, used_up=True), ends_lines, [*self.first.numbers, *self.last.numbers]
+        )
         return LargeReading(
             tuple(replace(run, lines=counts) for run in told),
             prose_around(ends, usable, first, last),

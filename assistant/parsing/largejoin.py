@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left
-from collections.abc import MutableSequence, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 from assistant.model.run import Column, Missing, Number, Run
+from assistant.parsing.largecolumns import JoinedColumns, taken_out
 from assistant.parsing.largecut import NeedsWhole, Segment
 from assistant.parsing.largelines import LineSet
 from assistant.parsing.largenotes import Notes
@@ -22,60 +23,8 @@ _UNDATED: Final = "no_step"
 FORGOTTEN: Final = "forgotten"
 """Format of a run of which only the size is known."""
 
-_SMALL: Final = 1 << 62
 _CHECKED: Final = 20
 """Rows before a segment that the segment must read as the one before it did."""
-
-
-def _kind(values: Sequence[Number]) -> Literal["d", "q"] | None:
-    """The type of array that holds numbers as they are; ``None`` if only a list does."""
-    kinds = set(map(type, values))
-    if kinds == {float}:
-        return "d"
-    return "q" if kinds == {int} and max(values) < _SMALL and min(values) > -_SMALL else None
-
-
-@dataclass
-class JoinedColumn:
-    """A column that grows.
-
-    Attributes:
-        values: in the log's order.
-        rows: row of each value; ``None`` while there is one in each row from the first on.
-        lines: line of each value; ``None`` while each stands on its row's line.
-    """
-
-    values: MutableSequence[Any]
-    rows: array[int] | None = None
-    lines: array[int] | None = None
-
-    def extend(self, rows: Sequence[int], values: Sequence[Number], lines: Sequence[int], of: Sequence[int]) -> None:
-        """Appends values.
-
-        Args:
-            rows: of the joined run, ascending.
-            values: their values.
-            lines: their lines.
-            of: the line of each row of the joined run.
-        """
-        size = len(self.values)
-        if self.rows is None and (rows[0] != size or rows[-1] != size + len(rows) - 1):
-            self.rows = array("q", range(size))
-        if self.lines is None and any(of[row] != line for row, line in zip(rows, lines, strict=True)):
-            places = range(size) if self.rows is None else self.rows
-            self.lines = array("q", (of[row] for row in places))
-        if self.rows is not None:
-            self.rows.extend(rows)
-        if self.lines is not None:
-            self.lines.extend(lines)
-        kind = _kind(values)
-        if isinstance(self.values, array) and self.values.typecode != kind:
-            self.values = list(self.values) if size else (array(kind) if kind else [])
-        self.values.extend(values)
-
-    def last_row(self) -> int:
-        """The row of its last value."""
-        return len(self.values) - 1 if self.rows is None else self.rows[-1]
 
 
 @dataclass
@@ -88,7 +37,7 @@ class JoinedRun:
     step_axis: str
     steps: array[int] = field(default_factory=lambda: array("q"))
     row_lines: array[int] = field(default_factory=lambda: array("q"))
-    columns: dict[str, JoinedColumn] = field(default_factory=dict)
+    columns: JoinedColumns = field(default_factory=JoinedColumns)
     missing: list[Missing] = field(default_factory=list)
     notes: Notes = field(default_factory=Notes)
     extras: dict[str, tuple[Number, int]] = field(default_factory=dict)
@@ -143,37 +92,16 @@ class JoinedRun:
         except OverflowError:
             raise NeedsWhole from None
         self.row_lines.extend(run.row_lines[fresh:end])
-        for key, column in run.columns.items():
-            first, last = bisect_left(column.rows, begin), bisect_left(column.rows, end)
-            if (
-                key in self.columns
-                and first < last
-                and self.columns[key].last_row() >= column.rows[first] - begin + base
-            ):
-                first += 1  # the row before goes on here and holds this value
-            if first == last:
-                continue
-            rows = [row - begin + base for row in column.rows[first:last]]
-            values = column.values[first:last]
-            joined = self.columns.get(key)
-            if joined is None:
-                kind = _kind(values)
-                joined = self.columns[key] = JoinedColumn(array(kind) if kind is not None else [])
-            joined.extend(rows, values, column.lines[first:last], self.row_lines)
+        self.columns.append(run.columns, begin, end, base, self.row_lines)
 
     def _goes_on(self, run: Run, at: int) -> bool:
         """Whether a row belongs to the last one: its step and nothing that contradicts it, and something new."""
         if not self.steps or self.step_axis == _INDEX or self.steps[-1] != run.steps[at]:
             return False
-        held = self.last_values()
+        held = self.columns.last_values(len(self.steps) - 1)
         values = values_of(run, at)
         same = all(key not in held or same_number(held[key], value) for key, value in values.items())
         return same and any(key not in held for key in values)
-
-    def last_values(self) -> dict[str, Number]:
-        """The values of the last row."""
-        last = len(self.steps) - 1
-        return {key: column.values[-1] for key, column in self.columns.items() if column.last_row() == last}
 
     def _settle_kind(self, run: Run) -> None:
         if run.framework != self.framework and (self.framework is None or run.framework == "TRL"):
@@ -191,20 +119,8 @@ class JoinedRun:
 
     def finish(self, id: str) -> Run:
         """The run; this one is used up."""
-        steps, row_lines = tuple(self.steps), tuple(self.row_lines)
-        shared: dict[tuple[int, bytes], Sequence[int]] = {}
-        columns: dict[str, Column] = {}
-        for key in list(self.columns):
-            joined = self.columns.pop(key)
-            size = len(joined.values)
-            rows: Sequence[int] = range(size) if joined.rows is None else _once(shared, joined.rows)
-            if joined.lines is not None:
-                lines: Sequence[int] = _once(shared, joined.lines)
-            elif joined.rows is None:
-                lines = row_lines if size == len(row_lines) else row_lines[:size]
-            else:
-                lines = _once(shared, array("q", (row_lines[row] for row in joined.rows)))
-            columns[key] = Column(rows, joined.values, lines)
+        steps, row_lines = taken_out(self.steps), taken_out(self.row_lines)
+        columns = self.columns.finish(row_lines)
         run = Run(
             id,
             self.name,
@@ -218,13 +134,6 @@ class JoinedRun:
             extras=self.extras,
         )
         return self.notes.onto(run)
-
-
-def _once(shared: dict[tuple[int, bytes], Sequence[int]], numbers: array[int]) -> Sequence[int]:
-    """The same numbers as one object for all columns that have them."""
-    from hashlib import blake2b
-
-    return shared.setdefault((len(numbers), blake2b(numbers).digest()), numbers)
 
 
 def values_of(run: Run, at: int) -> dict[str, Number]:

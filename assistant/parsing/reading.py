@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
@@ -140,12 +141,14 @@ def _read_chunks(
     from assistant.parsing.verlbytes import read_bytes
     from assistant.parsing.verlends import NeedsCare
 
-    try:
+    reading = None
+    with suppress(NeedsCare):
         reading = read_bytes(chunks(), name, thorough=thorough)
-    except NeedsCare:
+    if reading is None:  # outside of the handler: the exception would keep what was read alive
         return _read_lines(registry, chunks, name, whole)
     sample = Document(name, *reading.noise, text_lines=len(reading.noise[0]))
     if reading.blocks or registry.others(sample, "verl"):
+        del reading
         return _read_lines(registry, chunks, name, whole)
     notes = (_sampled(reading.skipped),) if reading.skipped else ()
     samples = reading.runs[0].lines.samples
@@ -157,9 +160,10 @@ def _read_lines(registry: Registry, chunks: Callable[[], Iterator[bytes]], name:
     """A text of any format: a large one in segments, if it can be cut."""
     from assistant.parsing.large import read_large
 
-    try:
+    read = None
+    with suppress(NeedsWhole):
         read = read_large(registry, chunks(), name)
-    except NeedsWhole:
+    if read is None:
         return _read_whole(registry, chunks, name, whole)
     return Parsed(read.runs, read.prose, read.notes, read.text_lines, read.doubtful, read.samples)
 

@@ -7,13 +7,14 @@ verl joins ``f"{key}:{pprint.pformat(value)}"`` with `` - `` (volcengine/verl,
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
 from assistant.model.run import MissingReason, Number
 from assistant.parsing.numbers import LONGEST, NUMBER, read_number
 from assistant.parsing.repair import strip_ray
-from assistant.parsing.verlfront import LONGEST_FRONT, front_tag, is_fine_front, without_codes
+from assistant.parsing.verlfront import LONGEST_FRONT, front_tag, is_fine_front, is_name, without_codes
 
 SEPARATOR: Final = " - "
 WIDEST_TERMINAL: Final = 1000
@@ -42,8 +43,14 @@ _FOLLOWED: Final = re.compile(
 )
 """A whole value with text behind it: other output, a sentence, a mark that closes a quotation."""
 
+_SPOKEN: Final = re.compile(
+    rf"([A-Za-z_][\w.%@()\[\]+-]{{0,60}}(?: [A-Za-z_(\[][\w.%@()\[\]+-]{{0,60}}){{0,4}}): ?((?:{NUMBER}))"
+)
+"""A key of words and its number, which only the cells around it tell from a sentence."""
 _NARROWEST: Final = 20
 _INTRODUCED: Final = 3
+_AROUND: Final = 2
+"""Paths that a record has to hold beside cells whose keys are words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +91,8 @@ def find_header(line: str) -> Header | None:
     """The record start of a line, if a record starts here; what may precede is a launcher's prefix.
 
     Accepted before ``step:N - ``: a Ray prefix, what loggers and launchers print (times, levels, ranks, hosts), a
-    progress bar's end, a quote sign, the ``file:line:`` of grep, and a sentence that ends in a colon if a record of
-    several cells is all that follows. Anything else (another sentence, a JSON string) is not.
+    progress bar's end, a quote sign, the ``file:line:`` of grep, and a sentence that ends in a colon, or a word for
+    training, if a record of several cells is all that follows. Anything else (another sentence, a JSON string) is not.
     """
     begin = line.find("step:")
     tag: str | None = None
@@ -183,12 +190,17 @@ def _is_word(char: str) -> bool:
 
 
 def _is_introduced(line: str, begin: int) -> bool:
-    """Whether a sentence that ends in a colon stands before a record of several cells, and nothing behind it."""
+    """Whether a record of several cells, and nothing behind it, follows a sentence that ends in a colon, or "训练"."""
     front = line[:begin].rstrip()
-    if not front.endswith((":", "：")) or len(front) > LONGEST_FRONT or any(mark in front for mark in "\"'`{}[]“”‘’"):
+    named = is_name(front)
+    if not named and (
+        not front.endswith((":", "：")) or len(front) > LONGEST_FRONT or any(mark in front for mark in "\"'`{}[]“”‘’")
+    ):
         return False
     cells = read_cells(line[begin:].rstrip())
-    return cells is not None and sum("/" in key for key, _ in cells) >= _INTRODUCED
+    if cells is None:
+        return False
+    return len(cells) >= _AROUND if named else sum("/" in key for key, _ in cells) >= _INTRODUCED
 
 
 def read_cells(body: str) -> list[tuple[str, str]] | None:
@@ -217,6 +229,30 @@ def read_segment(segment: str) -> tuple[str, str, int] | None:
             number = found["inner"] or found["plain"]
             return (segment[:colon], number, begin) if len(number) <= LONGEST else None
     return None
+
+
+def find_spoken(segments: Sequence[str]) -> dict[int, tuple[str, str, int]]:
+    """Cells whose keys are words (``actor lr:1e-6``, ``lr: 1e-6``), by their place in a record.
+
+    Args:
+        segments: of one line, whole but for the last one's value.
+
+    Returns:
+        As :func:`read_segment` returns them; none unless all else in the record are cells, several of them paths.
+    """
+    found: dict[int, tuple[str, str, int]] = {}
+    paths = 0
+    for at, segment in enumerate(segments):
+        cell = read_segment(segment)
+        if cell is not None:
+            paths += "/" in cell[0]
+            continue
+        spoken = _SPOKEN.fullmatch(segment)
+        if spoken is not None and len(spoken[2]) <= LONGEST:
+            found[at] = spoken[1], spoken[2], spoken.start(2)
+        elif not is_whole(segment):
+            return {}
+    return found if paths >= _AROUND else {}
 
 
 def _is_key(text: str) -> bool:
@@ -249,6 +285,8 @@ def read_tail(segment: str, offset: int) -> Tail:
         return Tail("half_key", text=stripped[:80])
     key, rest = stripped[:colon], stripped[colon + 1 :]
     at = offset + colon + 1
+    if len(rest) > LONGEST and _VALUE_RE.fullmatch(rest):
+        return Tail("not_a_number", key if _is_key(key) else None, text=rest[:80], offset=at)
     if not _is_key(key):
         return Tail("not_a_number", text=stripped[:80])
     followed = _FOLLOWED.match(rest)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Final
@@ -29,17 +29,19 @@ def earlier(name: str, line: int) -> str:
     return f"{name}{_EARLIER}{line}"
 
 
-def split_runs(runs: Iterable[Run]) -> tuple[Run, ...]:
+def split_runs(runs: Iterable[Run], *, used_up: bool = False) -> tuple[Run, ...]:
     """The runs of one text, each cut where another one begins in it.
 
     Args:
         runs: as the formats read them, in order of appearance.
+        used_up: nobody else needs them: the columns of one that is cut are taken out of it one by one, so that a large
+            table is not there twice.
 
     Returns:
         In order of appearance, ``r0``, ``r1`` …; of runs with one name each has its place behind it
         (``train.log #2``), as a source is written to mean that run.
     """
-    cut = [split_run(run) for run in runs]
+    cut = [split_run(run, used_up=used_up) for run in runs]
     parts = [part for of_one in cut for part in of_one]
     if len(parts) > len(cut):
         parts = [replace(run, id=f"r{at}") for at, run in enumerate(_in_order(cut))]
@@ -87,8 +89,8 @@ def _in_order(cut: Sequence[list[Run]]) -> list[Run]:
     return found
 
 
-def split_run(run: Run) -> list[Run]:
-    """A run as the runs it consists of: mostly itself."""
+def split_run(run: Run, *, used_up: bool = False) -> list[Run]:
+    """A run as the runs it consists of: mostly itself; ``used_up`` as in :func:`split_runs`."""
     starts = find_starts(run)
     if not starts:
         return [_plain(run)]
@@ -98,11 +100,14 @@ def split_run(run: Run) -> list[Run]:
     parts = [replace(part, behind=end) for part, end in zip(parts, ends, strict=True)]
     missing = _share_out(run, parts)
     notes = [_notes(start, run.row_lines[start.row], _what(run)) for start in starts]
+    metrics = frozenset(run.columns)
+    columns = _columns(run.columns, parts, used_up=used_up)
     return [
         _cut(
             run,
             part,
-            missing[at],
+            columns[at],
+            _own(missing[at], columns[at], metrics, part.begin if run.step_axis == _INDEX else 0),
             [*([notes[at - 1][1]] if at else []), *([notes[at][0]] if at < len(notes) else [])],
         )
         for at, part in enumerate(parts)
@@ -175,13 +180,14 @@ def _share_out(run: Run, parts: Sequence[_Part]) -> list[list[Missing]]:
     return found
 
 
-def _cut(run: Run, part: _Part, missing: Sequence[Missing], notes: Sequence[Note]) -> Run:
+def _cut(
+    run: Run, part: _Part, columns: Mapping[str, Column], missing: Sequence[Missing], notes: Sequence[Note]
+) -> Run:
     from assistant.parsing.largenotes import Notes
 
-    columns = _columns(run.columns, part)
-    steps, moved = run.steps[part.begin : part.end], 0
+    steps = run.steps[part.begin : part.end]
     if run.step_axis == _INDEX:
-        steps, moved = tuple(range(part.end - part.begin)), part.begin
+        steps = tuple(range(part.end - part.begin))
     framework, kind = run.framework, run.format
     if kind in _VERL:
         framework, kind = detect_framework(columns), "verl-sft" if is_verl_sft(columns) else "verl"
@@ -190,7 +196,7 @@ def _cut(run: Run, part: _Part, missing: Sequence[Missing], notes: Sequence[Note
         steps=steps,
         row_lines=run.row_lines[part.begin : part.end],
         columns=columns,
-        missing=tuple(_own(missing, columns, run.columns, moved)),
+        missing=tuple(missing),
         extras={key: held for key, held in run.extras.items() if part.holds(held[1])},
         warnings=(),
         format=kind,
@@ -202,10 +208,8 @@ def _cut(run: Run, part: _Part, missing: Sequence[Missing], notes: Sequence[Note
     return replace(cut, warnings=(*notes, *cut.warnings, *(_epochs_back(cut) if run.step_axis == _INDEX else ())))
 
 
-def _own(
-    missing: Iterable[Missing], columns: Mapping[str, Column], of_all: Mapping[str, Column], moved: int
-) -> list[Missing]:
-    """The cells that a part lacks: a metric that only another run prints is none of them."""
+def _own(missing: Iterable[Missing], columns: Container[str], of_all: Container[str], moved: int) -> list[Missing]:
+    """The cells that a part lacks, its rows moved: a metric that only another run prints is none of them."""
     found: list[Missing] = []
     cut: dict[tuple[int, int], list[Missing]] = {}
     for held in missing:
@@ -241,21 +245,27 @@ def _epochs_back(run: Run) -> list[Note]:
     return []
 
 
-def _columns(columns: Mapping[str, Column], part: _Part) -> dict[str, Column]:
-    """The columns with values in a part's rows; those that shared their rows and lines share them again."""
-    found: dict[str, tuple[int, Column]] = {}
-    shared: dict[tuple[int, int, int], tuple[Sequence[int], Sequence[int]]] = {}
+def _columns(columns: Mapping[str, Column], parts: Sequence[_Part], *, used_up: bool) -> list[dict[str, Column]]:
+    """Of each part the columns with values in its rows; those that shared their rows and lines share them again."""
+    order = {key: at for at, key in enumerate(columns)}
+    alike: dict[tuple[int, int], list[str]] = {}
     for key, column in columns.items():
-        begin, end = bisect_left(column.rows, part.begin), bisect_left(column.rows, part.end)
-        if begin == end:
-            continue
-        place = (id(column.rows), id(column.lines), begin)
-        if place not in shared:
-            shared[place] = (_moved(column.rows[begin:end], part.begin), column.lines[begin:end])
-        rows, lines = shared[place]
-        found[key] = (rows[0], Column(rows, column.values[begin:end], lines))
-    order = sorted(found, key=lambda key: found[key][0])  # stable: the keys of one row stay in their order
-    return {key: found[key][1] for key in order}
+        alike.setdefault((id(column.rows), id(column.lines)), []).append(key)
+    found: list[dict[str, Column]] = [{} for _ in parts]
+    for keys in alike.values():
+        rows, lines = columns[keys[0]].rows, columns[keys[0]].lines
+        ends = [(bisect_left(rows, part.begin), bisect_left(rows, part.end)) for part in parts]
+        places = [
+            (_moved(rows[begin:end], part.begin), lines[begin:end])
+            for part, (begin, end) in zip(parts, ends, strict=True)
+        ]
+        for key in keys:
+            column = columns.pop(key) if used_up and isinstance(columns, dict) else columns[key]
+            for own, (begin, end), place in zip(found, ends, places, strict=True):
+                if begin < end:
+                    own[key] = Column(place[0], column.values[begin:end], place[1])
+    # by the first row; the keys of one row stay in their order
+    return [{key: own[key] for key in sorted(own, key=lambda key: (own[key].rows[0], order[key]))} for own in found]
 
 
 def _moved(rows: Sequence[int], by: int) -> Sequence[int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Sequence
 from math import isnan
 from typing import Final
 
@@ -26,15 +27,15 @@ def turn_notes(run: Run) -> list[Note]:
     Without a restart a step is printed again by another process. What counts at a step is its last row; the note
     tells how many values do not, and, where a column names the process, whose values do.
     """
-    if run.step_axis == "index" or len(run.steps) < 2 * len(run.distinct_steps) or len(run.distinct_steps) < 2:
+    if run.step_axis == "index":
         return []
-    last: dict[int, int] = {}
-    near, reach = 0, min(_NEAR, max(1, len(run.distinct_steps) // 2))
-    for row, step in enumerate(run.steps):
-        near += step in last and row - last[step] <= reach
-        last[step] = row
-    if 2 * near < len(run.steps) - len(last):  # a restart prints a stretch again, far behind
+    distinct = len(run.distinct_steps)
+    if len(run.steps) < 2 * distinct or distinct < 2:
         return []
+    near = _repeated_near(run.steps, min(_NEAR, max(1, distinct // 2)))
+    if 2 * near < len(run.steps) - distinct:  # a restart prints a stretch again, far behind
+        return []
+    last = {step: row for row, step in enumerate(run.steps)}
     unused, names = 0, []
     for key, column in run.columns.items():
         if _RANK.search(key):
@@ -61,6 +62,18 @@ def turn_notes(run: Run) -> list[Note]:
             run.row_lines[0],
         )
     ]
+
+
+def _repeated_near(steps: Sequence[int], reach: int) -> int:
+    """How many rows have the step of one of the rows just before them."""
+    near = 0
+    last: dict[int, int] = {}
+    for row, step in enumerate(steps):
+        near += step in last and row - last[step] <= reach
+        last[step] = row
+        if len(last) > 4 * reach:  # what is farther away does not matter, and a long log has many steps
+            last = {step: at for step, at in last.items() if row - at < reach}
+    return near
 
 
 def _whose(run: Run, key: str, rows: set[int]) -> tuple[str, str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, MutableSequence, Sequence
+from collections.abc import Mapping, MutableSequence, Sequence, Set
 from itertools import combinations
 from typing import Final
 
@@ -30,6 +30,7 @@ MOST_ASIDES: Final = 200
 """How many lines may follow a paste that ends inside a record."""
 
 _MOST_KNOWN: Final = 50
+_PREFIX: Final = "val/"
 
 
 class VerlConsole:
@@ -159,10 +160,11 @@ def _contradict(one: Mapping[str, Number], other: Mapping[str, Number]) -> bool:
 def _finish(rows: MutableSequence[AnyRow], scan: Scan, name: str, index: int, *, alone: bool) -> Run | None:
     notes: list[Note] = []
     tags = {row.tag for row in rows} if scan.dicts and not alone else set()
+    known = {key for kind in kinds_of(rows) for key in kind} if scan.dicts else set()
     for position, printed in reversed(scan.dicts):
         if alone or printed.tag in tags:
             before = position if alone else sum(row.tag in tags for row in scan.rows[:position])
-            notes.extend(_merge(rows, before, printed))
+            notes.extend(_merge(rows, before, printed, known))
     if not rows:
         return None
     keys = list(dict.fromkeys(key for kind in kinds_of(rows) for key in kind))
@@ -201,8 +203,13 @@ def _finish(rows: MutableSequence[AnyRow], scan: Scan, name: str, index: int, *,
     )
 
 
-def _merge(rows: MutableSequence[AnyRow], before: int, printed: ValidationDict) -> list[Note]:
-    """Puts a validation dict into its row; a row of its own if the log has none."""
+def _merge(rows: MutableSequence[AnyRow], before: int, printed: ValidationDict, known: Set[str]) -> list[Note]:
+    """Puts a validation dict into its row; a row of its own if the log has none.
+
+    Old verl prints the dict as ``_validate()`` returns it (``test_score/gsm8k``) and puts ``val/`` before the
+    same keys for the step line (``verl/trainer/ppo/ray_trainer.py``, ``fit``): they are one metric, called as the step
+    lines call it. Where the step line has another value than the dict, both stay as they were printed.
+    """
     keys = {key for key, _, _ in printed.cells}
     start = printed.line
     place: int | None = None
@@ -229,12 +236,15 @@ def _merge(rows: MutableSequence[AnyRow], before: int, printed: ValidationDict) 
         )
     differ: list[str] = []
     for key, value, line in printed.cells:
-        held = row.values.get(key)
+        name = key if key in known or _PREFIX + key not in known else _PREFIX + key
+        if name != key and not same_number(row.values.get(name, value), value):
+            name = key
+        held = row.values.get(name)
         if held is None:
-            row.values[key] = value
-            row.lines[key] = line
+            row.values[name] = value
+            row.lines[name] = line
         elif not same_number(held, value):
-            differ.append(key)
+            differ.append(name)
     if differ:
         some = ", ".join(differ[:3]) + (" …" if len(differ) > 3 else "")
         notes.append(

@@ -434,7 +434,7 @@ class _Scanner:
         parts = self.around.parts(self.line, closed=not self.open_end)
         prose = prose_around(parts, others, min(ends), max(ends))
         return BytesReading(
-            tuple(replace(run, lines=counts) for run in split_runs(runs)),
+            tuple(replace(run, lines=counts) for run in split_runs(runs, used_up=True)),
             prose,
             text_lines,
             tuple(sorted(self.lookalikes.numbers)),

@@ -25,6 +25,7 @@ _LAUNCHER: Final = re.compile(
 )
 """Quotes, numbered lines, ranks and streams of srun and mpirun, hosts and pods, SkyPilot, logging, the journal."""
 
+_NAME: Final = re.compile(r"\s*(?:训练(?:日志)?|日志|[Tt]rain(?:ing)?|[Ll]og)\s*[:：]?\s*")
 _LONGEST_END: Final = 64
 _MOST_FRONTS: Final = 12
 LONGEST_FRONT: Final = 400
@@ -51,6 +52,11 @@ def without_colours(body: str) -> str:
         return body
     kept = max(len(body) - _LONGEST_END, 0)
     return body[:kept] + _LOST_COLOUR.sub("", body[kept:])
+
+
+def is_name(front: str) -> bool:
+    """Whether no more than a word for training stands before a record, as somebody's own ``print`` puts it there."""
+    return _NAME.fullmatch(front) is not None
 
 
 def is_fine_front(front: str) -> bool:

@@ -23,6 +23,7 @@ from assistant.parsing.segments import (
     find_header,
     find_split_front,
     find_split_header,
+    find_spoken,
     read_cells,
     read_segment,
     read_tail,
@@ -263,7 +264,8 @@ def _read_row(document: Document, header: Header, joined: Joined) -> tuple[Row, 
             values.clear()
             cells = None
     if cells is None or tail.state != "complete":
-        _read_slowly(row, body[: cut + 3], joined, document)
+        spoken, tail = _read_spoken(body, joined, tail)
+        _read_slowly(row, body[: cut + 3], joined, document, spoken)
     if not values and (tail.key is None or tail.key == "step" or tail.state == "not_a_number"):
         return None
     if tail.state == "complete" and tail.key is not None and tail.value is not None:
@@ -277,12 +279,28 @@ def _read_row(document: Document, header: Header, joined: Joined) -> tuple[Row, 
     return row, tail, body
 
 
-def _read_slowly(row: Row, body: str, joined: Joined, document: Document) -> None:
+def _read_spoken(body: str, joined: Joined, tail: Tail) -> tuple[Mapping[int, tuple[str, str, int]], Tail]:
+    """The cells of a line whose keys are words, by their place, and the last segment, which may be one of them."""
+    if len(joined.entries) > 1 or " " not in body.replace(SEPARATOR, ""):
+        return {}, tail
+    segments = body.split(SEPARATOR)[1:]
+    last = len(segments) - 1
+    spoken = find_spoken(segments) or find_spoken(segments[:last])
+    if last not in spoken or tail.state != "not_a_number":
+        return spoken, tail
+    key, number, at = spoken[last]
+    return spoken, Tail("complete", key, read_number(number), True, number, body.rfind(SEPARATOR) + 3 + at)
+
+
+def _read_slowly(
+    row: Row, body: str, joined: Joined, document: Document, spoken: Mapping[int, tuple[str, str, int]]
+) -> None:
     """All segments but the last, one by one, with the line on which each value begins."""
     offset = body.find(SEPARATOR) + len(SEPARATOR)
     kept = ""
-    for segment in body[offset:-3].split(SEPARATOR) if len(body) > offset else ():
-        cell = read_segment(segment)
+    segments = body[offset:-3].split(SEPARATOR) if len(body) > offset else []
+    for index, segment in enumerate(segments):
+        cell = read_segment(segment) or spoken.get(index)
         begin = offset
         if cell is None and kept:
             cell = read_segment(kept + SEPARATOR + segment)

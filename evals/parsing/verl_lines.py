@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections import Counter
+from dataclasses import replace
 from typing import Final
 
 from evals.parsing.dicts import evaluate_dict
@@ -156,7 +157,11 @@ def _read_validation(lines: list[Line], reference: Reference) -> None:
     """Adds ``"Initial validation metrics: {…}"``: string literals side by side, as ``pprint`` breaks a long one.
 
     Each literal is evaluated by itself, their contents are joined, and what they hold is evaluated as a dictionary.
+    Old verl's ``fit`` prints what ``_validate`` returns and logs ``{f'val/{key}': …}`` of the same on the step line: a
+    key that only differs from the lines' by that prefix is theirs.
     """
+    consoles = [event for event in reference.events if event.kind == CONSOLE]
+    known = {cell.key for event in consoles for cell in event.cells}
     for at, line in enumerate(lines):
         opened = _VALIDATION.match(without_process(line.text).strip())
         if opened is None:
@@ -179,7 +184,22 @@ def _read_validation(lines: list[Line], reference: Reference) -> None:
             reference.open.update(held.number for held in lines[at : at + 400])
             continue
         cells = _validation_cells(held, text, contents, numbers)
+        beside = _beside(consoles, numbers[0], final="Final" in line.text)
+        cells = [replace(cell, key=_on_lines(cell, known, beside)) for cell in cells]
         reference.events.append(Event(VALIDATION, numbers[0], numbers[-1], tuple(cells)))
+
+
+def _beside(consoles: list[Event], number: int, *, final: bool) -> dict[str, Number]:
+    """The cells of the step line before a last validation, or after a first one."""
+    events = [event for event in consoles if (event.first < number) == final]
+    return {cell.key: cell.value for cell in events[-1 if final else 0].cells} if events else {}
+
+
+def _on_lines(cell: Cell, known: set[str], beside: dict[str, Number]) -> str:
+    """What step lines call a validation dictionary's cell; as it is where their own value is another."""
+    name = f"val/{cell.key}"
+    other = cell.key in known or name not in known or beside.get(name, cell.value) != cell.value
+    return cell.key if other else name
 
 
 def _literal(text: str) -> str | None:

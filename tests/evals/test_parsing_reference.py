@@ -12,6 +12,7 @@ import pytest
 from assistant.parsing import parse_text
 from evals.parsing import Reference, Result, evaluate, main, read_reference
 from evals.parsing.compare import compare
+from evals.parsing.verl_lines import VALIDATION
 
 
 def read(text: str, name: str = "a.log") -> Reference:
@@ -82,6 +83,17 @@ def test_verl_lines_broken_at_no_fixed_width_are_open_behind_the_first() -> None
     reference = read(text)
     assert {cell.key for cell in reference.cells} <= {"critic/score/mean", "critic/score/max"}
     assert {1, 2, 3} <= reference.open
+
+
+def test_validation_dict_of_old_verl_is_called_as_the_step_lines_call_it() -> None:
+    text = "\"Initial validation metrics: {'test_score/a': 0.5}\"\n"
+    for step, value in enumerate(("", " - val/test_score/a:0.25")):
+        text += f"step:{step}{value} - actor/entropy:0.5 - actor/lr:1.5\n"
+    for value, key in ((0.25, "val/test_score/a"), (0.75, "test_score/a")):
+        reference = read(text + f"\"Final validation metrics: {{'test_score/a': {value}}}\"\n")
+        found = [cell.key for event in reference.events if event.kind == VALIDATION for cell in event.cells]
+        assert found == ["val/test_score/a", key]
+        assert compared(text + f"\"Final validation metrics: {{'test_score/a': {value}}}\"\n", reference).wrong == []
 
 
 def test_validation_dict_of_literals_side_by_side_is_read() -> None:

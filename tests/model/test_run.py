@@ -29,6 +29,12 @@ def test_series_step_printed_twice_counts_once_with_its_last_value(restarted: Ru
     assert restarted.distinct_steps == (1, 2, 3)
 
 
+@given(st.lists(st.integers(-5, 20)))
+def test_distinct_steps_are_ascending_and_each_there_once(steps: list[int]) -> None:
+    run = Run("r0", "x", "verl", None, "step", tuple(steps), tuple(range(len(steps))), {})
+    assert run.distinct_steps == tuple(sorted(set(steps)))
+
+
 def test_cell_knows_its_row_and_line(restarted: Run) -> None:
     cell = restarted.cell("a", 2)
     assert cell is not None

@@ -47,6 +47,9 @@ FRONTS = (
     "- ",
     "我的训练日志如下：",
     "Here is what it prints: ",
+    "训练 ",
+    "训练：",
+    "Training ",
 )
 ENDS = (
     " What does this mean?",
@@ -79,6 +82,72 @@ def test_parse_text_text_behind_the_last_value_leaves_it_whole(end: str) -> None
 @pytest.mark.parametrize("front", ["She said: '", "grep 'x' | ", "the run printed ", '{"log":"', "assert f('"])
 def test_parse_text_record_in_a_sentence_or_a_program_is_not_read(front: str) -> None:
     assert parse_text(f"{front}{RECORD}'\n").runs == ()
+
+
+@pytest.mark.parametrize(
+    "text", ["训练 step:7 - a:1 这样", "训练 step:7 - a:1", "如果 step:7 - a:1 - b:2", "training step:7 - a"]
+)
+def test_parse_text_record_behind_words_that_may_be_a_sentence_is_not_read(text: str) -> None:
+    assert parse_text(text).runs == ()
+
+
+@pytest.mark.parametrize(
+    ("cell", "key"),
+    [("actor lr:1e-06", "actor lr"), ("lr: 1e-06", "lr"), ("mean lr (warm up): 1e-06", "mean lr (warm up)")],
+)
+@pytest.mark.parametrize("at", [1, 2, 4])
+def test_parse_text_key_of_words_among_paths_is_read(cell: str, key: str, at: int) -> None:
+    segments = RECORD.split(" - ")
+    run = only_run(" - ".join([*segments[:at], cell, *segments[at:]]) + "\n")
+    assert table(run) == [(3, {**VALUES, key: 1e-06})]
+    assert list(run.columns)[at - 1] == key
+    assert run.missing == ()
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "step:3 - actor/kl:0.5 - WARNING took 3: 5 - timing_s/step:12.75",
+        "step:3 - actor/kl:0.5 - saved: 5 files - actor lr:1 - timing_s/step:12.75",
+        "step:3 - actor/kl:0.5 - the mean of all that was seen so far is: 5 - timing_s/step:12.75",
+        "step:3 - actor/kl:0.5 - the rest: 5",
+    ],
+)
+def test_parse_text_words_before_a_number_that_are_no_key_are_not_read(line: str) -> None:
+    assert set(only_run(line + "\n").columns) <= {"actor/kl", "timing_s/step"}
+
+
+def test_parse_text_number_too_long_to_be_one_is_told_and_the_line_is_not_cut() -> None:
+    lines = [f"step:{step} - actor/kl:0.5 - critic/score/max:{'1' * (450 if step == 2 else 1)}" for step in (1, 2, 3)]
+    run = only_run("\n".join(lines) + "\n")
+    assert [(gap.metric, gap.step, gap.reason) for gap in run.missing] == [("critic/score/max", 2, "not_a_number")]
+    assert run.warnings == ()
+
+
+DICT = "\"{} validation metrics: {{'test_score/gsm8k': {}}}\""
+
+
+def test_parse_text_dict_of_old_verl_is_the_metric_of_the_step_lines() -> None:
+    first, last = DICT.format("Initial", 0.0625), DICT.format("Final", 0.875)
+    plain = [f"step:{step} - critic/kl:0.5" for step in (0, 2)]
+    lines = [first, plain[0], "step:1 - val/test_score/gsm8k:0.125 - critic/kl:0.5", plain[1], last]
+    run = only_run("\n".join(lines) + "\n")
+    assert set(run.columns) == {"val/test_score/gsm8k", "critic/kl"}
+    assert [(cell.step, cell.value, cell.line) for cell in run.cells("val/test_score/gsm8k")] == [
+        (0, 0.0625, 1),
+        (1, 0.125, 3),
+        (2, 0.875, 5),
+    ]
+
+
+def test_parse_text_dict_of_old_verl_alone_keeps_its_name() -> None:
+    run = only_run(DICT.format("Initial", 0.0625) + "\nstep:0 - critic/kl:0.5\n")
+    assert run.value("test_score/gsm8k", 0) == 0.0625
+
+
+def test_parse_text_dict_of_old_verl_with_another_value_than_the_line_stays_beside_it() -> None:
+    run = only_run(f"step:9 - val/test_score/gsm8k:0.125 - critic/kl:0.5\n{DICT.format('Final', 0.25)}\n")
+    assert (run.value("val/test_score/gsm8k", 9), run.value("test_score/gsm8k", 9)) == (0.125, 0.25)
 
 
 @given(seed=st.integers(0, 10**6), beyond=st.integers(0, 24), strip=st.booleans(), width=st.integers(60, 140))

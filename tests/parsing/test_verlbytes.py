@@ -73,6 +73,23 @@ def assert_same(text: str, chunk: int = 1 << 20) -> bool:
     return True
 
 
+@pytest.mark.parametrize(
+    ("front", "cell"),
+    [("", "actor lr:0.5"), ("", "lr: 0.5"), ("训练 ", "a/b:1"), ("", f"a/b:{'1' * 450}"), ("", f"a/b:{'1' * 5000}")],
+)
+@pytest.mark.parametrize("every", [1, 7])
+@pytest.mark.parametrize("at", [1, 2])
+def test_read_bytes_peculiar_cells_and_fronts_read_as_the_careful_way_does(
+    front: str, cell: str, every: int, at: int
+) -> None:
+    lines = []
+    for step in range(40):
+        cells = ["critic/score/mean:0.25", "actor/entropy:0.5"]
+        cells.insert(at, "a/b:1" if step % every else cell)
+        lines.append(f"{front}step:{step} - " + " - ".join(cells))
+    assert assert_same("\n".join(lines) + "\n")
+
+
 @given(
     seed=st.integers(0, 10**6),
     how=st.fixed_dictionaries({name: st.booleans() for name in ("old", "ray", "colour", "crlf", "open")}),
