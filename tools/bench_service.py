@@ -24,15 +24,14 @@ from pathlib import Path
 
 import httpx
 
-from assistant.devmodel import DevModel, builtin
 from evals.service.hosting import ROOT, Hosted, hosted, put
 from tools.bench_client import Load
+from tools.bench_idle import KINDS, idle_streams
 
 LOG = ROOT / "examples" / "verl-retool-steps-0-3.log"
 QUESTION = "跟 step 0 相比，模型有改进吗"
 PAGE = ROOT / "docs" / "service-results.md"
 CONNECTIONS = 8
-STREAMS = 200
 ECHO = """
 from fastapi import Body, FastAPI
 app = FastAPI()
@@ -119,45 +118,6 @@ async def beside(server: Hosted, body: bytes, megabytes: int, log: bytes) -> str
     )
 
 
-async def idle_streams(log: str) -> str:
-    """The memory of streams that wait for a model which says nothing."""
-    with DevModel(builtin("hang")) as model:
-        environment = {
-            "ASSISTANT_LLM_MODEL": "dev", "ASSISTANT_LLM_BASE_URL": model.base_url, "ASSISTANT_LLM_TIMEOUT": "600",
-            "ASSISTANT_LLM_CONCURRENCY": "1000", "ASSISTANT_QUEUE": "1000",
-        }  # fmt: skip
-        with hosted(environment) as server:
-            limits = httpx.Limits(max_connections=None)
-            async with httpx.AsyncClient(base_url=server.url, timeout=300, limits=limits) as client:
-                listeners = [asyncio.create_task(_listen(client, log)) for _ in range(10)]
-                await _open(client, 10)
-                base = server.memory()
-                listeners += [asyncio.create_task(_listen(client, log)) for _ in range(STREAMS)]
-                await _open(client, 10 + STREAMS)
-                await asyncio.sleep(2)
-                grown = server.memory() - base
-                for listener in listeners:
-                    listener.cancel()
-                await asyncio.gather(*listeners, return_exceptions=True)
-    return f"{STREAMS} idle streams: {grown / 1e6:.0f} MB, {grown / STREAMS / 1000:.0f} kB each."
-
-
-async def _listen(client: httpx.AsyncClient, log: str) -> None:
-    body = {"text": log, "question": "Is the run healthy?"}
-    async with client.stream("POST", "/explain", json=body, headers={"accept": "text/event-stream"}) as reply:
-        reply.raise_for_status()
-        async for _ in reply.aiter_raw():
-            pass
-
-
-async def _open(client: httpx.AsyncClient, count: int) -> None:
-    end = time.monotonic() + 300
-    while f"metric_assistant_streams_open {count}.0" not in (await client.get("/metrics")).text:
-        if time.monotonic() > end:
-            sys.exit("the streams did not open")
-        await asyncio.sleep(0.2)
-
-
 class _Told(list[str]):
     """Lines that are printed as they come."""
 
@@ -193,7 +153,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         with hosted({"ASSISTANT_LOG_LEVEL": "warning"}) as server:
             lines += [row("`/explain`, offline engine", f"{server.url}/explain", path, options.seconds)[0]]
             lines += ["", asyncio.run(beside(server, body, options.megabytes, log.encode()))]
-    lines += ["", asyncio.run(idle_streams(log))]
+    lines += ["", *(asyncio.run(idle_streams(log, kind)) for kind in KINDS)]
     text = "\n".join(lines)
     if options.write:
         put(PAGE, "load", text, "How the service holds")

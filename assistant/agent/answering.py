@@ -23,7 +23,7 @@ from assistant.agent.faults import Fault, fault_of
 from assistant.agent.inquiry import Event, Inquiry
 from assistant.agent.judging import Auditor, Judge
 from assistant.agent.masks import Masks
-from assistant.agent.model import http_client
+from assistant.agent.model import Connections, connections
 from assistant.agent.subject import subject_of
 from assistant.agent.tools import Toolbox
 from assistant.model import Answer, Fact, Grounding, Usage
@@ -98,9 +98,11 @@ class _Work:
         wire = [{"type": "function", "function": schema} for schema in self.schemas]
         self.schema_tokens = self.count(json.dumps(wire))
         self.masks = self._masks()
+        self.composed: dict[tuple[bool, float], prompting.Prompt] = {}
         self.auditor: Auditor | None = None
         self.judge: Judge | None = None
         self.gate: Gate | None = None
+        self.begun = asyncio.Event()
         self.pending = ""
         self.caller: Caller | None = None
         self.repaired: dict[str, str] = {}
@@ -120,15 +122,16 @@ class _Work:
         first = self._compose(True, 1.0)
         name = self._cache_name(first)
         kept = cache.default_cache().get(name) if inquiry.settings.llm_cache else None
-        making = asyncio.create_task(asyncio.to_thread(self._audit))
+        making = asyncio.create_task(self._audit())
         try:
             if kept is not None:
+                self.begun.set()
                 self._judging(await making)
                 answer = self._replayed(kept)
                 if answer is not None:
                     return answer
-            async with http_client() as client:
-                answer = await self._asked(client, making)
+            async with connections() as shared:
+                answer = await self._asked(shared, making)
         finally:
             if not making.done():
                 making.cancel()
@@ -140,21 +143,23 @@ class _Work:
             cache.default_cache().put(name, reply)
         return answer
 
-    def _audit(self) -> Auditor:
-        """The audit; made beside the first call of the model, as is what it is judged with."""
-        subject_of(self.inquiry.resolver.library)
-        return self.inquiry.auditor()
+    async def _audit(self) -> Auditor:
+        """The audit, made when the first text comes: it is large, and a model may be silent for long."""
+        await asyncio.to_thread(subject_of, self.inquiry.resolver.library)  # made once, beside the first call
+        await self.begun.wait()
+        return await asyncio.to_thread(self.inquiry.auditor)
 
-    async def _asked(self, client: Any, making: asyncio.Task[Auditor]) -> Answer:
+    async def _asked(self, shared: Connections, making: asyncio.Task[Auditor]) -> Answer:
         loop = asyncio.get_running_loop()
         elapsed = time.perf_counter() - self.started
         caller = self.caller = Caller(
-            endpoints=self.inquiry.settings.models, client=client, compose=self._compose, schemas=self.schemas,
+            endpoints=self.inquiry.settings.models, connections=shared, compose=self._compose, schemas=self.schemas,
             tool=self._tool, begin=self._begin, tap=self._tap, said=self._said, stream=self.live,
             until=loop.time() + self.inquiry.settings.llm_timeout - elapsed, count=self.count,
         )  # fmt: skip
         making.add_done_callback(self._made)
         await caller.run()
+        self.begun.set()
         self._judging(await making)
         gate = self._gate()
         gate.close()
@@ -219,11 +224,14 @@ class _Work:
 
     # -- what the caller of the model needs -----------------------------------------------------------
     def _compose(self, tools: bool, share: float) -> prompting.Prompt:
+        if (tools, share) in self.composed:
+            return self.composed[tools, share]
         prompt = prompting.compose(
             self.inquiry.question, self.inquiry.answer, self.inquiry.runs, tokens=self.inquiry.settings.context_tokens,
             count=self.count, tool_tokens=self.schema_tokens if tools else 0, share=share,
         )  # fmt: skip
-        return replace(prompt, first=self._hidden(prompt.first))
+        self.composed[tools, share] = replace(prompt, first=self._hidden(prompt.first))
+        return self.composed[tools, share]
 
     def _tool(self, name: str, arguments: dict[str, Any]) -> str:
         if self.masks is not None:
@@ -245,6 +253,7 @@ class _Work:
     def _tap(self, text: str) -> bool:
         """Text of the model: checked at once where the audit is ready, else kept until it is."""
         if self.judge is None:
+            self.begun.set()
             self.pending += text[: LONGEST_REPLY - len(self.pending)]
             whole = len(self.pending) < LONGEST_REPLY
             if not whole and self.caller is not None:

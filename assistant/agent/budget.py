@@ -113,4 +113,6 @@ def cut_to(text: str, budget: int, count: Counter) -> str:
             break
         kept.append(line)
         left -= cost
-    return "\n".join(kept).strip()
+    while kept and not kept[-1].strip():
+        kept.pop()
+    return "\n".join(kept)

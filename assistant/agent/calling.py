@@ -13,6 +13,7 @@ from typing import Any
 
 from assistant.agent import faults, model, tracing
 from assistant.agent.faults import Fault, fault_of, is_refusal
+from assistant.agent.model import Connections
 from assistant.agent.prompting import Prompt
 from assistant.settings import Endpoint
 
@@ -45,7 +46,7 @@ class Caller:
 
     Args:
         endpoints: the models, in the order in which they are tried.
-        client: the HTTP client.
+        connections: to the models.
         compose: whether tools are offered, and the part of the facts to hand over → the prompt.
         schemas: the tools.
         tool: name and arguments → result.
@@ -59,7 +60,7 @@ class Caller:
     """
 
     endpoints: Sequence[Endpoint]
-    client: Any
+    connections: Connections
     compose: Callable[[bool, float], Prompt]
     schemas: Sequence[dict[str, Any]]
     tool: Callable[[str, dict[str, Any]], str]
@@ -91,24 +92,12 @@ class Caller:
         Raises:
             Fault: no model gave one.
         """
-        from langchain.agents import create_agent
         from langchain_core.messages import HumanMessage
-        from langchain_core.tools import StructuredTool
 
-        prompt = self.compose(True, self.share)
-        self.last_prompt = prompt.tokens
-        tools = [
-            StructuredTool(
-                name=schema["name"], description=schema["description"], args_schema=schema["parameters"], func=_unused
-            )
-            for schema in self.schemas
-        ]
-        chosen = model.chat_model(self.endpoint, self.client, stream=self.stream)
-        agent = create_agent(chosen, tools, system_prompt=prompt.system, middleware=[_middleware()(self)])
         token = model.TAP.set(self.tap if self.stream else None)
         try:
-            await agent.ainvoke(
-                {"messages": [HumanMessage(prompt.first)]}, config={"recursion_limit": 8 * (MOST_ROUNDS + 2)}
+            await _agent().ainvoke(
+                {"messages": [HumanMessage("")]}, config={"recursion_limit": 8 * (MOST_ROUNDS + 2)}, context=self
             )
         except Exception as error:
             raise fault_of(error) from error
@@ -124,7 +113,7 @@ class Caller:
         token = model.TAP.set(None)
         try:
             async with asyncio.timeout(self._left()):
-                reply = await model.chat_model(self.endpoint, self.client, stream=False).ainvoke(list(messages))
+                reply = await self.connections.model(self.endpoint, stream=False).ainvoke(list(messages))
         except Exception as error:
             raise fault_of(error) from error
         finally:
@@ -189,7 +178,7 @@ class Caller:
 
     def _shaped(self, request: Any) -> Any:
         """The request for the model that is asked now, with as many facts and tools as it takes."""
-        from langchain_core.messages import HumanMessage
+        from langchain_core.messages import HumanMessage, SystemMessage
 
         exhausted = self.rounds >= MOST_ROUNDS or len(self.made) >= MOST_CALLS
         offered = self.tools_on and not exhausted
@@ -200,10 +189,11 @@ class Caller:
             messages += request.messages[1:]
         if exhausted:
             messages.append(HumanMessage("No more tools. Answer the question now. 不再调用工具，请直接回答。"))
-        chosen = model.chat_model(self.endpoint, self.client, stream=self.stream, plain=self.plain)
+        chosen = self.connections.model(self.endpoint, stream=self.stream, plain=self.plain)
         return request.override(
-            model=chosen, messages=messages, tools=request.tools if offered else [], tool_choice=None
-        )
+            model=chosen, system_message=SystemMessage(prompt.system), messages=messages,
+            tools=list(self.schemas) if offered else [], tool_choice=None,
+        )  # fmt: skip
 
     def _checked(self, response: Any) -> Any:
         """The response if it is an answer or calls tools.
@@ -249,11 +239,6 @@ class Caller:
         return self._left() / (len(self.endpoints) - self.place)
 
 
-def _unused(**_: Any) -> str:
-    """Tools are called through the middleware, which knows the answer that they belong to."""
-    raise RuntimeError("a tool was called past the middleware")
-
-
 def _mend_calls(message: Any) -> None:
     """Calls whose arguments are no JSON are answered too, and no two have one id."""
     calls = list(message.tool_calls)
@@ -274,24 +259,24 @@ def _mend_calls(message: Any) -> None:
 
 
 @lru_cache(maxsize=1)
-def _middleware() -> Any:
+def _agent() -> Any:
+    """The graph, built once a process: whatever is one answer's alone comes with the context of a call."""
+    from langchain.agents import create_agent
     from langchain.agents.middleware import AgentMiddleware
+    from langchain_core.language_models import FakeListChatModel
     from langchain_core.messages import ToolMessage
 
     class Through(AgentMiddleware):
-        """Leads every call of the model or a tool through a :class:`Caller`."""
-
-        def __init__(self, caller: Caller) -> None:
-            super().__init__()
-            self.caller = caller
+        """Leads every call of the model or a tool through the :class:`Caller` of the answer."""
 
         async def awrap_model_call(self, request: Any, handler: Any) -> Any:
-            return await self.caller.call_model(request, handler)
+            return await request.runtime.context.call_model(request, handler)
 
         async def awrap_tool_call(self, request: Any, handler: Any) -> Any:
             del handler
             call = request.tool_call
-            content = self.caller.call_tool(str(call["name"]), call["args"])
+            content = request.runtime.context.call_tool(str(call["name"]), call["args"])
             return ToolMessage(content, tool_call_id=call["id"], name=str(call["name"])[:64])
 
-    return Through
+    never_asked = FakeListChatModel(responses=[])  # each request is given its own model and tools
+    return create_agent(never_asked, middleware=[Through()], context_schema=Caller)

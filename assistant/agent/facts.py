@@ -63,7 +63,7 @@ class Account:
 
     def __init__(self, facts: Iterable[Fact]) -> None:
         self._facts: dict[str, Fact] = {fact.id: fact for fact in facts}
-        self._ids: dict[tuple[Any, ...], str] = {_content(fact): fact.id for fact in self._facts.values()}
+        self._ids: dict[tuple[Any, ...], str] = {}  # filled when the first fact is taken
         self._next = 1 + max((int(i[1:]) for i in self._facts if i[1:].isdigit()), default=0)
         self.used: set[str] = set(self._facts)
 
@@ -94,6 +94,8 @@ class Account:
             fact: the fact.
             source: the other ledger's facts by id, in which its inputs are looked up.
         """
+        if not self._ids:
+            self._ids = {_content(known): known.id for known in self._facts.values()}
         key = _content(fact)
         if key in self._ids:
             return self._facts[self._ids[key]]

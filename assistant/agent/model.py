@@ -5,12 +5,14 @@ Imported lazily: LangChain takes seconds to load.
 
 from __future__ import annotations
 
+import asyncio
 import ssl
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
-from contextlib import aclosing
+from contextlib import aclosing, asynccontextmanager
 from contextvars import ContextVar
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 from assistant.agent.faults import Fault
 from assistant.settings import Endpoint
@@ -33,10 +35,49 @@ def _tls() -> ssl.SSLContext:
 
 
 def http_client() -> httpx.AsyncClient:
-    """The HTTP client of one answer; closing it ends whatever it still receives."""
+    """An HTTP client without a limit of connections: how many answers are under way is decided elsewhere."""
     import httpx
 
-    return httpx.AsyncClient(verify=_tls(), timeout=httpx.Timeout(None, connect=CONNECT), follow_redirects=False)
+    return httpx.AsyncClient(
+        verify=_tls(), timeout=httpx.Timeout(None, connect=CONNECT), follow_redirects=False,
+        limits=httpx.Limits(max_connections=None, max_keepalive_connections=20),
+    )  # fmt: skip
+
+
+class Connections:
+    """What answers that are under way at the same time share: an HTTP client, and the models behind it."""
+
+    def __init__(self) -> None:
+        self.client = http_client()
+        self.users = 0
+        self._models: dict[tuple[Endpoint, bool, bool], Any] = {}
+
+    def model(self, endpoint: Endpoint, *, stream: bool, plain: bool = False) -> Any:
+        """A model on a server, as of :func:`chat_model`; it holds nothing of any answer."""
+        key = (endpoint, stream, plain)
+        if key not in self._models:
+            self._models[key] = chat_model(endpoint, self.client, stream=stream, plain=plain)
+        return self._models[key]
+
+
+_OPEN: WeakKeyDictionary[asyncio.AbstractEventLoop, Connections] = WeakKeyDictionary()
+
+
+@asynccontextmanager
+async def connections() -> AsyncGenerator[Connections]:
+    """The connections of this event loop; the last answer that leaves closes them."""
+    loop = asyncio.get_running_loop()
+    if loop not in _OPEN:
+        _OPEN[loop] = Connections()
+    shared = _OPEN[loop]
+    shared.users += 1
+    try:
+        yield shared
+    finally:
+        shared.users -= 1
+        if not shared.users:
+            del _OPEN[loop]
+            await shared.client.aclose()
 
 
 @lru_cache(maxsize=1)

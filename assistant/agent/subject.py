@@ -7,6 +7,7 @@ ZEBRA91", "contact …") is mostly such a sentence; it stands out by words that 
 from __future__ import annotations
 
 import re
+import threading
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from pathlib import Path
@@ -76,6 +77,7 @@ def _terms(text: str) -> Iterator[str]:
 
 
 _KEPT: WeakKeyDictionary[Library, Subject] = WeakKeyDictionary()
+_MAKING = threading.Lock()
 
 
 def subject_of(library: Library) -> Subject:
@@ -83,9 +85,10 @@ def subject_of(library: Library) -> Subject:
 
     A team's own documents do not count: they may be anybody's text.
     """
-    if library not in _KEPT:
-        _KEPT[library] = Subject([*_cards(library), *_sentences(), *_prompts()])
-    return _KEPT[library]
+    with _MAKING:
+        if library not in _KEPT:
+            _KEPT[library] = Subject([*_cards(library), *_sentences(), *_prompts()])
+        return _KEPT[library]
 
 
 def _cards(library: Library) -> Iterator[str]:

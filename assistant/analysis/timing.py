@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from assistant import resources
+from assistant.analysis.keeping import kept_with_run
 from assistant.analysis.ledger import Ledger
 from assistant.model import Fact, KnowledgeError, Run
 
@@ -152,7 +153,7 @@ def _replaced(run: Run, layout: Layout, key: str, step: int) -> bool:
     return any(other == key and run.value(name, step) is not None for name, other in layout.instead.items())
 
 
-@lru_cache(maxsize=64)
+@kept_with_run
 def _inside(run: Run, key: str) -> bool | None:
     return inside_step(run, key)
 

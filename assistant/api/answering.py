@@ -147,13 +147,18 @@ def by_job(request: Request, sources: Sequence[Source], function: Callable[..., 
 
 def by_model(request: Request, sources: Sequence[Source], question: str, lang: str, engine: str) -> Live:
     """An answer that a model tells; ending the work ends its call."""
-    runner, weight = runner_of(request), max(1, weight_of(list(sources)))
+    runner, texts = runner_of(request), list(sources)
     room = _room(request, runner)
+    del sources
 
     async def live(send: Callable[[str, str], None]) -> Done:
-        material, explained, stages = await runner.run(jobs.prepare, list(sources), question, lang, weight=weight)
-        options: dict[str, Any] = {"language": lang, "engine": engine, "explained": explained}
+        prepared = await runner.run(jobs.prepare, texts, question, lang, weight=max(1, weight_of(texts)))
+        texts.clear()  # the wait for a model may be long
         async with room:
+            stages = prepared.stages
+            material, explained = await asyncio.to_thread(prepared.unpacked)
+            options: dict[str, Any] = {"language": lang, "engine": engine, "explained": explained}
+            del prepared
             with jobs.timed(stages, "model"):
                 if send is _nobody:
                     answer = (await service().answer(material, question, **options)).answer

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import importlib
+import threading
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
@@ -22,6 +23,8 @@ from assistant.api.openapi import describe
 from assistant.service import service
 from assistant.settings import settings
 
+#: Seconds after the start at which this process loads what its workers have loaded: it is ready without.
+LOAD_AFTER = 1.0
 #: Modules that bring routes of their own through ``install(app)``.
 INSTALLED = ("assistant.api.sessions", "assistant.api.openai_api")
 
@@ -34,11 +37,14 @@ them, send `Authorization: Bearer KEY` or `X-API-Key: KEY`."""
 @asynccontextmanager
 async def _lifespan(app: FastAPI) -> AsyncGenerator[None]:
     await asyncio.to_thread(_prepare)  # cards are read before the first request, not during it
-    app.state.runner.start()
     async with _entered(app.state.lifespans):
+        app.state.runner.start()
+        loading = threading.Thread(target=_load, name="load", daemon=True)
+        later = asyncio.get_running_loop().call_later(LOAD_AFTER, loading.start)
         try:
             yield
         finally:
+            later.cancel()
             app.state.stopping = True
             await app.state.kept.close()
             await asyncio.to_thread(app.state.runner.close)
@@ -57,6 +63,11 @@ async def _entered(makers: list[Callable[[], Any]]) -> AsyncGenerator[None]:
 
 def _prepare() -> None:
     assert service().resolver
+
+
+def _load() -> None:
+    """Loads what answers questions; a question that comes before that waits for it."""
+    assert service().answerer
 
 
 def create_app() -> FastAPI:

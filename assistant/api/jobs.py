@@ -5,18 +5,23 @@ Nothing here asks a model: that waits for the network, and is the event loop's p
 
 from __future__ import annotations
 
+import pickle
 import time
+import zlib
 from collections.abc import Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
 from assistant.model import EmptyInput, InputError
-from assistant.service import Explained, Material, Source, State, service
+from assistant.service import Explained, Material, Source, service
 from assistant.settings import settings
+
+if TYPE_CHECKING:
+    from assistant.service import State
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,13 +101,32 @@ def analyse(
     )  # fmt: skip
 
 
-def prepare(sources: Sequence[Source], question: str, lang: str) -> tuple[Material, Explained, dict[str, float]]:
-    """What a model's answer stands on: what was read, the offline engine's answer, and seconds by stage."""
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """What a model's answer stands on, packed small: it may wait long for its turn.
+
+    Attributes:
+        packed: what was read and the offline engine's answer.
+        stages: seconds by stage.
+    """
+
+    packed: bytes
+    stages: dict[str, float]
+
+    def unpacked(self) -> tuple[Material, Explained]:
+        """What was read, and the offline engine's answer."""
+        material, explained = pickle.loads(zlib.decompress(self.packed))
+        return material, explained
+
+
+def prepare(sources: Sequence[Source], question: str, lang: str) -> Prepared:
+    """What a model's answer stands on."""
     stages: dict[str, float] = {}
     with timed(stages, "parse"):
         material = read(sources)
     with timed(stages, "analyse"):
-        return material, analyse(material, question, language=lang), stages
+        explained = analyse(material, question, language=lang)
+    return Prepared(zlib.compress(pickle.dumps((material, explained), protocol=5), level=1), stages)
 
 
 def explain(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import gc
 import signal
 import socket
 import sys
@@ -70,6 +71,12 @@ def _server(app: FastAPI, grace: float) -> Any:
 
     class Server(uvicorn.Server):
         """Tells the application when it is asked to stop."""
+
+        async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+            await super().startup(sockets)
+            if not gc.isenabled():  # switched off for the start: what is there now stays, and is not looked at again
+                gc.freeze()
+                gc.enable()
 
         def handle_exit(self, sig: int, frame: Any) -> None:
             app.state.stopping = True

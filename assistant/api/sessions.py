@@ -25,11 +25,12 @@ from assistant.api.schemas import problems
 from assistant.api.sessions_schemas import CREATED, SESSION, SESSIONS, ChangeSession, CreateSession, json_body
 from assistant.api.uploads import read_request
 from assistant.model import AssistantError
-from assistant.service import Explained, Material, Source, State
+from assistant.service import Explained, Material, Source
 from assistant.service.sessions.packing import size_of
 from assistant.settings import settings
 
 if TYPE_CHECKING:
+    from assistant.service import State
     from assistant.service.sessions.runtime import SessionService
 
 log = logging.getLogger("assistant.sessions")

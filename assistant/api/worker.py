@@ -6,6 +6,7 @@ milliseconds and shares the cards with the others.
 
 from __future__ import annotations
 
+import gc
 import os
 import pickle
 import signal
@@ -33,6 +34,8 @@ def warm() -> None:
 
     log = next(iter(sorted(data_folder("examples").glob("*.log")))).read_bytes()
     jobs.warm(log)
+    gc.collect()
+    gc.freeze()  # a collection in a worker would write into every page that it shares with the others
 
 
 def main(connection: Connection, environment: Mapping[str, str], memory: int, niceness: int) -> None:

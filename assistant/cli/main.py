@@ -310,6 +310,9 @@ def metric_command(arguments: argparse.Namespace) -> int:
 
 def serve_command(arguments: argparse.Namespace) -> int:
     """``serve``: the HTTP server; without access keys on loopback only."""
+    import gc
+
+    gc.disable()  # until it listens: what a start loads stays, and looking through it again and again takes long
     from assistant.api.server import refuse_open_door, run_server
     from assistant.serving import application
 

@@ -13,18 +13,17 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from assistant.ask import Answerer, State, language_of
-from assistant.ask.understand import looks_like_question
 from assistant.knowledge import Card, Finder, Knowledge, Passage, Resolver, difference, knowledge
 from assistant.knowledge.cards import cache_folder
 from assistant.knowledge.index import Entry, Index, open_index
 from assistant.model import Answer, InputError, Note, Run, UnknownMetric
-from assistant.parsing import Parsed, Prose, parse_bytes, parse_file, parse_text, registry
 from assistant.settings import settings
 from assistant.write.phrases import phrases
 
 if TYPE_CHECKING:
     from assistant.agent import Event, Inquiry
+    from assistant.ask import Answerer, State
+    from assistant.parsing import Parsed, Prose
 
 #: A question stands within so many lines of the text's beginning or end (a program's own remarks stand anywhere);
 #: between logs it is only looked for in a text as short as a person pastes by hand.
@@ -77,17 +76,18 @@ class Service:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._known: tuple[Knowledge, Resolver, Answerer, Finder] | None = None
+        self._known: tuple[Knowledge, Resolver, Finder] | None = None
+        self._answerer: Answerer | None = None
         self._told: dict[str, Note] = {}
 
-    def _current(self) -> tuple[Knowledge, Resolver, Answerer, Finder]:
+    def _current(self) -> tuple[Knowledge, Resolver, Finder]:
         """What is known now: documents that another process added or removed count from the next call on."""
         known = knowledge()
         with self._lock:
             if self._known is None or self._known[0].library is not known.library:
                 resolver = Resolver(known.library)
                 finder = Finder(known.library, self._index, resolver=resolver)
-                self._known = (known, resolver, Answerer(resolver), finder)
+                self._known = (known, resolver, finder)
             return self._known
 
     @property
@@ -97,13 +97,19 @@ class Service:
 
     @property
     def answerer(self) -> Answerer:
-        """From questions to answers."""
-        return self._current()[2]
+        """From questions to answers; loaded when it is first asked for: a server that starts need not wait for it."""
+        from assistant.ask import Answerer
+
+        resolver = self.resolver
+        with self._lock:
+            if self._answerer is None or self._answerer.resolver is not resolver:
+                self._answerer = Answerer(resolver)
+            return self._answerer
 
     @property
     def finder(self) -> Finder:
         """From questions in any words to cards."""
-        return self._current()[3]
+        return self._current()[2]
 
     @property
     def notices(self) -> tuple[Note, ...]:
@@ -152,6 +158,8 @@ class Service:
             EmptyInput: a source holds nothing.
             BinaryInput: a source holds no text.
         """
+        from assistant.parsing import parse_bytes, parse_file, parse_text, registry
+
         registry.load_installed()
         runs: list[Run] = []
         notes: list[Note] = []
@@ -179,6 +187,8 @@ class Service:
 
     def _question(self, parsed: Parsed) -> str:
         """The question that stands beside the log, if there is one: after it first, then before."""
+        from assistant.ask.understand import looks_like_question
+
         for position in ("after", "before", "between"):
             for paragraph in reversed(parsed.prose):
                 text = paragraph.text.strip()
@@ -307,6 +317,8 @@ class Service:
 
     def language(self, question: str, wish: str) -> str:
         """Language of messages to a user who asked ``question`` with ``--lang wish``."""
+        from assistant.ask import language_of
+
         return wish if wish in {"zh", "en"} else language_of(question, settings().lang)
 
     def metric(self, name: str, framework: str | None = None) -> list[Card]:

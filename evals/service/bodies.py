@@ -7,6 +7,7 @@ import json
 import random
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import zstandard
@@ -184,6 +185,11 @@ _KINDS: list[Callable[[random.Random, str], tuple[bytes, dict[str, str]]]] = [
 ]  # fmt: skip
 
 
+@cache
+def _bomb(pack: Callable[[bytes], bytes]) -> bytes:
+    return pack(b'{"text": "' + b" " * (80 << 20))
+
+
 def _packed(rng: random.Random, path: str, content: bytes, headers: dict[str, str]) -> Hostile:
     """Sometimes packed, well or badly; sometimes with odd headers."""
     chance = rng.random()
@@ -194,7 +200,7 @@ def _packed(rng: random.Random, path: str, content: bytes, headers: dict[str, st
     elif chance < 0.13:
         headers = {**headers, "content-encoding": rng.choice(["gzip", "zstd", "br", "gzip, gzip"])}
     elif chance < 0.14:  # little that expands to much
-        content = rng.choice([gzip.compress, zstandard.compress])(b'{"text": "' + b" " * (80 << 20))
+        content = _bomb(rng.choice([gzip.compress, zstandard.compress]))
         headers = {**headers, "content-encoding": "gzip" if content[:2] == b"\x1f\x8b" else "zstd"}
     if rng.random() < 0.1:
         headers = {**headers, "accept": "text/event-stream"}

@@ -29,7 +29,8 @@ PAGE = ROOT / "docs" / "service-results.md"
 MOST_SECONDS = 30.0
 #: Growth of the server with all its workers that is no leak yet.
 MOST_GROWTH = 400 << 20
-TOGETHER = 4
+#: Hostile bodies under way at once: enough for every worker to have one, with others on their way in and out.
+TOGETHER = 8
 METHODS = ("get", "post", "put", "patch", "delete")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from assistant.service.brevity import by_mention, clipped, fitted, lines_of, shortened, tokens
@@ -30,6 +30,7 @@ def test_fitted_is_within_the_budget_and_only_leaves_out(answer: str, rows: list
 
 
 @given(LINES, st.integers(10, 400))
+@example(text="\n" * 18 + "0:0\n0\n" + "0 " * 40, budget=68)
 def test_lines_of_keeps_whole_first_lines(text: str, budget: int) -> None:
     kept = lines_of(text, budget)
     whole, shown = text.split("\n"), kept.split("\n")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from pathlib import Path
 
 import pytest
@@ -58,6 +60,21 @@ def test_read_binary_source_raises(engine: Service) -> None:
 def test_read_no_source_gives_nothing(engine: Service) -> None:
     material = engine.read([])
     assert (material.runs, material.question, material.notes) == ((), "", ())
+
+
+# --- memory ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "question", ["", "正常吗", "跟 step 0 相比，模型有改进吗", "entropy 的趋势", "where does the time go?"]
+)
+def test_explain_lets_the_run_go_with_its_answer(engine: Service, question: str) -> None:
+    material = engine.read([Source("a.log", LOG)])
+    whose = [weakref.ref(run) for run in material.runs]
+    assert engine.explain(material, question, engine="offline").answer.answer
+    del material
+    gc.collect()
+    assert [run() for run in whose] == [None]
 
 
 # --- explaining ------------------------------------------------------------------------------------------

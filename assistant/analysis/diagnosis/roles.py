@@ -31,7 +31,7 @@ from fnmatch import fnmatchcase
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal, get_args
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, ref
 
 import numpy as np
 
@@ -67,17 +67,24 @@ class RoleSeries:
 
     Attributes:
         role: name.
-        run: the run.
+        whose: the run; not held by what is kept for it, or neither would ever be let go.
         spelling: what it was read from, keys as the log spells them.
         steps: shape (n,), ascending.
         values: shape (n,), finite.
     """
 
     role: str
-    run: Run
+    whose: ref[Run]
     spelling: Spelling
     steps: Steps
     values: Values
+
+    @property
+    def run(self) -> Run:
+        """The run, which whoever asks has in hand."""
+        run = self.whose()
+        assert run is not None
+        return run
 
     def __len__(self) -> int:
         return len(self.steps)
@@ -189,7 +196,7 @@ def _put_together(run: Run, name: str, spelling: Spelling) -> RoleSeries | None:
         steps, values = common, mine
     if spelling.scale != 1.0 or spelling.plus:
         values = spelling.scale * values + spelling.plus
-    return RoleSeries(name, run, spelling, steps, values)
+    return RoleSeries(name, ref(run), spelling, steps, values)
 
 
 def _height(run: Run, name: str, spelling: Spelling) -> RoleSeries:
@@ -198,7 +205,7 @@ def _height(run: Run, name: str, spelling: Spelling) -> RoleSeries:
     middle, bottom, top = (part.at(steps).values for part in (mean, low, high))
     held = top > bottom
     values = (middle[held] - bottom[held]) / (top[held] - bottom[held])
-    return RoleSeries(name, run, spelling, steps[held], spelling.scale * values + spelling.plus)
+    return RoleSeries(name, ref(run), spelling, steps[held], spelling.scale * values + spelling.plus)
 
 
 def _pace(run: Run, name: str, spelling: Spelling) -> RoleSeries:
@@ -210,7 +217,7 @@ def _pace(run: Run, name: str, spelling: Spelling) -> RoleSeries:
     more = np.diff(counts)
     grows = more > 0
     values = np.diff(counts / rates)[grows] / more[grows]
-    return RoleSeries(name, run, spelling, steps[1:][grows], spelling.scale * values + spelling.plus)
+    return RoleSeries(name, ref(run), spelling, steps[1:][grows], spelling.scale * values + spelling.plus)
 
 
 def _again(run: Run, name: str, spelling: Spelling) -> RoleSeries:
@@ -225,7 +232,7 @@ def _again(run: Run, name: str, spelling: Spelling) -> RoleSeries:
     steps = np.asarray(sorted(step for step in last if first[step]), dtype=np.int64)
     values = np.asarray([last[step] / first[step] for step in steps.tolist()], dtype=np.float64)
     held = np.isfinite(values)
-    return RoleSeries(name, run, spelling, steps[held], spelling.scale * values[held] + spelling.plus)
+    return RoleSeries(name, ref(run), spelling, steps[held], spelling.scale * values[held] + spelling.plus)
 
 
 @lru_cache(maxsize=4)

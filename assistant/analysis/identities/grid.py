@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, ref
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,20 +19,26 @@ FULL_DIGITS = 8
 
 
 class Grid:
-    """Columns over the distinct steps of a run.
+    """Columns over the distinct steps of a run, which it does not hold: it is kept for it, and let go with it.
 
     Attributes:
-        run: the run.
         steps: shape (n,), ascending.
     """
 
     def __init__(self, run: Run) -> None:
-        self.run = run
+        self._run = ref(run)
         self.steps = np.asarray(run.distinct_steps, dtype=np.int64)
         self._values: dict[str, Values | None] = {}
         self._digits: dict[str, tuple[int, int, bool]] = {}
         self._half: dict[str, Values] = {}
         self._style: tuple[str, int] | None = None
+
+    @property
+    def run(self) -> Run:
+        """The run, which whoever asks has in hand."""
+        run = self._run()
+        assert run is not None
+        return run
 
     def values(self, metric: str) -> Values | None:
         """Shape (n,), NaN where the log has no finite value; ``None`` for a metric that is not there."""

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import lru_cache
 from typing import cast
 
+from assistant.analysis.keeping import kept_with_run
 from assistant.analysis.ledger import Ledger
 from assistant.model import Fact, Run
 
@@ -86,7 +86,7 @@ def trajectories(ledger: Ledger, run: Run, step: int) -> Fact | None:
     )  # fmt: skip
 
 
-@lru_cache(maxsize=64)
+@kept_with_run
 def _steady(run: Run) -> bool:
     """Whether tokens ÷ length comes out whole at most of the first steps: one that does may do so by chance."""
     metrics = ("perf/total_num_tokens", "prompt_length/mean", "response_length/mean")

@@ -16,12 +16,10 @@ from collections.abc import AsyncGenerator, Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Final, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
 import orjson
 
-from assistant.ask import State
-from assistant.ask.carried import state_from_json, state_to_json
 from assistant.model import AssistantError
 from assistant.service.facade import Explained, Material, service
 from assistant.service.sessions.attaching import Runs, listed
@@ -32,6 +30,9 @@ from assistant.service.sessions.library import Library
 from assistant.service.sessions.pending import LEASE
 from assistant.service.sessions.records import Outcome, Work, packed
 from assistant.settings import settings
+
+if TYPE_CHECKING:
+    from assistant.ask import State
 
 log = logging.getLogger("assistant.sessions")
 T = TypeVar("T")
@@ -262,7 +263,7 @@ class Answering:
         state = None
         if work.state:
             try:
-                state = state_from_json(json.loads(work.state), engine.resolver.library.get)
+                state = await asyncio.to_thread(_state, work.state)
             except AssistantError:  # of another version: the question is answered without what came before
                 log.info("a state of another version was left out", extra={"message_id": job.message})
         offline = await self.analyse(
@@ -402,8 +403,17 @@ def _failed(job: Job, code: str, zh: str, en: str) -> Outcome:
     return Outcome("failed", "".join(job.shown), error={"code": code, "zh": zh, "en": en})
 
 
+def _state(text: str) -> State:
+    """What the conversation carried so far."""
+    from assistant.ask.carried import state_from_json
+
+    return state_from_json(json.loads(text), service().resolver.library.get)
+
+
 def _done(explained: Explained) -> Outcome:
     """What is stored of an answer."""
+    from assistant.ask.carried import state_to_json
+
     answer = explained.answer
     return Outcome(
         "done", answer.answer, packed(orjson.dumps(answer.to_json())), json.dumps(state_to_json(explained.state))

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any, Final
 
 from assistant.model import BinaryInput, EmptyInput, InputError
-from assistant.parsing import decode
 from assistant.service.facade import Doubtful, Material, Source, service
 from assistant.service.sessions.packing import note_from_json, note_to_json, pack_run
 from assistant.service.sessions.records import PackedRun, PackedSource, packed, storable, unpacked
@@ -148,6 +147,8 @@ def _text(source: Source) -> str | None:
     if isinstance(content, str):
         text = content
     else:
+        from assistant.parsing import decode
+
         data = content.read_bytes() if isinstance(content, Path) else content
         try:
             text = decode(data, source.name)[0]
