@@ -1,33 +1,30 @@
 """Intervals of comparisons: what they hold, and the factors that make it 95 %, or at least that.
 
-``python -m evals.compare_widths`` prints how often the interval of a difference holds the truth, in Markdown;
-``--fit`` prints the tables ``FACTORS`` of ``assistant/analysis/compare_averaged.py`` and ``WIDENED`` of
-``assistant/analysis/compare_noise.py``. Series are drawn from a fixed seed.
+``python -m evals.compare_widths`` prints how often the interval of a difference holds the truth, in Markdown
+(``--only`` windows, families, steps or validations); ``--fit averaged`` prints the tables of
+``assistant/analysis/compare_factors.py`` (:mod:`evals.compare_fit`), ``--fit widened`` the table ``WIDENED`` of
+``assistant/analysis/compare_noise.py``. Series are drawn from a fixed seed, apart from those of the fit.
 
-Of sides of ten points or more, a search looks for the factors, as a function of the mean correlation, with which noise
-of every ρ misses as close to 5 % as can be, for each number of points that tell ρ. The table in use is of 1000 draws a
-cell (``--fit averaged``).
-
-Of fewer points, the interval allows for the strongest correlation ρ̄ that a log leaves plausible. Where that is the
-strongest that is considered, nothing is left to spare, and what is estimated beside it makes noise of ρ = 0.9 miss a
-little more often than 5 %. ``--fit widened`` finds, for each number of points a side, the least factor with which it
-misses ``AIM`` in logs of several lengths, and of that and its neighbours' the largest. The table in use is of 2500
-draws.
+Of single steps far apart, the interval allows for the strongest correlation ρ̄ that a log leaves plausible. Where that
+is the strongest that is considered, nothing is left to spare, and what is estimated beside it makes noise of ρ = 0.9
+miss a little more often than 5 %. ``--fit widened`` finds, for each number of points a side, the least factor with
+which it misses ``AIM`` in logs of several lengths, and of that and its neighbours' the largest. The table in use is of
+2500 draws.
 """
 
 from __future__ import annotations
 
 import argparse
-import math
 from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
 
-from assistant.analysis import compare_averaged, compare_noise
-from assistant.analysis.compare_averaged import KNOTS, Averaged, average, averaged, difference
+from assistant.analysis import compare_noise
 from assistant.analysis.compare_noise import LARGEST, Level, Noise, between, level
+from assistant.analysis.compare_validation import agreement
 from assistant.analysis.noise import same_gap_noise
+from evals.compare_fit import FAMILY, Cell, draw, fit_averaged
 from evals.trend_calibration import noise
 
 Array = NDArray[np.float64]
@@ -39,21 +36,29 @@ AIM = 0.046
 RHOS = (0.0, 0.3, 0.5, 0.7, 0.8, 0.9)
 #: Sides and logs that are measured: points of a side and of the log.
 STEPS = ((1, 10), (1, 20), (1, 100), (2, 20), (2, 40), (5, 40), (5, 100), (10, 40), (10, 100), (30, 100), (90, 100))
-WINDOWS = ((5, 5, 10), (5, 5, 30), (5, 5, 100), (5, 50, 100), (10, 10, 20), (10, 10, 30), (10, 10, 60), (10, 10, 200),
-           (10, 50, 100), (15, 15, 30), (20, 20, 40), (20, 20, 100), (50, 50, 100), (100, 100, 300))  # fmt: skip
-RUNS = (20, 40, 60, 80, 200, 400)
-Drawn = tuple[float, Noise | Averaged | None]
-#: Windows of one series (w) or last quarters of two (r) of which factors are fitted: points a side and of the log, by
-#: the points that tell the correlation.
-FITTED = {
-    20: (("w", 10, 20),),
-    40: (("w", 20, 40),),
-    80: (("w", 10, 60), ("w", 10, 200), ("r", 10, 40), ("w", 20, 100), ("r", 20, 80)),
-    100: (("w", 50, 100), ("r", 50, 200)),
-    200: (("w", 100, 300), ("r", 100, 400)),
-}
-#: Share that is held, as the search wants it: with what distance costs nothing, tries, and how smooth factors are.
-WANTED, SLACK, TRIES, SMOOTH = 0.952, 0.008, 4000, 1.0
+Drawn = tuple[float, Noise | None]
+#: Sides that are measured. None of the lengths in between was fitted (``evals/compare_fit.py``).
+WINDOWS = (
+    *(Cell("ends", n, n, length) for n, lengths in {
+        3: (10, 20, 30, 40, 60, 100), 5: (10, 20, 30, 40, 60, 100), 7: (20, 50), 10: (20, 30, 40, 60, 100),
+        15: (30, 50), 20: (40, 60, 100), 50: (100, 150), 100: (300,),
+    }.items() for length in lengths),
+    Cell("ends", 5, 50, 100), Cell("ends", 10, 50, 100), Cell("ends", 10, 20, 40),
+    *(Cell("next", n, n, length) for n, length in ((3, 30), (5, 30), (10, 40), (10, 200), (20, 60), (30, 100))),
+    *(Cell("runs", n, n, 4 * n) for n in (4, 8, 15, 30, 60)),
+)  # fmt: skip
+#: Sides of which many families are drawn, and at which correlations.
+MANY = (
+    *(Cell("ends", n, n, length) for n, length in (
+        (3, 30), (3, 100), (5, 10), (5, 30), (8, 40), (10, 30), (10, 60), (15, 30), (50, 100),
+    )),
+    Cell("runs", 4, 4, 16), Cell("runs", 10, 10, 40),
+)  # fmt: skip
+STRONG = (0.0, 0.7, 0.9)
+#: Problems and answers to each; how easily a problem is solved.
+PROBLEMS = ((8, 4), (8, 16), (30, 2), (30, 4), (30, 32), (100, 4), (500, 4))
+EASE = ((0.5, 1.0), (1.0, 1.0), (0.1, 3.0), (0.05, 5.0))
+MEASURED = (0.0, 0.3, 0.5, 0.6, 0.7, 0.8, 0.9)
 
 
 def levels(series: Array, first: tuple[int, int], second: tuple[int, int]) -> tuple[Level, Level] | None:
@@ -94,63 +99,6 @@ def least_factor(draws: list[list[tuple[float, Level, Level]]], aim: float = AIM
     return next(f for f in 1 + np.arange(100) / 100 if all(missed(some, float(f)) <= aim for some in draws))
 
 
-def unfitted(kind: str, n: int, length: int, rho: float, repeats: int) -> tuple[Array, Array]:
-    """Log of differences over the half-width that an average without a factor gives, and its mean correlation."""
-    rng = np.random.default_rng([31, n, length, int(100 * rho), kind == "r"])
-    one = noise(rng, repeats, length, rho)
-    two = noise(rng, repeats, length, rho) if kind == "r" else one
-    last = (length - n, length)
-    first = last if kind == "r" else (0, n)
-    ratios, means = np.empty(repeats), np.empty(repeats)
-    for row, (x, y) in enumerate(zip(one, two, strict=True)):
-        a, b = average(x, first), average(y, last)
-        assert a is not None
-        assert b is not None
-        found = averaged(a, b, same=kind == "w")
-        assert found is not None
-        delta = abs(float(y[slice(*last)].mean() - x[slice(*first)].mean()))
-        ratios[row], means[row] = math.log(max(delta, 1e-300) / found.half_width()), found.rho
-    return ratios, means
-
-
-def factors(draws: list[list[tuple[Array, Array]]]) -> tuple[Array, Array]:
-    """Log factors at ``KNOTS`` and what is held with them, shape (cells, ρ), by a random search with a fixed seed."""
-    rng = np.random.default_rng(0)
-
-    def held(logs: Array) -> Array:
-        return np.array([[(ratio <= np.interp(mean, KNOTS, logs)).mean() for ratio, mean in cell] for cell in draws])
-
-    def loss(logs: Array) -> float:
-        off = np.maximum(np.abs(held(logs) - WANTED) - SLACK, 0) / 0.01
-        bent = SMOOTH * (np.diff(logs, 2) ** 2).sum() + 0.02 * (logs**2).sum()
-        return float((off**2).sum() / len(draws) + bent)
-
-    logs = np.zeros(len(KNOTS))
-    best = loss(logs)
-    for attempt in range(TRIES):
-        size, new = 0.3 * (1 - attempt / TRIES) + 0.01, logs.copy()
-        knot, kind = int(rng.integers(len(new))), rng.random()
-        if kind < 0.3:
-            new[knot:] += rng.normal() * size
-        elif kind < 0.5:
-            new += rng.normal() * size * 0.3
-        else:
-            new[knot] += rng.normal() * size
-        value = loss(new)
-        if value < best:
-            best, logs = value, new
-    return logs, held(logs)
-
-
-def fit_averaged(repeats: int) -> None:
-    """Prints the table ``FACTORS``."""
-    compare_averaged.FACTORS.update(dict.fromkeys(compare_averaged.FACTORS, (1.0,) * len(KNOTS)))
-    for points, cells in FITTED.items():
-        logs, held = factors([[unfitted(*cell, rho, repeats) for rho in RHOS] for cell in cells])
-        row = ", ".join(f"{value:.2f}" for value in np.exp(logs))
-        print(f"    {points}: ({row}),  # {100 * (1 - held.max()):.1f} to {100 * (1 - held.min()):.1f}", flush=True)
-
-
 def fit(repeats: int) -> None:
     # Found without the widening that is in use.
     compare_noise.WIDENED.update(dict.fromkeys(compare_noise.WIDENED, 1.0))
@@ -185,23 +133,6 @@ def step_pair(gap: int) -> Callable[[Array, Array, np.random.Generator], Drawn]:
     return drawn
 
 
-def windows(n: int, m: int) -> Callable[[Array, Array, np.random.Generator], Drawn]:
-    """The first n and the last m points of one series."""
-
-    def drawn(x: Array, _: Array, rng: np.random.Generator) -> Drawn:
-        sides = (0, n), (len(x) - m, len(x))
-        return mean_difference(x, *sides), difference((x, x), sides, same=True)
-
-    return drawn
-
-
-def runs(x: Array, y: Array, rng: np.random.Generator) -> Drawn:
-    """The last quarters of two series."""
-    part = (len(x) - len(x) // 4, len(x))
-    delta = abs(float(x[slice(*part)].mean() - y[slice(*part)].mean()))
-    return delta, difference((x, y), (part, part), same=False)
-
-
 def cell(draw: Callable[[Array, Array, np.random.Generator], Drawn], n: int, rho: float, repeats: int) -> str:
     """Share of intervals that hold the truth, and in brackets the share refused where it is a per cent or more."""
     rng = np.random.default_rng([22, n, int(100 * rho)])
@@ -215,24 +146,90 @@ def cell(draw: Callable[[Array, Array, np.random.Generator], Drawn], n: int, rho
     return (f"{100 * np.mean(hits):.1f}" if hits else "–") + (f" ({refused:.0f})" if refused >= 1 else "")
 
 
-def measure(repeats: int) -> None:
-    error = 100 * np.sqrt(0.0475 / repeats)
-    print(f"{repeats} series a cell, so that 95 % has a standard error of {error:.2f}.\n")
-    print("| sides | points of the log | " + " | ".join(f"ρ = {rho:g}" for rho in RHOS) + " |")
-    print("| --- | --- |" + " --- |" * len(RHOS))
-    lines = [(f"steps, {gap} apart", n, step_pair(gap)) for gap, n in STEPS]
-    lines += [(f"windows of {a}" + (f" and {b}" if a != b else ""), n, windows(a, b)) for a, b, n in WINDOWS]
-    lines += [("last quarters of two runs", n, runs) for n in RUNS]
-    for name, n, draw in lines:
-        print(f"| {name} | {n} | " + " | ".join(cell(draw, n, rho, repeats) for rho in RHOS) + " |", flush=True)
+def head(*cells: str) -> None:
+    print("| " + " | ".join(cells) + " |\n|" + " --- |" * len(cells))
+
+
+def measure_steps(repeats: int) -> None:
+    print(f"\n{repeats} series a cell, so that 95 % has a standard error of {100 * np.sqrt(0.0475 / repeats):.2f}.\n")
+    head("sides", "points of the log", *(f"ρ = {rho:g}" for rho in RHOS))
+    for gap, n in STEPS:
+        parts = (cell(step_pair(gap), n, rho, repeats) for rho in RHOS)
+        print(f"| steps, {gap} apart | {n} | " + " | ".join(parts) + " |", flush=True)
+
+
+def measure_windows(repeats: int) -> None:
+    """What the interval of two windows holds, and in brackets families of twenty metrics with a false call, in %."""
+    repeats *= 10  # drawn all at once
+    print(f"\n{repeats} series a cell, so that 95 % has a standard error of {100 * np.sqrt(0.0475 / repeats):.2f}.\n")
+    head("sides", "points of the log", *(f"ρ = {rho:g}" for rho in MEASURED))
+    least, most, far = 100.0, 0.0, 0.0
+    for sides in WINDOWS:
+        texts = []
+        for rho in MEASURED:
+            drawn = draw(sides, rho, repeats, 22)
+            held, beyond = 100 * drawn.held(), 100 * drawn.families()
+            least, most, far = min(least, held), max(most, held), max(far, beyond)
+            texts.append(f"{held:.1f} ({beyond:.1f})")
+        print(f"| {sides} | {sides.length} | " + " | ".join(texts) + " |", flush=True)
+    print(f"\nHeld: {least:.1f} to {most:.1f} %; families with a false call: at most {far:.1f} %.")
+
+
+def measure_families(repeats: int) -> None:
+    """Of families of twenty metrics, those in which one is significant after Holm's correction, in %."""
+    count = 5 * repeats
+    print(f"\n{count} families a cell, so that 5 % has a standard error of {100 * np.sqrt(0.0475 / count):.2f}.\n")
+    head("sides", "points of the log", *(f"ρ = {rho:g}" for rho in STRONG))
+    for sides in MANY:
+        texts = [f"{100 * draw(sides, rho, FAMILY * count, 24).families():.1f}" for rho in STRONG]
+        print(f"| {sides} | {sides.length} | " + " | ".join(texts) + " |", flush=True)
+
+
+def measure_validations(repeats: int) -> None:
+    """Two validations of the same problems with the same model; how hard these are is drawn anew twenty times."""
+    print(f"\n{20 * repeats} pairs a cell. In brackets: bounded, since the answers to every problem agreed, %.\n")
+    head("problems", "answers to each", *(f"ease from Beta({a:g}, {b:g})" for a, b in EASE))
+    for problems, samples in PROBLEMS:
+        texts = [validation_cell(problems, samples, ease, repeats) for ease in EASE]
+        print(f"| {problems} | {samples} | " + " | ".join(texts) + " |", flush=True)
+
+
+def validation_cell(problems: int, samples: int, ease: tuple[float, float], repeats: int) -> str:
+    """Share of intervals that hold, of those from re-sampling; in brackets, that of pairs without one."""
+    rng = np.random.default_rng([23, problems, samples, int(100 * ease[0])])
+    hits: list[bool] = []
+    for _ in range(20):
+        chance = rng.beta(*ease, problems)
+        shares = rng.binomial(samples, chance, (2, repeats, problems)) / samples
+        means = shares.mean(axis=2)
+        errors = np.sqrt((shares * (1 - shares)).mean(axis=2) / ((samples - 1) * problems))
+        for delta, pair in zip(np.abs(means[1] - means[0]), errors.T, strict=True):
+            if pair.min() > 0:
+                freedoms = [agreement(float(error), problems, samples) for error in pair]
+                freedom = (pair**2).sum() ** 2 / sum(
+                    error**4 / free for error, free in zip(pair, freedoms, strict=True)
+                )
+                hits.append(Noise(float(np.sqrt((pair**2).sum())), round(float(freedom), 2)).p_value(delta) >= 0.05)
+    refused = 100 * (1 - len(hits) / (20 * repeats))
+    return (f"{100 * np.mean(hits):.1f}" if len(hits) >= 500 else "–") + (f" ({refused:.0f})" if refused >= 1 else "")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--fit", choices=["averaged", "widened"], help="print the table FACTORS, or WIDENED")
-    parser.add_argument("--repeats", type=int, default=1000)
+    parser.add_argument("--fit", choices=["averaged", "widened"], help="print the factors, or WIDENED")
+    parser.add_argument("--only", choices=["windows", "families", "steps", "validations"], help="a part of the tables")
+    parser.add_argument("--repeats", type=int, default=400)
     arguments = parser.parse_args()
-    {"averaged": fit_averaged, "widened": fit, None: measure}[arguments.fit](arguments.repeats)
+    if arguments.fit is not None:
+        {"averaged": fit_averaged, "widened": fit}[arguments.fit](arguments.repeats)
+        return
+    parts = {
+        "windows": measure_windows, "families": measure_families, "steps": measure_steps,
+        "validations": measure_validations,
+    }  # fmt: skip
+    for name, part in parts.items():
+        if arguments.only in {None, name}:
+            part(arguments.repeats)
 
 
 if __name__ == "__main__":

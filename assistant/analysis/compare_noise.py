@@ -99,13 +99,6 @@ def degree_for(n: int) -> int:
     return 1 if n < 20 else 2 if n < 50 else 3
 
 
-@lru_cache(maxsize=64)
-def _curve(n: int, degree: int) -> Array:
-    """Orthonormal polynomials over n equidistant points, shape (n, degree + 1)."""
-    basis, _ = np.linalg.qr(np.vander(np.linspace(-1.0, 1.0, n), degree + 1, increasing=True))
-    return np.ascontiguousarray(basis)
-
-
 def fit(values: Array, degree: int | None = None, *, rhos: Array = RHOS) -> Fit | None:
     """Restricted likelihood of AR(1) noise around a curve, for each of some correlations.
 
@@ -123,25 +116,56 @@ def fit(values: Array, degree: int | None = None, *, rhos: Array = RHOS) -> Fit 
     if n < MIN_POINTS:
         return None
     degree = degree_for(n) if degree is None else degree
-    curve = _curve(n, degree)
-    columns = degree + 1
-    centre = values - values.mean()
-    size = float(np.abs(centre).max())
-    if size == 0.0:
+    found = likelihoods(values, degree, rhos)
+    if found is None:
         return None
-    # Prewhitened by each ρ, all at once: shape (ρ, n, columns + 1), the curve first, the values last.
-    plain = np.column_stack([curve, centre / size])
-    white = np.broadcast_to(plain, (len(rhos), n, columns + 1)).copy()
-    white[:, 1:] -= rhos[:, None, None] * plain[:-1]
-    white[:, 0] *= np.sqrt(1 - rhos**2)[:, None]
-    upper = np.abs(np.diagonal(np.linalg.qr(white, mode="r"), axis1=1, axis2=2))
-    rest, freedom = upper[:, columns] ** 2, n - columns
-    if float(rest.max()) < NOTHING * n:
+    support, rest = found
+    freedom = n - degree - 1
+    return Fit(n, freedom, support, float(np.abs(values - values.mean()).max()) * np.sqrt(rest / freedom))
+
+
+def likelihoods(values: Array, degree: int, rhos: Array) -> tuple[Array, Array] | None:
+    """Restricted likelihoods of one series or of many at once (simulations draw thousands).
+
+    Args:
+        values: shape (…, n), finite, in the order of steps.
+        degree: of the polynomial around which they scatter.
+        rhos: correlations, shape (r,).
+
+    Returns:
+        2·(largest log restricted likelihood − that of each), shape (…, r), and the residual sums of squares of the
+        prewhitened series in units of its largest distance from its mean; ``None`` where a series lies on the curve.
+    """
+    n = values.shape[-1]
+    curve, log_size = _prewhitened(n, degree, tuple(map(float, rhos)))
+    centre = values - values.mean(axis=-1, keepdims=True)
+    size = np.abs(centre).max(axis=-1, keepdims=True)
+    if float(size.min()) == 0.0:
+        return None
+    plain = (centre / size)[..., None, :]
+    white = np.concatenate(
+        [plain[..., :1] * np.sqrt(1 - rhos**2)[:, None], plain[..., 1:] - rhos[:, None] * plain[..., :-1]], axis=-1
+    )
+    left = white - np.einsum("...rk,rnk->...rn", np.einsum("...rn,rnk->...rk", white, curve), curve)
+    rest = (left * left).sum(axis=-1)
+    if float(rest.max(axis=-1).min()) < NOTHING * n:
         return None
     rest = np.maximum(rest, NOTHING * n)
-    support = 2 * np.log(upper[:, :columns]).sum(axis=1) + freedom * np.log(rest) - np.log(1 - rhos**2)
-    scale = size * np.sqrt(rest / freedom)
-    return Fit(n, n - columns, support - support.min(), scale)
+    support = 2 * log_size + (n - degree - 1) * np.log(rest) - np.log(1 - rhos**2)
+    return support - support.min(axis=-1, keepdims=True), rest
+
+
+@lru_cache(maxsize=64)
+def _prewhitened(n: int, degree: int, rhos: tuple[float, ...]) -> tuple[Array, Array]:
+    """Orthonormal bases of the polynomials prewhitened by each ρ, shape (r, n, degree + 1), and the logarithms of the
+    volume that each spans."""
+    plain, _ = np.linalg.qr(np.vander(np.linspace(-1.0, 1.0, n), degree + 1, increasing=True))
+    each = np.array(rhos)
+    white = np.broadcast_to(plain, (len(each), n, degree + 1)).copy()
+    white[:, 1:] -= each[:, None, None] * plain[:-1]
+    white[:, 0] *= np.sqrt(1 - each**2)[:, None]
+    curve, upper = np.linalg.qr(white)
+    return curve, np.log(np.abs(np.diagonal(upper, axis1=1, axis2=2))).sum(axis=1)
 
 
 # -- one side ---------------------------------------------------------------------------------------------------------
@@ -151,23 +175,23 @@ def steadied(values: Array) -> Array:
     Neither a change of spread nor a jump of the level leaves the correlation of neighbours to be seen otherwise.
 
     Args:
-        values: shape (n,), finite.
+        values: shape (…, n), finite.
 
     Returns:
-        Shape (n,), without unit.
+        Shape (…, n), without unit.
     """
     steps = np.diff(values)
-    n = len(steps)
+    n = steps.shape[-1]
     if n < MIN_POINTS:
         return values
     size, reach = np.abs(steps), min(REACH, n)
     starts = np.clip(np.arange(n) - reach // 2, 0, n - reach)
-    near = np.sort(size[starts[:, None] + np.arange(reach)], axis=1)
-    spread = 1.4826 * np.median(near, axis=1)
-    spread = np.where(spread > 0, spread, near.mean(axis=1))
+    near = np.sort(np.lib.stride_tricks.sliding_window_view(size, reach, axis=-1), axis=-1)
+    spread = (1.4826 * (near[..., (reach - 1) // 2] + near[..., reach // 2]) / 2)[..., starts]
+    spread = np.where(spread > 0, spread, near.mean(axis=-1)[..., starts])
     spread = np.where(spread > 0, spread, 1.0)
     cut: Array = np.clip(steps / spread, -CUT_OFF, CUT_OFF)
-    return np.concatenate([np.zeros(1), np.cumsum(cut)])
+    return np.concatenate([np.zeros((*cut.shape[:-1], 1)), np.cumsum(cut, axis=-1)], axis=-1)
 
 
 @lru_cache(maxsize=4096)
@@ -223,43 +247,54 @@ def level(values: Array, window: tuple[int, int], limits: tuple[int, int] | None
     Returns:
         ``None`` where fewer than four points tell the scatter.
     """
+    points = window[1] - window[0]
+    values, start, stop, limits = in_blocks(values, *window, limits or (0, len(values)))
+    places = near_places((start, stop), limits)
+    if places is None:
+        return None
+    rho = _plausible(values, start, stop)
+    variance, freedom = scatter(values, places, (start, stop), (rho,))
+    return widened(Level(float(variance[0]), float(freedom[0]), rho), widening(points))
+
+
+def near_places(window: tuple[int, int], limits: tuple[int, int]) -> tuple[int, ...] | None:
+    """The points whose scatter tells how well a window's mean is known (:func:`level`); ``None`` below four."""
     start, stop = window
-    points = stop - start
-    values, start, stop, limits = in_blocks(values, start, stop, limits or (0, len(values)))
-    low, high = start, stop
+    low, high = window
     if stop - start < FEW:
         low = max(limits[0], min(start - (NEAREST - (stop - start)) // 2, limits[1] - NEAREST))
         high = min(limits[1], low + NEAREST)
     places = tuple(i for i in range(low, high) if stop - start > 2 or not start <= i < stop)
-    if len(places) < 4:
-        return None
-    rho = _plausible(values, start, stop)
-    ((variance, freedom),) = scatter(values, places, (start, stop), (rho,))
-    return widened(Level(variance, freedom, rho), widening(points))
+    return None if len(places) < 4 else places
 
 
 def scatter(
     values: Array, places: tuple[int, ...], window: tuple[int, int], rhos: Iterable[float]
-) -> list[tuple[float, float]]:
+) -> tuple[Array, Array]:
     """Variance of a window's mean under each correlation, from the scatter at some places, and degrees of freedom.
 
     The scatter is that around a line, around the mean below eight places; a variance of zero is that of rounding.
+
+    Args:
+        values: one series or many, shape (…, n).
+        places: of points in it.
+        window: (start, stop) in points.
+        rhos: correlations.
+
+    Returns:
+        Variances of shape (…, correlations), in the metric's unit squared; degrees of freedom, shape (correlations,).
     """
     degree = 1 if len(places) >= FEW else 0
     at = np.array(places, dtype=np.float64)
     basis, _ = np.linalg.qr(np.vander(at - at.mean(), degree + 1))
-    centre = values[list(places)] - values[places[0]]
-    rest = centre - basis @ (basis.T @ centre)
-    total = float(rest @ rest)
-    if total <= NOTHING * len(at) * float(np.abs(centre).max()) ** 2:
-        total = 0.0
+    centre = values[..., list(places)] - values[..., places[:1]]
+    rest = centre - (centre @ basis) @ basis.T
+    total = (rest * rest).sum(axis=-1)
+    total = np.where(total <= NOTHING * len(at) * np.abs(centre).max(axis=-1) ** 2, 0.0, total)
     first = places[0]
     near, window = tuple(i - first for i in places), (window[0] - first, window[1] - first)
-    found = []
-    for rho in rhos:
-        expected, freedom, mean = _moments(near, window, degree, rho)
-        found.append((total / expected * mean, freedom))
-    return found
+    moments = np.array([_moments(near, window, degree, rho) for rho in rhos])
+    return total[..., None] / moments[:, 0] * moments[:, 2], moments[:, 1]
 
 
 def _plausible(values: Array, start: int, stop: int) -> float:
@@ -285,8 +320,8 @@ def in_blocks(values: Array, start: int, stop: int, limits: tuple[int, int]) -> 
     if size == 1:
         return values, start, stop, limits
     shift = start % size  # a block begins where the window does
-    count = (len(values) - shift) // size
-    blocks = values[shift : shift + count * size].reshape(count, size).mean(axis=1)
+    count = (values.shape[-1] - shift) // size
+    blocks = values[..., shift : shift + count * size].reshape(*values.shape[:-1], count, size).mean(axis=-1)
     first = (start - shift) // size
     return blocks, first, min(count, first + (stop - start) // size), (0, count)
 

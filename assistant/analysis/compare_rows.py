@@ -117,20 +117,21 @@ class Workshop:
 
     def _validations(self, a: Measured, b: Measured, sides: tuple[Side, Side]) -> Estimate | None:
         """Re-sampling noise of the validations on both sides, whose problems are the same."""
-        total, bases, inputs = 0.0, set(), []
+        total, spread, bases, inputs = 0.0, 0.0, set(), []
         for part, side in zip((a, b), sides, strict=True):
             for place in range(part.start, part.stop):
                 step = int(part.points.steps[place])
                 found = validation_error(self.ledger, side.run, part.points.metric, step, self.sizes)
-                if found is None or not isinstance(found[0].value, float):
+                if found is None:
                     return None
-                inputs.append(found[0])
-                bases.add(found[1])
-                total += (found[0].value / part.n) ** 2
-        if total <= 0:
-            return None
+                inputs.append(found.fact)
+                bases.add(found.basis)
+                variance = (found.value / part.n) ** 2
+                total += variance
+                spread += variance**2 / found.freedom
         basis = "resampling" if bases == {"resampling"} else "share_bound"
-        return Estimate(Noise(math.sqrt(total)), basis, tuple(inputs))
+        freedom = round(total**2 / spread, 2) if spread > 0 else math.inf
+        return Estimate(Noise(math.sqrt(total), freedom), basis, tuple(inputs))
 
     def _sampling(self, a: Measured, b: Measured, sides: tuple[Side, Side]) -> Estimate | None:
         """Bounds from the batch: what drawing other prompts can do at most."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from assistant.analysis.ledger import Ledger
 from assistant.analysis.validation import ValidationSet, problem_count, sampling_error, validation_sets
@@ -15,9 +16,26 @@ _MEAN = re.compile(r"val-(?:core|aux)/(?P<source>[^@]+)/(?P<var>[^/@]+)/mean@(?P
 _SHARE = re.compile(r"(^|[/_])(acc|accuracy|pass@?\d*|correct|score|test_score|solve_rate)([/_@]|$)", re.IGNORECASE)
 
 
+@dataclass(frozen=True, slots=True)
+class ValidationError:
+    """Standard error of a validation score.
+
+    Attributes:
+        fact: the error, in the score's unit.
+        value: the same as a number.
+        basis: ``resampling`` or ``share_bound``.
+        freedom: degrees of freedom; infinite for the bound.
+    """
+
+    fact: Fact
+    value: float
+    basis: str
+    freedom: float = math.inf
+
+
 def validation_error(
     ledger: Ledger, run: Run, metric: str, step: int, sizes: Mapping[str, int]
-) -> tuple[Fact, str] | None:
+) -> ValidationError | None:
     """Standard error of one validation score from re-sampling answers to the same problems.
 
     Args:
@@ -30,7 +48,8 @@ def validation_error(
     Returns:
         The error and its basis: ``resampling`` from best@2 and worst@2 (w = (best@2 − worst@2)/2, see
         :func:`assistant.analysis.validation.sampling_error`), else ``share_bound``: √(p(1 − p)/(P·N)) for a share
-        p of P problems with N answers each, which no re-sampling error exceeds. ``None`` where P is not known.
+        p of P problems with N answers each, which no re-sampling error exceeds, also where the answers to every
+        problem agreed, so that they tell no error. ``None`` where P is not known.
     """
     match = _MEAN.fullmatch(metric)
     if match is not None:
@@ -39,14 +58,31 @@ def validation_error(
             return None
         problems = problem_count(run, table, step, sizes)
         error = sampling_error(ledger, table, step, problems, run)
-        if error is not None:
-            return error, "resampling"
+        if error is not None and isinstance(error.value, float) and error.value > 0 and problems is not None:
+            return ValidationError(error, error.value, "resampling", agreement(error.value, problems, table.samples))
         return _share_bound(ledger, (run, metric, step), problems, int(match["n"]))
     if not _SHARE.search(metric):
         return None
     printed = run.extras.get("validation_samples")
     problems = benchmark_size(metric, sizes) or (int(printed[0]) if printed is not None else None)
     return _share_bound(ledger, (run, metric, step), problems, 1)
+
+
+def agreement(error: float, problems: int, samples: int) -> float:
+    """Degrees of freedom of a re-sampling error: few problems whose answers differ tell it badly.
+
+    With two answers a problem's variance is 0 or ½, so that the sum over P problems of mean variance w varies by
+    P(w/2 − w²) and has 4Pw/(1 − 2w) degrees of freedom (Satterthwaite 1946, problems taken as equally hard); each
+    further answer adds as many. With them the interval of a difference holds 93 to 97 %, and more where a fifth of all
+    pairs or more agree in every answer (``python -m evals.compare_widths --only validations``).
+
+    Args:
+        error: standard error of the mean, √(w/((N − 1)·P)).
+        problems: P.
+        samples: N, at least two.
+    """
+    within = error**2 * (samples - 1) * problems
+    return 4 * problems * (samples - 1) * within / max(1 - 2 * within, 1e-3)
 
 
 def benchmark_size(metric: str, sizes: Mapping[str, int]) -> int | None:
@@ -65,7 +101,7 @@ def _table(run: Run, step: int, source: str, variable: str) -> ValidationSet | N
 
 def _share_bound(
     ledger: Ledger, cell: tuple[Run, str, int], problems: int | None, samples: int
-) -> tuple[Fact, str] | None:
+) -> ValidationError | None:
     run, metric, step = cell
     fact = ledger.value(metric, step, run)
     if not problems or fact is None or not isinstance(fact.value, (int, float)) or not 0 <= fact.value <= 1:
@@ -77,4 +113,4 @@ def _share_bound(
         f"se_bound/{metric}", error, step=step, run=run, inputs=[fact],
         formula=f"√(p(1 − p)/(P·N)), P = {problems}, N = {samples}",
     )  # fmt: skip
-    return found, "share_bound"
+    return ValidationError(found, error, "share_bound")

@@ -12,8 +12,9 @@ from assistant.analysis.trend import Trend, trend_of
 
 Array = NDArray[np.float64]
 
-#: Fewest step times, fewest through which a line is laid, and fewest whose latter half gets a line of its own.
-LEAST_TIMES, LEAST_LINE, LEAST_HALVES = 5, 10, 20
+#: Fewest step times (of five, the interval held 85 % at ρ = 0.7, of six 92 to 95 %), fewest through which a line is
+#: laid, and fewest whose latter half gets a line of its own.
+LEAST_TIMES, LEAST_LINE, LEAST_HALVES = 6, 10, 20
 #: Step times that stand for those to come where no more are left than these.
 RECENT = 20
 #: p-value of a trend below which step times are not taken to stay as they are. Far above the usual one: that a slope
@@ -24,7 +25,7 @@ WRONG, SCATTERS = 3.0, 2.0
 
 
 def remaining_seconds(times: ArrayLike, steps_left: int) -> tuple[float, float, float] | None:
-    """Seconds that so many further steps take, with a 95 % prediction interval; ``None`` below five step times.
+    """Seconds that so many further steps take, with a 95 % prediction interval; ``None`` below six step times.
 
     Where the step times show no move, the last ones stand for those to come: as many as are left, at least twenty.
     Long steps (a checkpoint, a validation) count as often as they came. After a jump or bend, only the times since then

@@ -21,11 +21,11 @@ FAMILY, FAMILIES, POINTS = 20, 30, 40
 #: Correlation of neighbours → the most of p < 0.05 that is promised: nominal 5 % with two standard errors of 600
 #: series.
 PROMISED = {0.0: 0.07, 0.5: 0.07, 0.7: 0.07, 0.9: 0.07}
-#: Families of twenty that hold any false call after the correction: nominal 5 %; twice that where neighbours are
-#: correlated by 0.9 and a side has fewer than ten points, since forty points then leave ρ looking smaller than it is at
-#: one side in four, which shows in the far tail. Of 300 families 1.7 to 5 % up to ρ = 0.7; at 0.9: adjacent steps 4.3,
-#: last quarters 6.0, first and last step 7.3, windows of eight 9.7.
-FAMILIES_PROMISED = {"adjacent steps": 0.05, "runs": 0.05, "first and last step": 0.1, "windows": 0.1}
+#: Families of twenty that hold any false call after the correction: nominal 5 %; twice that for single steps far apart
+#: where neighbours are correlated by 0.9, since forty points then leave ρ looking smaller than it is at one side in
+#: four, which shows in the far tail. Of 300 families 1.7 to 5 % up to ρ = 0.7; at 0.9: adjacent steps 4.3, first and
+#: last step 7.3. Windows, of one run or two, have a far tail of their own (``test_compare_averaged.py``).
+FAMILIES_PROMISED = {"adjacent steps": 0.05, "runs": 0.05, "first and last step": 0.1, "windows": 0.05}
 #: A number of false families that the promise itself exceeds with at most this probability passes.
 UNLUCKY = 0.03
 WALK = 1.0
@@ -100,7 +100,7 @@ def test_compare_adjacent_steps_of_a_random_walk_are_rarely_called_a_change():
 def test_compare_levels_of_a_random_walk_differ_and_are_called_so(how):
     """Not a promise but a warning that the documentation repeats: a metric that drifts by itself passes the bound."""
     alone, _ = called(how, WALK)
-    assert 0.2 < alone < 0.9
+    assert 0.08 < alone < 0.5
 
 
 @pytest.mark.parametrize(("how", "least"), [("windows", 0.8), ("runs", 0.9)])

@@ -52,3 +52,12 @@ def test_step_pair_is_judged_as_compare_does(gap: int) -> None:
         sides = level(x, (i, i + 1), (0, i + gap)), level(x, (i + gap, i + gap + 1), (i + 1, 40))
         assert None not in sides
         assert found == between(sides[0], sides[1])  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("problems", "samples"), [(8, 16), (30, 4), (100, 4)])
+@pytest.mark.parametrize("ease", [(0.5, 1.0), (1.0, 1.0)])
+def test_interval_of_resampled_validations_is_held_as_often_as_it_says(
+    problems: int, samples: int, ease: tuple[float, float]
+) -> None:
+    held = float(compare_widths.validation_cell(problems, samples, ease, 60).split()[0])
+    assert 93 - 1.3 <= held <= 97 + 1.0  # two standard errors of 1200 pairs
