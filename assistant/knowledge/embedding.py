@@ -79,7 +79,7 @@ class LatentEmbedding:
         learnt: texts whose vectors were learnt together with the axes.
     """
 
-    name: Final = "latent-2"
+    name: Final = "latent-3"
     whole: Final = True
     """A card is one text: its passages are one per line."""
 

@@ -7,7 +7,7 @@ is found by the index. What is not alike enough is not found: an unknown metric 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final, Literal
@@ -17,6 +17,7 @@ from assistant.knowledge.counterparts import Counterparts
 from assistant.knowledge.elsewhere import Elsewhere
 from assistant.knowledge.entries import entry_of, entry_of_passage
 from assistant.knowledge.index import Entry, Index
+from assistant.knowledge.naming import GENERAL, LIKE_KEY, MAJOR, Naming
 from assistant.knowledge.passages import FoundPassage, find_passages
 from assistant.knowledge.questions import (
     FRAMEWORKS,
@@ -42,13 +43,10 @@ from assistant.knowledge.typos import KEY, NAME, Speller, replaced
 How = Literal["exact", "template", "alias", "search"]
 
 _JOINT: Final = re.compile(r"[/_@]")
-_LIKE_KEY: Final = re.compile(r"[a-z0-9][/_][a-z0-9]", re.IGNORECASE)
 _SHORT_REST: Final = 12
 _LONG_REST: Final = 20
-_SHORTEST_NAME: Final = 3
 _COMMON: Final = 0.05
 _USUAL: Final = 0.35
-_MOST_ALIKE: Final = 8
 _LEAST: Final = 0.5
 _HALF: Final = 5.6
 """Weighted sum of a card that is just likely enough; goes with the scale of the weights."""
@@ -56,15 +54,21 @@ _HALF: Final = 5.6
 _HELD: Final = (1, 3, 10)
 """How many cards hold a word of the question: one at least, some, many."""
 
+_PLACES: Final = 3
+_NEXT: Final = 5
+_NEARLY: Final = 0.02
+"""How much less a card of another kind may score than the third."""
+
 _FEW: Final = 2
+_NOT_ASKED: Final = 3.0
+"""What another framework's card counts where the question names it only to ask for its counterpart."""
+
 _UNJOINED: Final = re.compile(r"[\s-]+")
 _WORDS: Final = re.compile(r"[a-z]+")
 _LONG_QUESTION: Final = 8
 _MANY_WORDINGS: Final = 3
 _LIKELY: Final = 0.4
 _LEAST_LIKENESS: Final = 0.5
-_GENERAL: Final = frozenset({"concept", "failure"})
-_MAJOR: Final = frozenset({*FRAMEWORKS.values(), *_GENERAL, "custom"})
 _NAMING: Final = ("exact", "name")
 _OF_FRAMEWORKS: Final = frozenset(name.lower() for name in (*FRAMEWORKS, *FRAMEWORKS.values()))
 
@@ -156,6 +160,11 @@ class Finder:
         return SpokenKeys(self.library)
 
     @cached_property
+    def naming(self) -> Naming:
+        """What a question calls by name."""
+        return Naming(self.library, self.resolver, self.speller, self.spoken)
+
+    @cached_property
     def elsewhere(self) -> Elsewhere:
         """Questions for what another framework calls something."""
         return Elsewhere(self.resolver, self.counterparts, self.spoken, self.speller)
@@ -189,8 +198,12 @@ class Finder:
                 direct = [spoken, *(resolution for resolution in direct if resolution.card is not spoken.card)]
         told = named_frameworks(fold(question))
         if not direct and (not told or (len(told) == 1 and not asks_counterpart(fold(question)))):
-            names = dict.fromkeys(without_frame(without_framework(fold(text))) for text in (typed, question))
-            direct = next(filter(None, (self._alone(name, framework or asked) for name in names)), [])
+            names = dict.fromkeys(without_frame(without_framework(fold(text))) for text in (question, typed))
+            alone = [found for name in names if (found := self.naming.alone(name, framework or asked))]
+            spelt = [
+                found for found in alone if any(r.how != "template" for r in found)
+            ]  # any text fits into the others
+            direct = next(iter(spelt or alone), [])
         if not direct:
             direct = [Resolution(card, "alias", 0.9) for card in self.elsewhere.told(question, framework)]
         if not (told and asks_counterpart(fold(question))) and all(
@@ -198,10 +211,10 @@ class Finder:
         ):  # any text fits into these
             text, mended = self.speller.mend(without_fillers(fold(question)))
             if text in mended.values():  # a misspelt name and nothing else
-                direct = self.resolver.name(text, framework)
+                direct = self.naming.called(text, framework)
         if not direct and framework is None:
             direct = [Resolution(card, "alias", 0.9) for card in self._wordings.get(_spoken(fold(question)), ())]
-        if framework is None and not _JOINT.search(question) and all(r.card.framework not in _MAJOR for r in direct):
+        if framework is None and not _JOINT.search(question) and all(r.card.framework not in MAJOR for r in direct):
             direct = []  # other trainers' bare names are weighed with everything else
         if not direct and self._asks_for_unknown(question, framework or asked):
             return []
@@ -210,7 +223,7 @@ class Finder:
             Found(self.library.cards[card], _how(signs), self._score(signs), signs) for card, signs in features.items()
         ]
         if _JOINT.search(question.strip()):  # spelt as a key: a metric comes before the concept of the same name
-            direct.sort(key=lambda resolution: resolution.card.framework in _GENERAL)
+            direct.sort(key=lambda resolution: resolution.card.framework in GENERAL)
         once = {resolution.card.id: resolution for resolution in reversed(direct)}
         direct = [r for r in direct if once[r.card.id] is r]
         first = [Found(r.card, r.how, 1.0 if r.how != "alias" else 0.95, {"name": 1.0}) for r in direct]
@@ -218,8 +231,10 @@ class Finder:
         rest = sorted((f for f in scored if f.card.id not in known), key=lambda found: -found.score)
         best = rest[0] if rest else None
         if not first and (best is None or not (_is_named(best) or self._is_sure(question, best, scored))):
-            return []
-        return [*first, *(found for found in rest if found.score >= _LEAST)][:k]
+            cards = self.naming.said(without_frame(without_framework(fold(question))), framework or asked)
+            return [Found(card, "alias", 0.9, {"name": 1.0}) for card in cards][:k]
+        shown = [*first, *(found for found in rest if found.score >= _LEAST)]
+        return _varied(shown, len(first))[:k]
 
     @cached_property
     def _wordings(self) -> dict[str, list[Card]]:
@@ -244,26 +259,6 @@ class Finder:
             if typed.isascii() or short:
                 text = replaced(text, typed, right)
         return text
-
-    def _alone(self, name: str, framework: str | None) -> list[Resolution]:
-        """What a question means that holds nothing but a name, or the end of a key."""
-        home = None if framework is None else EXPLAINED_AS.get(framework, framework)
-        if not NAME.fullmatch(name) and home is not None and name:  # words: "mean advantage" of the framework asked for
-            found = [r for r in self.resolver.name(name, framework) if r.card.framework == home]
-            return found if len(found) == 1 else []
-        if not NAME.fullmatch(name) or len(name) < _SHORTEST_NAME:
-            return []
-        named = self.resolver.name(name, framework)
-        if _LIKE_KEY.search(name) and all(r.card.framework in _GENERAL for r in named):  # the concept called alike
-            ends = [card for card in self.speller.spellings.get(name, ()) if card.framework not in _GENERAL]
-            own = [card for card in ends if card.framework == home] or (ends if home is None else [])
-            named = [*(Resolution(card, "alias", 0.8) for card in _ordered(own, framework)), *named]
-        if "/" not in name or not all(r.how == "template" for r in named):
-            return [r for r in named if not r.foreign]
-        ends = self.speller.tails.get(name, []) or self.speller.listed_ends(name)
-        if not ends:
-            return named
-        return [Resolution(card, "alias", 0.8) for card in _ordered(ends, framework)]
 
     def _is_sure(self, question: str, best: Found, found: Sequence[Found]) -> bool:
         """Whether what was found best is about the question at all; how much each sign tells is in the table."""
@@ -326,13 +321,13 @@ class Finder:
         whole = sum(weight for weight in weights.values() if weight > SYNONYM) or 1.0
         counterpart = asks_counterpart(fold(question))
         spells_key = False
-        for found, sign, span in self._named(question, asked):
+        for found, sign, span in self.naming.named(question, asked):
             cards = [card for card in found if source is None or card.framework != source]
             if not cards:
                 continue
-            if _LIKE_KEY.search(span):  # a name with joints is a metric, whatever concept is called alike
-                cards = [card for card in cards if card.framework not in _GENERAL] or cards
-                spells_key = spells_key or any(card.framework not in _GENERAL for card in cards)
+            if LIKE_KEY.search(span):  # a name with joints is a metric, whatever concept is called alike
+                cards = [card for card in cards if card.framework not in GENERAL] or cards
+                spells_key = spells_key or any(card.framework not in GENERAL for card in cards)
             share = sum(weights.get(term, 0.0) for term in set(terms(span))) / whole
             value = min(1.0, 0.25 + share) if not KEY.search(span) else 1.0
             for card in cards:
@@ -346,7 +341,7 @@ class Finder:
                         add(card, "exact", value)
         if source is not None and asked is not None:
             spelt = self.elsewhere.spelt(fold(question), source)
-            for cards, _, span in self._named(question, source):
+            for cards, _, span in self.naming.named(question, source):
                 if span.lower() not in _OF_FRAMEWORKS:
                     spelt += [card for card in cards if card.framework == source]
             told = self.counterparts.told(question, source, asked)
@@ -375,20 +370,23 @@ class Finder:
             if self.library.cards[card_id].own:
                 mine["framework"] = 1.0  # a team's own words come first
                 continue
-            kind = of if of in _GENERAL else "metric"
+            kind = of if of in GENERAL else "metric"
             if kind in kinds and not (spells_key and kind == "concept" and "name" not in mine):
                 mine[f"asks_{kind}"] = 1.0
-            if of in _GENERAL:
+            if of in GENERAL:
                 mine[of] = 1.0
                 if of == "failure":
                     mine["symptom"] = 1.0 - named
                 elif asked is not None:
                     mine["aside"] = 1.0
             elif asked is not None:
-                mine["framework" if of == EXPLAINED_AS.get(asked, asked) else "other_framework"] = 1.0
+                if of == EXPLAINED_AS.get(asked, asked):
+                    mine["framework"] = 1.0
+                else:
+                    mine["other_framework"] = _NOT_ASKED if counterpart else 1.0
             elif of == "verl":
                 mine["verl"] = 1.0
-            if of not in _MAJOR and of != EXPLAINED_AS.get(asked or "", asked):
+            if of not in MAJOR and of != EXPLAINED_AS.get(asked or "", asked):
                 mine["minor"] = 1.0
         if asked is None:
             self._add_twins(signs)
@@ -419,7 +417,7 @@ class Finder:
     def _asks_for_unknown(self, question: str, framework: str | None) -> bool:
         """Whether a question is about a key that nothing here is called, even if it is misspelt."""
         text = narrow(question)
-        keys = [match.group().rstrip("./-:") for match in NAME.finditer(text) if _LIKE_KEY.search(match.group())]
+        keys = [match.group().rstrip("./-:") for match in NAME.finditer(text) if LIKE_KEY.search(match.group())]
         rest = len(without_fillers(fold(text))) - sum(map(len, keys))
         keys = [
             key for key in keys if "_" in key or key.count("/") > 1 or rest <= _SHORT_REST
@@ -428,62 +426,41 @@ class Finder:
             keys = [
                 key for key in keys if "/" in key or not all(map(self.speller.words.knows, _WORDS.findall(key.lower())))
             ]
-        if not keys or any(True for key in keys for _ in self._named(self.speller.mend(fold(key))[0], framework)):
+        if any(key.lower() in self.speller.settings for key in keys):
             return False
-        return not any(True for _ in self._named(question, framework))
-
-    # -- names in the question -----------------------------------------------------------------
-    def _named(self, question: str, framework: str | None) -> Iterable[tuple[list[Card], str, str]]:
-        """Cards that a part of the question names: the cards, the kind of sign, and the part."""
-        home = None if framework is None else EXPLAINED_AS.get(framework, framework)
-        for match in NAME.finditer(question):
-            token = match.group().rstrip("./-:")
-            found = self.resolver.key(token, framework)
-            ends = [card for card in self.speller.tails.get(token.lower(), []) if card.framework == home]
-            if not ends and home is not None and found is None and "/" in token:
-                ends = self.speller.template_ends(token.lower(), home)
-            if ends and (found is None or found.foreign):
-                yield ends, "exact" if len(ends) == 1 else "name", token
-                continue
-            if found is not None:
-                plain = found.card.framework not in _MAJOR and not KEY.search(token)  # a word like any other
-                yield [found.card], "name" if plain or found.foreign else "exact", token
-                alike = [card for card in self.speller.spellings.get(token.lower(), []) if card is not found.card]
-                if alike:
-                    yield _ordered(alike, framework), "name", token
-            elif len(token) > 3:
-                named = [r.card for r in self.resolver.name(token, framework)]
-                if not named and "/" in token:
-                    named = _ordered(self.speller.tails.get(token.lower(), []), framework)
-                if named:
-                    yield named, "name", token
-            if framework is not None and (found is None or found.foreign):
-                parts = self._by_part.get((EXPLAINED_AS.get(framework, framework), token.lower()), [])
-                if 0 < len(parts) <= _MOST_ALIKE:
-                    yield parts, "name", token
-        for spoken, span in self.spoken.ends(fold(question), framework):
-            yield spoken, "exact" if framework is not None and len(spoken) == 1 else "name", span
-        for mention in self.resolver.mentions(question, (), framework):
-            cards = [r.card for r in self.resolver.name(mention.text, framework)]
-            cards = cards or ([mention.card] if mention.card is not None else [])
-            if KEY.search(mention.text):  # a name with joints is the metric of the framework asked for, not the concept
-                cards = [card for card in cards if card.framework == home] or cards
-            if cards:
-                yield cards, "name", mention.text
-
-    @cached_property
-    def _by_part(self) -> dict[tuple[str, str], list[Card]]:
-        """Framework and part of a key → cards: ``kl`` in ``train/kl_loss``."""
-        table: dict[tuple[str, str], list[Card]] = {}
-        for card in self.library:
-            for part in {part for key in card.keys for part in re.split("[/_@]", key.lower())}:
-                table.setdefault((card.framework, part), []).append(card)
-        return table
+        if not keys or any(True for key in keys for _ in self.naming.named(self.speller.mend(fold(key))[0], framework)):
+            return False
+        return not any(True for _ in self.naming.named(question, framework))
 
 
 def _is_named(found: Found) -> bool:
     """Whether the question spells a key or a name with joints of the card."""
     return found.features.get("exact", 0.0) >= 1.0
+
+
+def _varied(found: list[Found], named: int) -> list[Found]:
+    """What was found, so ordered that the first three differ where their scores hardly do.
+
+    A card of a kind (metric, concept, failure mode) that is not among the first three takes the third place from
+    one of a kind that is there twice, if it scores nearly as well.
+
+    Args:
+        found: best first.
+        named: how many of them the question names; these stay.
+    """
+    first, rest = found[:_PLACES], found[_PLACES:]
+    if len(first) == _PLACES and named < _PLACES:
+        kinds = [_kind(one.card) for one in first]
+        near = (one for one in rest[:_NEXT] if one.score > first[-1].score - _NEARLY and _kind(one.card) not in kinds)
+        other = next(near, None)
+        if other is not None and kinds.count(kinds[-1]) > 1:
+            first, rest = [*first[:-1], other], [first[-1], *(one for one in rest if one is not other)]
+    return [*first, *rest]
+
+
+def _kind(card: Card) -> str:
+    """Metric, concept or failure mode."""
+    return card.framework if card.framework in GENERAL else "metric"
 
 
 def _spoken(text: str) -> str:

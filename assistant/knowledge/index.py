@@ -64,7 +64,7 @@ from assistant.knowledge.tuning import tune
 
 __all__ = ["Entry", "Index", "open_index"]
 
-_VERSION: Final = "5"
+_VERSION: Final = "6"
 _COLLECTION: Final = "entries"
 _BATCH: Final = 256
 _KEPT: Final = 2

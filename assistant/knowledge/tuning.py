@@ -4,7 +4,9 @@ Latent semantic analysis finds what words stand together; it does not know which
 Each card's single wordings do: a softmax over the cards is fitted to them, the terms' rows and the cards' vectors
 both moving, from where the analysis put them (a two-tower classifier of bags of words, after Joulin et al. 2017, "Bag
 of tricks for efficient text classification", arXiv 1607.01759; steps by Adagrad, Duchi et al. 2011). A pass or two is
-enough: more learns the wordings by heart.
+enough: more learns the wordings by heart. What is kept is the mean over the steps of the last pass, so that the order
+in which the wordings came matters less (Polyak and Juditsky 1992, "Acceleration of stochastic approximation by
+averaging").
 """
 
 from __future__ import annotations
@@ -57,7 +59,8 @@ def tune(
     shares = ((counts.sum() / np.count_nonzero(counts) / counts[owners]) ** _EVENNESS).astype(np.float32)[:, None]
     order = np.arange(len(owners))
     random = np.random.default_rng(_SEED)
-    for _ in range(EPOCHS):
+    sums_of_rows, sums_of_cards, steps = np.zeros_like(rows), np.zeros_like(cards), 0
+    for epoch in range(EPOCHS):
         random.shuffle(order)
         for begin in range(0, len(order), _BATCH):
             batch = order[begin : begin + _BATCH]
@@ -81,6 +84,12 @@ def tune(
             rows[moved] -= _STEP * row_pull / np.sqrt(seen_rows[moved])[:, None]
             seen_cards += (card_pull**2).mean(axis=1)
             cards -= _CARD_STEP * card_pull / np.sqrt(seen_cards)[:, None]
+            if epoch == EPOCHS - 1:
+                sums_of_rows += rows
+                sums_of_cards += cards
+                steps += 1
+    rows = (sums_of_rows / steps).astype(np.float32)
+    cards = (sums_of_cards / steps).astype(np.float32)
     lengths = np.linalg.norm(cards, axis=1, keepdims=True)
     units_of_cards: list[Vector] = (cards / np.where(lengths > 0, lengths, 1.0)).tolist()
     return replace(axes, rows=rows.astype(np.float16)), units_of_cards

@@ -1,7 +1,6 @@
 """Misspelt names and words: edit distance, letters and segments in another order, joints left out, Chinese homophones.
 
-Nothing is mended that some card spells so. Chinese is typed by sound, so that a typo is a pair of characters no card
-holds which sounds like one that cards do hold; pinyin is only looked up then.
+Nothing is mended that some card spells so.
 """
 
 from __future__ import annotations
@@ -13,10 +12,11 @@ from functools import cached_property
 from typing import Final, TypeVar
 
 from assistant.knowledge.cards import Card, Library
+from assistant.knowledge.homophones import Homophones
+from assistant.knowledge.keyforms import TemplateMender, family, spelt_forms
 from assistant.knowledge.questions import search_table
-from assistant.knowledge.resolver import Resolver
+from assistant.knowledge.resolver import Resolver, _ordered
 from assistant.knowledge.templates import template_pattern
-from assistant.knowledge.terms import is_chinese, pieces
 from assistant.knowledge.wordmend import WordMender
 
 K = TypeVar("K")
@@ -27,6 +27,7 @@ _LETTERS: Final = re.compile(r"[a-z]+")
 _PROSE: Final = re.compile(r"[a-z]+(?:[.-][a-z]+)*")
 """Words, not names: no digits, no joints of a key."""
 
+_SETTING: Final = re.compile(r"(?<![a-z0-9_/])[a-z][a-z0-9]*(?:_[a-z0-9]+)+(?![a-z0-9_/])")
 _JOINTS: Final = re.compile(r"[/_@.\s-]+")
 _LISTED: Final = re.compile(r"\d|^(?:avg|mean|max|min|std|sum|total|acc|score|reward)$")
 _LEAST_ALIKE: Final = 0.75
@@ -37,6 +38,7 @@ _SHORT_PART_ALIKE: Final = 0.66
 
 _LEAST_PART_ALIKE: Final = 0.5
 _JOINED_ALIKE: Final = 0.9
+_NEARLY_JOINED: Final = 0.85
 _SHORT_TEXT: Final = 5
 _SHORTEST: Final = 4
 _SHORTEST_JOINED: Final = 7
@@ -47,9 +49,6 @@ _PAIR: Final = 2
 _MOST_REMEMBERED: Final = 256
 _OF_NAMES: Final = 3
 """What a word of a name or title counts beside one of a text."""
-
-_BLURRED: Final = (("zh", "z"), ("ch", "c"), ("sh", "s"), ("ng", "n"))
-"""Sounds that many speakers, and many keyboards, do not tell apart."""
 
 
 class Speller:
@@ -92,7 +91,7 @@ class Speller:
         for typed, right in self._joined(text):
             if not any(typed in other or other in typed for other in mended):
                 mended[typed] = right
-        mended |= self._homophones(text)
+        mended |= self._homophones.mend(text)
         for typed, right in mended.items():
             text = replaced(text, typed, right)
         return text, mended
@@ -110,7 +109,7 @@ class Speller:
         short = len(name) < _SHORTEST and not self.words.knows(name)
         if short and (mended := self._abbreviations.get("".join(sorted(name)))) is not None:
             return mended
-        if (joined := self._unjointed.get(_JOINTS.sub("", name))) is not None:
+        if (joined := self._run_together(name)) is not None:
             return joined
         parts = re.split(r"([.-])", name)
         around = [*_LETTERS.findall(before)[-1:], *parts[::2], *_LETTERS.findall(after)[:1]]
@@ -120,7 +119,7 @@ class Speller:
             neighbours = (around[place - 1] if place else "", around[place + 1] if place + 1 < len(around) else "")
             parts[at] = self.words.mend(parts[at], *neighbours) or parts[at]
         right = "".join(parts)
-        return right if right != name else self._right(name)  # a name, if it is no words
+        return right if right != name else self._right(name) or self._nearly_run_together(name)  # a name, if no words
 
     def rejoined(self, name: str) -> str | None:
         """The key of which a folded name is the parts, joined otherwise; ``None`` if there is none, or are several."""
@@ -145,6 +144,10 @@ class Speller:
         ]
         return WordMender(texts, (*search_table()["known"], *_LETTERS.findall(" ".join(self._frameworks))))
 
+    @cached_property
+    def _homophones(self) -> Homophones:
+        return Homophones(self._library, self._share)
+
     @property
     def _frameworks(self) -> list[str]:
         return [card.framework.lower() for card in self._library]
@@ -167,9 +170,15 @@ class Speller:
         best = process.extractOne(name, known, scorer=OSA.normalized_similarity, score_cutoff=cutoff)
         if best is not None and _parts_alike(name, str(best[0])):
             return str(best[0])
-        if (joined := self._unjointed.get(_JOINTS.sub("", name))) is not None:
+        if (joined := self._run_together(name)) is not None:
             return joined
-        return self._mended_parts(name) if "/" in name and not free else None
+        if free or not KEY.search(name):
+            return None
+        return self._templates.mend(name) or (self._mended_parts(name) if "/" in name else None)
+
+    @cached_property
+    def _templates(self) -> TemplateMender:
+        return TemplateMender(key for card in self._library for key in card.keys)
 
     def _mended_parts(self, name: str) -> str | None:
         """A key of a template, each of its parts as it is spelt; ``None`` if that is no key either."""
@@ -185,6 +194,34 @@ class Speller:
             parts.append(best[0] if best is not None else part)
         right = "".join(parts)
         return right if self._resolver.key(right) is not None else None
+
+    def _run_together(self, name: str) -> str | None:
+        """The name that is spelt so but for its joints, the best known of several: ``ppokl``, ``actor_gradnorm``."""
+        names = self._without_joints.get(_JOINTS.sub("", name), ())
+        return min(names, key=lambda other: (other.count("/") != name.count("/"), names.index(other)), default=None)
+
+    def _nearly_run_together(self, name: str) -> str | None:
+        """The same for a name that is misspelt besides; ``None`` if it is like nothing."""
+        from rapidfuzz import process
+        from rapidfuzz.distance import OSA
+
+        if len(name) < _SHORTEST_JOINED or not name.isalnum():
+            return None
+        known = self._without_joints.keys()
+        best = process.extractOne(name, known, scorer=OSA.normalized_similarity, score_cutoff=_NEARLY_JOINED)
+        return None if best is None else self._run_together(best[0])
+
+    @cached_property
+    def _without_joints(self) -> dict[str, list[str]]:
+        """Names without their joints → the names, those of the best known cards first."""
+        table: dict[str, list[str]] = {}
+        for name in self._keys:
+            if len(name) > _SHORTEST:
+                table.setdefault(_JOINTS.sub("", name), []).append(name)
+        order = {card.id: at for at, card in enumerate(_ordered(list(self._library), None))}
+        for names in table.values():
+            names.sort(key=lambda name: (min(order[card.id] for card in self.spellings[name]), name))
+        return table
 
     def _joined(self, text: str) -> Iterable[tuple[str, str]]:
         """Runs of words that are a key without its joints: ``rollout corr k3 kl``."""
@@ -220,8 +257,20 @@ class Speller:
         if KEY.search(name):
             found = self._resolver.key(name)
             fixed = found is not None and all(value.isdigit() or value in self.parts for _, value in found.bindings)
-            return name in self.spellings or name in self.tails or name in self._word_ends or fixed
-        return name in self.spellings or all(self.words.knows(word) for word in _LETTERS.findall(name))
+            known = (self.spellings, self.tails, self._word_ends, self.settings)
+            return fixed or any(name in names for names in known) or bool(self.template_heads(name))
+        return name in self.spellings or name in self.settings or all(map(self.words.knows, _LETTERS.findall(name)))
+
+    @cached_property
+    def settings(self) -> frozenset[str]:
+        """Names with joints that the cards' texts speak of: what is set, functions, fields."""
+        texts = [
+            text.lower()
+            for card in self._library
+            for language in ("zh", "en")
+            for text in (card.short(language), *card.asks(language), *(text for _, text in card.sections(language)))
+        ]
+        return frozenset(name for text in texts for name in _SETTING.findall(text))
 
     @cached_property
     def spellings(self) -> dict[str, list[Card]]:
@@ -229,8 +278,13 @@ class Speller:
         table: dict[str, list[Card]] = {}
         for card in self._library:
             for key in (*card.keys, *card.names):
-                for name in {key.lower(), key.lower().rsplit("/", 1)[-1]}:
-                    if "{" not in name and len(name) > 3:
+                forms = spelt_forms(key.lower()) if "{" in key else [key.lower()]
+                names = {name for form in forms for name in (form, form.rsplit("/", 1)[-1])}
+                head = family(key.lower())
+                if head is not None and self._resolver.name(head):
+                    names.add(head)
+                for name in names:
+                    if len(name) > 3:
                         bucket = table.setdefault(name, [])
                         if card not in bucket:
                             bucket.append(card)
@@ -262,9 +316,43 @@ class Speller:
         ]
 
     def listed_ends(self, name: str) -> list[Card]:
-        """Cards whose templates may end so where what fills them is listed or numbered, not any text."""
+        """Cards whose templates may end so where what fills them is listed or numbered, not any text.
+
+        What a framework's keys begin with may stand before the end: ``val-core/x/acc/worst@8/mean`` ends so, too.
+        """
         found = [(pattern.fullmatch(name), card) for pattern, card in self._template_ends]
-        return [card for match, card in found if match and all(map(_LISTED.search, match.groupdict().values()))]
+        cards = [card for match, card in found if match and all(map(_LISTED.search, match.groupdict().values()))]
+        first, *rest = name.split("/")
+        for at in range(len(rest) - 1) if not cards and first in self._firsts else ():
+            end = "/".join(rest[at:])
+            cards = cards or [card for card in self.listed_ends(end) if card.framework in self._firsts[first]]
+        return cards
+
+    def template_heads(self, name: str) -> list[Card]:
+        """Cards with a template that goes on with one more part: ``val-core/x/acc/maj@8`` with ``mean`` or ``std``."""
+        found = {card.id: card for pattern, card in self._template_heads if pattern.fullmatch(name)}
+        return list(found.values())
+
+    @cached_property
+    def _template_heads(self) -> list[tuple[re.Pattern[str], Card]]:
+        """Templates of four parts and more without their last one, where what is left ends in a fixed text."""
+        heads: dict[tuple[str, str], tuple[re.Pattern[str], Card]] = {}
+        for card in self._library:
+            for key in card.keys:
+                head = key.rpartition("/")[0].lower()
+                if "{" in head and head.count("/") > 1 and not re.search(r"/\{[^{}]*\}$", head):
+                    heads.setdefault((card.id, head), (template_pattern(head), card))
+        return list(heads.values())
+
+    @cached_property
+    def _firsts(self) -> dict[str, set[str]]:
+        """What keys of several parts begin with → the frameworks."""
+        table: dict[str, set[str]] = {}
+        for card in self._library:
+            for key in card.keys:
+                if "/" in key and "{" not in key.split("/")[0]:
+                    table.setdefault(key.split("/")[0].lower(), set()).add(card.framework)
+        return table
 
     @cached_property
     def _template_ends(self) -> list[tuple[re.Pattern[str], Card]]:
@@ -328,46 +416,6 @@ class Speller:
         short = sorted(word for word in names | titles if len(word) == _SHORTEST - 1 and word.isalpha())
         return _unique(("".join(sorted(word)), word) for word in short)
 
-    # -- Chinese -------------------------------------------------------------------------------
-    def _homophones(self, text: str) -> dict[str, str]:
-        """Pairs of characters that no card holds → the pair that cards hold most, of those with one character else."""
-        found: dict[str, str] = {}
-        fillers = search_table()["fillers"]
-        for piece in pieces(text):
-            at = 0
-            while is_chinese(piece) and at < len(piece) - 1:
-                pair = piece[at : at + 2]
-                if self._share(pair) > 0 or pair[0] in fillers or pair[1] in fillers:
-                    at += 1
-                    continue
-                alike = [other + pair[1] for other in self._sounding(pair[0])]
-                alike += [pair[0] + other for other in self._sounding(pair[1])]
-                best = max(alike, key=self._share, default=pair)
-                if self._share(best) > 0:
-                    found[pair] = best
-                    at += 1  # the next pair holds the character that was wrong
-                at += 1
-        return found
-
-    def _sounding(self, char: str) -> list[str]:
-        """Characters of the cards that sound like one."""
-        return [other for other in self._by_sound.get(_sound(char), ()) if other != char]
-
-    @cached_property
-    def _by_sound(self) -> dict[str, list[str]]:
-        """Sound → the characters of the cards that have it."""
-        chars = {
-            char
-            for card in self._library
-            for text in (card.title("zh"), *card.words("zh"), *card.asks("zh"), *(t for _, t in card.sections("zh")))
-            for char in text
-            if is_chinese(char)
-        }
-        table: dict[str, list[str]] = {}
-        for char in sorted(chars):
-            table.setdefault(_sound(char), []).append(char)
-        return table
-
 
 def replaced(text: str, typed: str, right: str) -> str:
     """A text with a misspelt name or word, or pair of characters, as it is spelt."""
@@ -398,13 +446,3 @@ def _unique(pairs: Iterable[tuple[K, str]], owner: Callable[[str], str] = str) -
     for key, value in pairs:
         table.setdefault(key, {}).setdefault(owner(value), value)
     return {key: next(iter(values.values())) for key, values in table.items() if len(values) == 1}
-
-
-def _sound(char: str) -> str:
-    """Toneless pinyin of a character, with sounds that are often confused as one."""
-    from pypinyin import lazy_pinyin
-
-    sound: str = lazy_pinyin(char)[0]
-    for full, short in _BLURRED:
-        sound = sound.replace(full, short)
-    return sound

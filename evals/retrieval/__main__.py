@@ -1,4 +1,4 @@
-"""Recall of the search: `python -m evals.retrieval [--held | --second | --third a|b] [--misses]`.
+"""Recall of the search: `python -m evals.retrieval [--held | --second | --third a|b | --fourth] [--misses]`.
 
 Questions in Chinese, English and mixed, by key, alias, paraphrase, symptom, concept and with typos, were written before
 the search by a hand that had not read the cards; half of them are held out and only ever looked at as scores. The same
@@ -42,9 +42,9 @@ def concepts() -> dict[str, list[str]]:
     return table
 
 
-def questions(held: bool, second: bool = False, third: str | None = None) -> list[dict[str, Any]]:
-    """The questions of one half, those of the second hand, or a half (``a``, ``b``) of those of the third."""
-    kind = "third" if third else "second" if second else "held" if held else "open"
+def questions(held: bool, second: bool = False, third: str | None = None, fourth: bool = False) -> list[dict[str, Any]]:
+    """The questions of one half, those of the second hand, a half of those of the third, or the fourth hand's."""
+    kind = "fourth" if fourth else "third" if third else "second" if second else "held" if held else "open"
     entries: list[dict[str, Any]] = yaml.safe_load((HERE / f"questions_{kind}.yaml").read_text(encoding="utf-8"))
     for entry in entries:
         entry["framework"] = OUR_NAMES.get(entry["framework"], entry["framework"])
@@ -131,17 +131,18 @@ def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--held", action="store_true", help="the held-out half; scores only")
     parser.add_argument("--second", action="store_true", help="the questions of the second hand, no Chinese ones")
-    parser.add_argument("--third", choices=("a", "b"), help="half of the questions of the third hand; b: scores only")
+    parser.add_argument("--third", choices=("a", "b"), help="half of the questions of the third hand")
+    parser.add_argument("--fourth", action="store_true", help="the questions of the fourth hand; scores only")
     parser.add_argument("--misses", action="store_true", help="show what was not found (not of the held-out half)")
     options = parser.parse_args(argv)
-    if (options.held or options.third == "b") and options.misses:
-        parser.error("the held-out half is only looked at as scores")
-    if sum((options.held, options.second, options.third is not None)) > 1:
+    if (options.held or options.fourth) and options.misses:
+        parser.error("the held-out half and the fourth hand's questions are only looked at as scores")
+    if sum((options.held, options.second, options.third is not None, options.fourth)) > 1:
         parser.error("one set at a time")
     cards = library()
-    entries = questions(options.held, options.second, options.third)
+    entries = questions(options.held, options.second, options.third, options.fourth)
     which = "held out" if options.held else "second hand" if options.second else "open"
-    which = f"third hand, half {options.third}" if options.third else which
+    which = f"third hand, half {options.third}" if options.third else "fourth hand" if options.fourth else which
     with tempfile.TemporaryDirectory() as folder:
         begin = time.perf_counter()
         finder = Finder(cards, lambda made: open_index(made, Path(folder), tell=lambda zh, en: print(en)))
@@ -164,6 +165,8 @@ def main(argv: list[str] | None = None) -> int:
         for least in (1, 3):
             row = [recall([r for r in results["together"] if r[0]["kind"] == kind], least) for kind in KINDS]
             print(f"{f'recall@{least}':>17}" + "".join(f"{x:>12}" for x in row))
+        silent = [sum(not found for entry, _, found in results["together"] if entry["kind"] == kind) for kind in KINDS]
+        print(f"{'nothing found':>17}" + "".join(f"{count:>12}" for count in silent))
         times = []
         for entry in entries:
             start = time.perf_counter()

@@ -292,3 +292,43 @@ def test_find_name_with_joints_is_a_metric_before_the_concept(finder: Finder, qu
 def test_find_setting_in_a_long_question_is_not_taken_for_an_unknown_key(finder: Finder) -> None:
     assert finder.find("OpenRLHF 里 prompt 和回答总长顶到 max_len 的样本占多大比例")
     assert not finder.find("actor/karma_ratio 这个指标一直往上涨是什么意思呀，要不要紧")
+
+
+@pytest.mark.parametrize(
+    ("question", "card"),
+    [
+        ("rollout/moe/avg_voi 高不高", "verl/rollout/moe/avg_vio"),
+        (
+            "my timing/train/policy_and_reference_logprosb keeps growing",
+            "nemo-rl/timing/train/policy_and_reference_logprobs",
+        ),
+        ("val-core/aime/acc/worst@8/mean", "verl/val/worst@n/mean"),
+        ("evall_gsm8k_pass8 meaning", "openrlhf/eval_passn"),
+        ("ppokl 是什么", "verl/actor/ppo_kl"),
+        ("actor_gradnorm", "openrlhf/actor_grad_norm"),
+        ("rollputrewards", "slime/rollout/rewards"),
+    ],
+)
+def test_find_misspelt_template_or_joint_gives_the_card(finder: Finder, question: str, card: str) -> None:
+    assert card in {found.card.id for found in finder.find(question, k=3)}
+
+
+def test_find_setting_that_the_cards_speak_of_is_no_unknown_key(finder: Finder) -> None:
+    assert "concept/kv-cache-preemption" in {found.card.id for found in finder.find("max_num_seqs 太大会怎样", k=3)}
+
+
+@pytest.mark.parametrize("question", ["value loss in OpenRLHF", "OpenRLHF 的 value loss 看哪条"])
+def test_find_value_loss_is_not_any_loss(finder: Finder, question: str) -> None:
+    assert first(finder, question) == "openrlhf/critic_loss"
+
+
+def test_find_third_place_goes_to_another_kind_that_is_nearly_as_likely(finder: Finder) -> None:
+    for question in (
+        "每组的奖励都一样，梯度一直是零",
+        "policy entropy falls and answers get shorter",
+        "训推不一致怎么看",
+    ):
+        found = finder.find(question, k=8)
+        kinds = [one.card.framework if one.card.framework in {"concept", "failure"} else "metric" for one in found]
+        missed = [one for one, kind in zip(found[3:], kinds[3:], strict=True) if kind not in kinds[:3]]
+        assert len(set(kinds[:3])) > 1 or all(one.score < found[2].score - 0.02 for one in missed)

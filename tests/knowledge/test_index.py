@@ -202,7 +202,8 @@ def test_index_graph_of_neighbours_with_other_content_is_never_read(
     index.close()
     graph.write_bytes(b"x" * graph.stat().st_size)
     index = opened(many, embedding=Hashed(), embedding_name="counting")
-    assert next(iter(index.by_vectors("metric 7 3"))) == "e7"
+    found = [next(iter(index.by_vectors(f"metric {at} 3"))) == f"e{at}" for at in range(20)]
+    assert sum(found) >= 18  # neighbours are searched for approximately, in a graph whose order of building varies
     assert "data_level0.bin" in heard[0]
 
 
