@@ -258,11 +258,15 @@ _FILLER: Final = re.compile(
     r"step|steps|run|whole|entire|over|during|between|up|down|back|again|mean|average|max|min|maximum|minimum|median|peak|peaks|peaked|lowest|highest|best|worst|range|ranges|ranged|"
     r"compared|versus|vs|than|which|where|while|i\.e|e\.g|change|changes|changed|difference|increase|decrease|drop|rise|factor|percent|points?|per|each|every|total|sum|overall|"
     r"ends?|ended|starts?|started|begins?|began|recorded|logged|reported|reading|reads?|shows?|similarly|likewise|respectively|further|slightly|again|roughly|exactly|"
+    r"never|always|below|above|under|over|exceeds?|exceeded|beyond|past|averages?|averaged|averaging|share|also|both|mostly|largely|hardly|barely|until|since|while|when|once|twice|first|"
+    r"holds?|held|sits?|sat|hits?|tops?|topped|bottoms?|bottomed|spikes?|spiked|dips?|dipped|levels?|lands?|landed|hovers?|hovered|recovers?|recovered|settles?|settled|shrinks?|shrank|doubles?|doubled|halves|halved|triples?|tripled|"
+    r"even|yet|though|whereas|instead|rather|more|less|much|far|well|some|any|all|there|here|onwards?|afterwards|thereafter|earliest|latest|early|late|end|start|beginning|middle|second|third|half|quarter|"
     r"rose|rises|rising|fell|falls|falling|grew|dropped|increased|decreased|climbed|declined|jumped|remained?|stayed|stays|moved|moves|baseline|steady|steadily)\b"
 )
 _FILLER_ZH: Final = re.compile(
     r"它的?|其|该(?:指标|值|项)?|这(?:个|一|项)?(?:指标|数值|数字|值|数)?|此(?:时|后|前)?|为|是|在|到|至|达到?|从|由|自|的|了|约|大约|大概|左右|接近|近|仅|只有|只|有|又|再|也|还|都|均|已|则|而|但|与|和|跟|比|较|相比|对比|"
     r"上升|下降|升高|升|降低|降|涨|跌|增加|减少|增|减|变化|变为|变成|变|回落|回升|提高|提升|最后|最终|最初|开始|起|末|初|首|尾|平均|均值|最大值?|最小值?|最高|最低|峰值|中位数|之间|范围|波动|全程|整个|训练|"
+    r"两者|二者|分别|此|才|超过|低于|高于|不到|突破|跌破|从未|未曾|没有|不|就|却|仍|依然|维持|保持|停|落|徘徊|附近|左右|这|那|时候|份额|占比?|一半|之|所|更|最|该|只剩|剩|缩|"
     r"过程|期间|一直|稳定|之后|之前|随后|后来|然后|接着|同样|其中|即|每步|每|共|总共|合计|累计|幅度|差|数值|值|步|第|里|中|上|下|时|内|外|后|前|高|低|多|少|大|小|快|慢|倍|个|点|百分"
 )
 

@@ -37,6 +37,8 @@ class Chains(Cells):
         if how == "own" and len(own[0].steps) == 1 and own[0].start >= numbers[position].end and own[0].kind == "steps":
             return self.cell(numbers[position], key, own[0].steps[0])
         found = self._ascending(numbers, key)
+        if found is not None and not frame.places and not self._telling(numbers, key):
+            found = None
         if found is not None:
             self.pair = (key, found[0], found[-1])
             return self.cell(numbers[position], key, found[position])
@@ -52,7 +54,7 @@ class Chains(Cells):
                             from_=as_shown(table.value(key, a) or 0.0, numbers[0], kind),
                             to=as_shown(table.value(key, b) or 0.0, numbers[0], kind))  # fmt: skip
             return Decision("contradicted", note, None, key)
-        if alone[position]:
+        if alone[position] and (frame.places or self._telling(numbers, key)):
             return Decision("supported", "", None, key)
         return self._somewhere(frame, numbers[position], key, frame.clause_text(numbers[position].start))
 
@@ -135,6 +137,16 @@ class Chains(Cells):
                 if count == 2 and held:
                     return None
         return None
+
+    def _telling(self, numbers: Sequence[Quantity], key: str) -> bool:
+        """Whether two numbers without a step are a run's ends or extremes, rather than any two of many values."""
+        rows = self.table.finite(key)
+        if len(numbers) != 2 or len(rows) < 30:
+            return True
+        values = [v for _, v in rows]
+        few = max(1, len(values) // 20)
+        first, last = [*values[:few], min(values), max(values)], [*values[-few:], min(values), max(values)]
+        return any(self._fits(numbers[0], key, v) for v in first) and any(self._fits(numbers[1], key, v) for v in last)
 
     def _ascending(self, numbers: Sequence[Quantity], key: str) -> list[int] | None:
         """Ascending steps at which a metric has these values, the widest apart first."""

@@ -43,6 +43,8 @@ class Changes:
         """
         table, found = self.table, list[tuple[int, int]]()
         clause = frame.clause(at)
+        if self.placed is not None:
+            frame = replace(frame, places=[self.placed(frame, p, key) if p.kind == "ends" else p for p in frame.places])
         places = [p for p in frame.places if p.steps]
         near = [p for p in places if frame.clause(p.start) == clause]
         lead = frame.text[frame.clause_span(at)[0] : at]
@@ -325,10 +327,10 @@ class Changes:
 
 _THEN: Final = re.compile(r"(?i)\bthen\b|\bbefore (?:rising|falling|dropping|climbing)|再|又|随后|接着|然后|之后")
 _DOWN_BEFORE: Final = re.compile(
-    r"(?i)(?:下降|降低|减少|下跌|回落|缩短|降|跌|减|少|低|短|快|fell|fall|falls|dropped|drops?|declined|decreased|decreases|down|lost|shrank|slid|slipped)(?:了|约|近|大约|出|超过|逾|不到|\s|by|more than|over|at least|less than|about|around|roughly|nearly|approximately|~|≈|[（(`*])*$"
+    r"(?i)(?:下降|降低|减少|下跌|回落|缩短|降|跌|减|少(?:花|用|跑|处理|写)?|低|短|快|fell|fall|falls|dropped|drops?|declined|decreased|decreases|down|lost|shrank|slid|slipped)(?:了|约|近|大约|出|超过|逾|不到|\s|by|more than|over|at least|less than|about|around|roughly|nearly|approximately|~|≈|[（(`*])*$"
 )
 _UP_BEFORE: Final = re.compile(
-    r"(?i)(?:上升|增加|增长|提高|提升|上涨|回升|升|涨|增|多|高|长|慢|rose|rises?|grew|grows?|increased|increases|climbed|gained|up|jumped)(?:了|约|近|大约|出|超过|逾|不到|\s|by|more than|over|at least|less than|about|around|roughly|nearly|approximately|~|≈|[（(`*])*$"
+    r"(?i)(?:上升|增加|增长|提高|提升|上涨|回升|升|涨|增|多(?:花|用|跑|处理|写)?|高|长|慢|rose|rises?|grew|grows?|increased|increases|climbed|gained|up|jumped)(?:了|约|近|大约|出|超过|逾|不到|\s|by|more than|over|at least|less than|about|around|roughly|nearly|approximately|~|≈|[（(`*])*$"
 )
 _DOWN_AFTER: Final = re.compile(
     r"(?i)^[`*\s]*(?:points? )?(?:lower|less|fewer|shorter|smaller|faster|decrease|drop|decline|reduction|fall|below|down\b|的?(?:下降|降幅|跌幅))"

@@ -126,7 +126,7 @@ def agrees(read: Read, fact: Fact, *, context: str = "", kind: str | None = None
 
 
 _UNIT_KINDS = {
-    **{unit: {"seconds"} for unit in ("s", "秒", "min", "分钟", "h", "小时")},
+    **{unit: {"seconds"} for unit in ("s", "秒", "min", "分钟", "h", "小时", "days", "天")},
     "ms": {"milliseconds"},
     "GiB": {"gib"},
     "tokens/s": {"rate"},

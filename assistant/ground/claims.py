@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from assistant.ground.absences import absence, extremes, no_nan
+from assistant.ground.allowed import Allowed
 from assistant.ground.binding import Frame, metric_of, places_of
 from assistant.ground.courses import Courses, course_words
 from assistant.ground.cues import cue, idle_clauses, negated, normative
@@ -64,6 +65,7 @@ def claims_of(frame: Frame, judge: Judge, courses: Courses, unit: Unit, extra: S
 
     absent = absence(frame, judge, idle)
     first_nan = judge.counting.first_time(frame) is not None
+    decided: dict[int, Decision] = {}
     if absent is not None:
         add(*absent)
     for index, q in enumerate(frame.numbers):
@@ -79,9 +81,17 @@ def claims_of(frame: Frame, judge: Judge, courses: Courses, unit: Unit, extra: S
         decision = judge.number(frame, index)
         if decision is None:
             continue
-        if decision.status != "supported" and _stated_elsewhere(frame, index, extra):
+        if decision.status != "supported" and _stated_elsewhere(frame, index, decision, extra):
             decision = Decision("supported")
-        add(q.start, q.end, decision)
+        decided[index] = decision
+    decided |= Allowed(frame, judge).settle(decided)
+    for index, decision in decided.items():
+        add(frame.numbers[index].start, frame.numbers[index].end, decision)
+    steps = judge.table.steps
+    for place in frame.places:
+        if place.kind in {"range", "pair"} and steps and max(place.steps) > steps[-1] and decided and not idle[frame.clause(place.start)]:  # fmt: skip
+            note = judge.say("no_step", step=max(place.steps), first=steps[0], last=steps[-1])
+            add(place.start, place.end, Decision("contradicted", note))
     whole = wholes(frame, judge, idle)
     taken = [span for one in whole for span in one.covers]
     found = [c for c in found if not any(a <= c.start - unit.start and c.end - unit.start <= b for a, b in taken)]
@@ -117,8 +127,13 @@ def claims_of(frame: Frame, judge: Judge, courses: Courses, unit: Unit, extra: S
     return sorted(found, key=lambda c: c.start)
 
 
-def _stated_elsewhere(frame: Frame, index: int, extra: Sequence[Fact]) -> bool:
-    """Whether a further fact about the same metric, or about none, states the number."""
+def _stated_elsewhere(frame: Frame, index: int, decision: Decision, extra: Sequence[Fact]) -> bool:
+    """Whether a further fact about the same metric, or about none, states the number.
+
+    That a cell holds it bears out nothing else that is said of it: that it is the best of all, say.
+    """
+    if decision.status == "contradicted":
+        extra = [fact for fact in extra if fact.kind != "value"]
     if not extra:
         return False
     name, _ = metric_of(frame, index)

@@ -51,7 +51,16 @@ class Counting:
         if not q.bound:
             return False
         counts = [n for n in frame.numbers if n is not q and self.is_count(frame, n)]
-        return bool(counts) or bool(_FIRST_TIME.search(frame.text) and [p for p in frame.places if len(p.steps) == 1])
+        counts = [
+            n for n in counts
+            if frame.clause(n.start) == frame.clause(q.start)
+            or not any(b is not q and b.bound and frame.clause(b.start) == frame.clause(n.start) for b in frame.numbers)
+        ]  # fmt: skip
+        singles = [p for p in frame.places if len(p.steps) == 1]
+        match = _FIRST_TIME.search(frame.text)
+        if match is not None and len(singles) > 1:
+            return bool(counts) or frame.clause(match.start()) == frame.clause(q.start)
+        return bool(counts) or bool(match and singles)
 
     @staticmethod
     def is_count(frame: Frame, q: Quantity) -> bool:
@@ -78,13 +87,20 @@ class Counting:
 
     def first_time(self, frame: Frame) -> tuple[int, int, Outcome] | None:
         """``kl first exceeds 0.1 at step 55``: the step where a condition begins to hold."""
-        if not _FIRST_TIME.search(frame.text):
+        match = _FIRST_TIME.search(frame.text)
+        if match is None:
             return None
         places = [p for p in frame.places if len(p.steps) == 1]
         bounds = [q for q in frame.numbers if q.bound]
-        if any(q.bound for q in frame.numbers) and len(places) > 1:
+        clause = frame.clause(match.start())
+        here, there = ([p for p in places if frame.clause(p.start) == clause], [q for q in bounds if frame.clause(q.start) == clause])  # fmt: skip
+        if len(places) > 1 and len(here) == len(there) == 1:  # "…, step 38 首次突破 10, …": of that clause alone
+            places, bounds = here, there
+        elif any(q.bound for q in frame.numbers) and len(places) > 1:
             return None
-        plain_numbers = [q for q in frame.numbers if not q.bound and q.unit not in {"steps", "ratio", "factor"}]
+        plain_numbers = (
+            [] if bounds else [q for q in frame.numbers if not q.bound and q.unit not in {"steps", "ratio", "factor"}]
+        )
         if not bounds and len(plain_numbers) == 1 and len(places) == 1 and _REACHED.search(frame.text):
             bounds = [replace(plain_numbers[0], bound=">", number=plain_numbers[0].number - plain_numbers[0].half)]
         special = [q for q in frame.numbers if q.number != q.number]

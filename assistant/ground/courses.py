@@ -11,18 +11,16 @@ from typing import Final
 
 from assistant.ground.binding import Frame, carries
 from assistant.ground.changes import _THEN, _is_reference
-from assistant.ground.comparisons import BARE, Comparisons, Word
+from assistant.ground.comparisons import BARE, Word
 from assistant.ground.cues import change_cue, cue, negated
 from assistant.ground.deciding import Decision
+from assistant.ground.judgements import Judgements
 from assistant.ground.lexicon import Named
+from assistant.ground.table import median
 from assistant.ground.verdicts import as_shown
 
 #: Relative change below which "unchanged" is fair, and spread below which "stable" is.
 SAME, STABLE = 0.01, 0.15
-_PRIMARY: Final = ("val-core/", "val/test_score", "eval_accuracy", "val_accuracy")
-_REWARD: Final = re.compile(
-    r"(?i)^(?:critic/(?:rewards|score)/mean|reward|rewards/mean|mean_reward|train/reward|objective/rlhf_reward)$"
-)
 _DRASTIC: Final = re.compile(r"(?i)collaps|explod|blew|崩|坍|爆炸|发散|diverg")
 _TREND_FLAT: Final = re.compile(r"(?i)\bflat\b|走平|持平|横盘|essentially|basically|基本|大体|大致")
 _HEDGED: Final = re.compile(
@@ -31,6 +29,17 @@ _HEDGED: Final = re.compile(
 #: "falling on step 280", "up to there", "mounts up": no course.
 _NO_COURSE: Final = re.compile(
     r"(?i)fall(?:s|ing)? (?:on|at|in|within|between|outside|into|under) (?!to\b)|up (?:to|until)\b|grow(?:s|n)? out"
+)
+_MAGNITUDE: Final = re.compile(r"(?i)\babsolute\b|\bmagnitude|绝对值|幅度")
+#: Of these, "slower" is lower.
+_SPEED: Final = re.compile(
+    r"(?i)(?:^|[/_ ])(?:fps|tps|throughput|samples_per_second|steps_per_second|it_s|speed)(?:$|[/_ ])"
+)
+_PACE: Final = re.compile(r"(?i)slow|fast|quick|speed|[快慢]")
+#: Words of a peak or a trough at one step rather than of a course.
+_LOCAL: Final = re.compile(r"(?i)spik|jump|surg|shoot|shot|dip|plung|slump|尖|跳|窜|骤|猛|陡|突")
+_ONWARDS: Final = re.compile(
+    r"(?i)\bthen\b|\bafter(?:wards?)?\b|\bthereafter\b|\bfrom (?:then|there)\b|\bsince\b|之后|此后|随后|然后|后来|接着|再|往后|以后"
 )
 _SUBJECT: Final = re.compile(
     r"(?i)\b(?:model|training|run|policy|agent|learning|performance)\b|模型|训练|策略|整体|性能"
@@ -58,7 +67,7 @@ def course_words(frame: Frame) -> list[Word]:
     return sorted(found, key=lambda word: word.start)
 
 
-class Courses(Comparisons):
+class Courses(Judgements):
     """Decides words of direction.
 
     Args:
@@ -84,6 +93,9 @@ class Courses(Comparisons):
         if sense in {"higher", "lower"}:
             return self._compared(frame, word)
         name = self._metric(frame, word)
+        total = self.table.total_time()
+        if name is None and sense in {"up", "down"} and total is not None and _PACE.search(frame.text[word.start : word.end]) and not frame.names:  # fmt: skip
+            name = Named(word.start, word.end, "", (total,))
         if name is None and sense in {"up", "down", "flat"} and not frame.names and self._about_log(frame):
             return Decision("unsupported", self.say("unknown_subject"))
         if name is None:
@@ -99,11 +111,65 @@ class Courses(Comparisons):
             keys = tuple(key for key in keys if key.endswith(f"/{name.statistic}"))
         first: Decision | None = None
         for key in keys[:4]:
-            decided = self._one(frame, word, key, sense)
+            own = sense
+            if _SPEED.search(key) and _PACE.search(frame.text[word.start : word.end]):
+                own = {"up": "down", "down": "up", "not_up": "not_down", "not_down": "not_up"}.get(sense, sense)
+            decided = self._one(frame, word, key, own)
+            if decided is not None and decided.status != "supported" and self._elsewhere(frame, word, key, own):
+                decided = Decision("supported", "", None, key)
             if decided is not None and decided.status == "supported":
                 return decided
             first = first or decided
         return first
+
+    def _elsewhere(self, frame: Frame, word: Word, key: str, sense: str) -> bool:
+        """Whether a word holds where its place allows another reading: at a peak or trough, from a step to the end, late."""
+        rows = self.table.finite(key)
+        if len(rows) < 3:
+            return False
+        start, end = frame.clause_span(word.start)
+        text = frame.text[word.start : word.end]
+        after = [step for at, (other, step) in sorted(self.judge.told.items())
+                 if other == key and word.end <= frame.numbers[at].start < end]  # fmt: skip
+        after += [p.steps[0] for p in frame.places if len(p.steps) == 1 and start <= p.start < end]
+        values = dict(rows)
+        if sense in {"up", "down"} and _LOCAL.search(text) and after and after[0] in values:
+            middle = median([v for _, v in rows])
+            back = self.table.before(key, after[0])
+            there = values[after[0]]
+            wanted = 1 if sense == "up" else -1
+            return (there - middle) * wanted > 0 and (
+                back is None or back not in values or (there - values[back]) * wanted > 0
+            )
+        reached = re.match(r"(?i)\s*(?:back )?(?:to|at|到|至)", frame.text[word.end : word.end + 8]) or re.search(
+            r"[到至]$", text
+        )
+        own = [p.steps[0] for p in frame.places if len(p.steps) == 1 and start <= p.start < end]
+        since = [p.steps[0] for p in frame.places if len(p.steps) == 1 and p.end <= start and p.steps[0] in values]
+        if sense in {"up", "down"} and reached and len(own) == 1 and own[0] in values and since:
+            return (values[own[0]] - values[since[-1]]) * (1 if sense == "up" else -1) > 0
+        earlier = [p.steps[-1] for p in frame.places if p.end <= word.start]
+        earlier += [
+            step
+            for at, (other, step) in sorted(self.judge.told.items())
+            if other == key and frame.numbers[at].end <= word.start
+        ]
+        if not earlier or any(p.start >= start for p in frame.places if len(p.steps) == 1 and p.start < end):
+            return False
+        if not _ONWARDS.search(frame.text[start : word.start]) and not _ONWARDS.search(
+            frame.text[max(0, start - 2) : start + 1]
+        ):
+            return False
+        late = [row for row in rows if row[0] >= earlier[-1]]
+        if len(late) < 2:
+            return False
+        if sense in {"up", "down"}:
+            return (late[-1][1] - late[0][1]) * (1 if sense == "up" else -1) > 0
+        if sense in {"flat", "stable"}:
+            whole = max(v for _, v in rows) - min(v for _, v in rows)
+            half = late[len(late) // 4 :]
+            return max(v for _, v in half) - min(v for _, v in half) <= 0.25 * whole
+        return False
 
     def _metric(self, frame: Frame, word: Word) -> Named | None:
         clause = frame.clause(word.start)
@@ -288,7 +354,13 @@ class Courses(Comparisons):
         if re.match(r"(?i)\s+from\b", frame.text[word.end : word.end + 6]) and frame.text[
             word.start : word.end
         ].lower() in {"up", "down"}:
-            before = [q for q in frame.numbers if q.end <= word.start and q.unit not in {"steps", "points", "%"}]
+            before = [
+                q
+                for q in frame.numbers
+                if q.end <= word.start
+                and q.unit not in {"steps", "points", "%"}
+                and (frame.clause(q.start) == clause or not any(q.end <= n.start < word.start for n in frame.names))
+            ]
             after = [q for q in frame.numbers if q.start >= word.end]
             if (
                 before
@@ -309,6 +381,8 @@ class Courses(Comparisons):
             ):
                 continue
             x, y = first.number * first.factor, last.number * (last.factor if last.unit else first.factor)
+            if _MAGNITUDE.search(frame.clause_text(word.start)):
+                x, y = abs(x), abs(y)
             if len(group.members) == 2 and x != y and (y > x) != (sense == "up"):
                 return Decision(
                     "contradicted",
@@ -420,75 +494,3 @@ class Courses(Comparisons):
             "changed", metric=key, first=a, second=b, from_=as_shown(x, BARE, kind), to=as_shown(y, BARE, kind)
         )
         return Decision("unsupported", note, None, key)
-
-    def _better(self, key: str, sense: str, a: int, b: int, *, drastically: bool) -> Decision | None:
-        table = self.table
-        better = table.better(key)
-        drastic = self._drastic(key, a, b) if sense == "worsen" and drastically else None
-        if drastic is not None:
-            return drastic
-        if not better:
-            return Decision("unsupported", self.say("not_better", metric=key), None, key)
-        wanted = (1 if better == "higher" else -1) * (1 if sense == "improve" else -1)
-        x, y = table.value(key, a), table.value(key, b)
-        if x is None or y is None:
-            return self.judge.missing(key, a if x is None else b)
-        sign = (y > x) - (y < x)
-        fact = table.ledger.change(key, a, b, table.run)
-        kind = table.kind(key)
-        if sign != wanted:
-            return Decision("contradicted", self._told(key, a, b, x, y, sign), fact.id if fact else None, key)
-        rows = table.finite(key, (min(a, b), max(a, b)))
-        if len(rows) > 3:
-            trend = table.ledger.trend(key, [s for s, _ in rows], table.run)
-            if trend is not None and {"rising": 1, "falling": -1}.get(str(trend.direction)) == wanted:
-                return Decision("supported", "", trend.id, key)
-        if fact is not None and fact.significant:
-            return Decision("supported", "", fact.id, key)
-        note = self.say(
-            "noise", metric=key, first=a, second=b, from_=as_shown(x, BARE, kind), to=as_shown(y, BARE, kind)
-        )
-        return Decision("unsupported", note, fact.id if fact else None, key)
-
-    def _drastic(self, key: str, a: int, b: int) -> Decision | None:
-        """ "Collapsed", "exploded": the level changed at least threefold."""
-        rows = [abs(v) for _, v in self.table.finite(key, (min(a, b), max(a, b)))]
-        if len(rows) < 2:
-            return None
-        third = max(1, len(rows) // 3)
-        x, y = sorted(rows[:third])[third // 2], sorted(rows[-third:])[third // 2]
-        if min(x, y) == 0 < max(x, y) or (min(x, y) > 0 and max(x, y) / min(x, y) >= 3):
-            fact = self.table.ledger.change(key, a, b, self.table.run)
-            return Decision("supported", "", fact.id if fact else None, key)
-        return None
-
-    def _judgement(self, frame: Frame, word: Word) -> Decision | None:
-        """ "The model improved", "training collapsed": only a significant course of what is trained for bears it out."""
-        table = self.table
-        keys = [
-            key for key in table.run.columns if (key.startswith(_PRIMARY) and "/mean@" in key) or _REWARD.match(key)
-        ]
-        wanted = 1 if word.sense == "improve" else -1
-        for key in keys:
-            rows = table.finite(key)
-            if len(rows) < 4:
-                continue
-            fact = table.ledger.trend(key, None, table.run)
-            if fact is not None and {"rising": 1, "falling": -1}.get(str(fact.direction)) == wanted:
-                return Decision("supported", "", fact.id, key)
-        return Decision("unsupported", self.say("judgement", shown=frame.text[word.start : word.end]))
-
-    def _derived(self, frame: Frame, word: Word, name: Named, sense: str) -> Decision | None:
-        if sense not in {"up", "down", "improve", "worsen"}:
-            return None
-        steps = [s for p in frame.places for s in p.steps] or list(frame.carried.pair or self.table.steps)
-        for derived in name.derived:
-            facts = [
-                f for f in self.table.derivable(derived, [steps[0], steps[-1]]) if isinstance(f.value, (int, float))
-            ]
-            if len(facts) == 2 and facts[0].step != facts[1].step:
-                up = float(facts[1].value) > float(facts[0].value)  # type: ignore[arg-type]
-                lower_better = derived.startswith("imbalance")
-                wanted = {"up": True, "down": False, "improve": not lower_better, "worsen": lower_better}[sense]
-                return Decision("supported" if up == wanted else "contradicted", "", facts[1].id)
-        return None

@@ -140,6 +140,11 @@ class Extremes:
             else self._superlative(frame, q, clause, name, key)
         )
         if superlative:
+            own = [p for p in frame.places if frame.clause(p.start) == frame.clause(q.start) and p.kind == "steps"]
+            if how == "span" and len(own) == 1 and len(own[0].steps) == 1 and not any(
+                min(own[0].start, q.start) <= n.start < max(own[0].start, q.start) for n in frame.numbers if n is not q
+            ):  # fmt: skip
+                return self._extreme(q, key, superlative, span, clause, own[0].steps[0])
             return self._extreme(q, key, superlative, span, clause, None)
         if q.bound and _AT_EACH.search(frame.text):
             return None  # "never above": no mean will do

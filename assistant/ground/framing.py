@@ -154,7 +154,9 @@ def _with_step_time(part: str, names: list[Named], total: str | None) -> list[Na
     return sorted(result, key=lambda n: n.start)
 
 
-_UPDATE: Final = re.compile(r"(?:更新|\bupdate)(?=\s*(?:约|大约|about|~)?\s*[\d.]+\s*(?:秒|分钟|s\b|min\b))")
+_UPDATE: Final = re.compile(
+    r"(?:更新|\bupdate)(?:(?=\s*(?:约|大约|about|~)?\s*[\d.]+\s*(?:秒|分钟|s\b|min\b))|(?=[^，。；\d]{0,6}(?:占|两项|二者|两者|加起来|合计|一起)))"
+)
 
 
 def _with_update(part: str, names: list[Named], columns: Container[str]) -> list[Named]:

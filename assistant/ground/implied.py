@@ -193,7 +193,8 @@ class Implied(Relations):
             if decided is not None and decided.status == "supported":
                 return decided
         if q.unit == "s" and total is not None and _WHOLE_STEP.search(frame.text[: q.end + 12]):
-            decided = self._value(frame, index, total, Named(0, 0, ""), steps, "one" if len(steps) == 1 else "none")
+            how = "one" if len(steps) == 1 else "span" if places else "none"
+            decided = self._value(frame, index, total, Named(0, 0, ""), steps, how)
             if decided is not None and decided.status == "supported":
                 return decided
         if (
@@ -231,7 +232,8 @@ class Implied(Relations):
             if changed is not None:
                 return Decision(*changed)
         if q.unit == "ratio" and re.search(r"(?i)times", q.text) and not frame.names:
-            return None
+            told = [n.unit for n in frame.numbers if n is not q and n.unit not in {"", "steps", "points", "ratio"}]
+            return Decision("unsupported", self.say("unbound", shown=q.text)) if len(told) > len(set(told)) else None
         if q.unit == "rate":
             around = frame.clause_text(q.start)
             if cue("across").search(around) and not cue("per_gpu").search(around):

@@ -41,6 +41,10 @@ _AFTERWARDS: Final = re.compile(
 )
 
 
+#: Words of a step's time: without one, seconds beside another metric's name are no step's.
+_SPENT: Final = re.compile(
+    r"(?i)\bdivid|[÷/]|\bper step|\bstep(?:'s|’s)? time|\bof (?:the|a|each|every|its|step)\b|\btook\b|\btakes?\b|\blast|\bslow|\bfast|\blong|\bshort|\btotal|\bcost|\bsec|\bwall|耗时|用时|时间|总|共|除以|花|用了|每步|单步|一步|占|[快慢]"
+)
 _TIMES: Final = re.compile(r"(?i)(?:[×x*·÷/]|\btimes|\bmultiplied by|\bdivided by|乘以?|除以)\s*[`*]*$")
 _TIMES_AFTER: Final = re.compile(r"(?i)^[`*\s]*(?:[×x*·÷](?=\s*[\d`A-Za-z])|times\b(?= \d)|乘以?|除以)")
 
@@ -262,7 +266,7 @@ class Judge(Implied):
         q, columns = frame.numbers[index], self.table.run.columns
         if q.digits < 3 or q.bound or (any(self.table.readings(q, key) for key in keys[:3]) and q.unit != "tokens"):
             return None
-        total = self.table.total_time()
+        total = self.table.total_time() if _SPENT.search(frame.text) else None
         wanted = {"tokens": ["perf/total_num_tokens"] if q.number >= 1e5 else [], "s": [total] if total else []}
         for key in [k for k in wanted.get(q.unit, []) if k in columns and k not in keys[:1]]:
             steps = [s for p in frame.places for s in p.steps] or self.table.held(key)
@@ -314,14 +318,38 @@ class Judge(Implied):
             other = next((n for at in group.members if (n := frame.numbers[at]).unit and at != index), None)
             if other is not None and (other.unit in {"%", "gib"} or other.factor != 1.0):
                 return q.in_unit_of(other)
+        following = next((n for n in frame.numbers if n.start >= q.end), None)
+        if not q.unit and following is not None and following.unit in {"s", "tokens", "gib"} and re.fullmatch(r"(?i)\s*(?:out )?of (?:the|its|those|these|a total of)\s*", frame.text[q.end : following.start]):  # fmt: skip
+            return q.in_unit_of(following)
+        if (
+            q.unit == "points"
+            and q.text.endswith("个")
+            and (counted := next((n for n in frame.numbers if n.unit == "tokens" and not n.bound), None))
+        ):
+            return q.in_unit_of(counted)
+        if q.unit == "points" and q.text.endswith("个") and q.decimals:
+            return replace(q, unit="", factor=1.0)
         if q.unit == "samples" and q.text.endswith("条") and re.search(r"条(?:数据|记录|日志)", frame.text):
             return replace(q, unit="points")
+        if (
+            not q.unit
+            and re.search(
+                r"(?i)(?:multipl\w+ by|a factor of|a multiple of|扩大到原来的)\s*(?:about |roughly |约)?[`*]*$",
+                frame.text[max(0, q.start - 30) : q.start],
+            )
+            and not frame.text[q.end :].lstrip().startswith(("=", "tok", "个"))
+            and name is not None
+            and name.keys
+        ):
+            return replace(q, unit="ratio")
         if q.unit != "points" or name is None or not name.keys or "point" not in q.text:
             return q
         changed = q.decimals or change_cue(frame, replace(q, unit="")) == "sure"
         if not changed:
             return q
-        return replace(q, unit="pp" if self.table.kind(name.keys[0]) in {"fraction", "percent"} else "", factor=1.0)
+        kind, values = self.table.kind(name.keys[0]), [v for _, v in self.table.finite(name.keys[0])]
+        share = kind in {"fraction", "percent"} or (q.number >= 1 and bool(values) and all(0 <= v <= 1 for v in values))
+        return replace(q, unit="pp" if share else "", factor=1.0)
 
     def _held_at(self, frame: Frame, index: int, name: Named) -> bool:
         """Whether a number is a cell of the metric named before it, at a step it may be about."""

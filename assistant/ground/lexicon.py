@@ -24,7 +24,7 @@ from assistant.model import Run
 
 STATISTICS: Final = ("mean", "max", "min", "std")
 #: Ends of keys that are no names by themselves.
-_GENERIC: Final = frozenset(["mean", "max", "min", "std", "total", "avg", "sum", "count", "step", "steps", "time", "value", "values", "train", "val", "eval", "test", "actor", "critic", "data", "loss_", "all", "score_", "rate", "s", "ms", "it", "iter", "epoch", "gen_", "reward_", "model", "batch", "size", "lr_", "ratio", "update", "total_time", "start", "end", "other", "others", "tokens", "memory", "num", "var", "median", "p50", "p90", "p99", "minmax", "diff", "global", "training", "perf", "rollout", "policy", "clip", "low", "high", "region", "correct", "diff", "right", "error", "mixed", "norm"])  # fmt: skip
+_GENERIC: Final = frozenset(["mean", "max", "min", "std", "total", "avg", "sum", "count", "step", "steps", "time", "value", "values", "train", "val", "eval", "test", "actor", "critic", "data", "loss_", "all", "score_", "rate", "s", "ms", "it", "iter", "epoch", "gen_", "reward_", "model", "batch", "size", "lr_", "ratio", "update", "total_time", "start", "end", "other", "others", "tokens", "memory", "num", "var", "median", "p50", "p90", "p99", "minmax", "diff", "global", "training", "perf", "rollout", "policy", "clip", "low", "high", "region", "correct", "diff", "right", "error", "mixed", "norm", "slowest", "fastest", "longest", "shortest"])  # fmt: skip
 _BESIDE: Final = {
     "mean": (
         r"(?:mean|average|avg\.?|averaged|typical|平均的?|均值)",
@@ -68,6 +68,7 @@ _IDIOMS: Final = {
     "loss": re.compile(r"(?i)\b(?:an?|the|net|total) \0 (?:of|in|to|from)\b"),
     "turns": re.compile(r"(?i)\0 (?:negative|positive|out|into|around|up|down|sour|bad|back|from|to)\b"),
     "累计": re.compile(r"\0(?:提升|上升|下降|增加|减少|提高|降低|上涨|下跌|涨|跌|改善)"),
+    "触顶": re.compile(r"\0\s*(?:于|到|在)?\s*[-−\d.]"),
     "gradient": re.compile(r"(?i)\0 (?:steps?|updates?|ascent|descent)\b"),
 }
 _LENGTHY: Final = re.compile(r"(?i)\btok(?:en)?s?\b|\blong|\bshort|\blength|长|短|字数")
@@ -277,6 +278,8 @@ class Lexicon:
                     continue
             entry = self._entries.get(phrase)
             shown = text[at:end]
+            if shown.lower() == "times":
+                continue  # "2.7 times", no metric "time"
             if phrase in self._weak and not _LENGTHY.search(text):
                 continue
             if (idiom := _IDIOMS.get(phrase)) and idiom.search(

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import Final
 
+from assistant.analysis.keeping import kept_with_run
 from assistant.ground.lexicon import Named
 from assistant.ground.places import Place
 from assistant.model import Run
@@ -53,7 +53,7 @@ def masked_spans(text: str, run: Run, names: Sequence[Named], found: Sequence[Pl
     return spans
 
 
-@lru_cache(maxsize=16)
+@kept_with_run
 def data_sets(run: Run) -> re.Pattern[str]:
     """Names of data sets in keys, as people spell them: ``aime_2025``, ``AIME 2025``."""
     pieces = {

@@ -11,7 +11,7 @@ from typing import Final, Literal
 from assistant.ground.quantities import chinese_number
 
 _N: Final = r"(\d{1,3}(?:,\d{3})+|\d{1,7})(?![\d.]*(?:%|\d*\.\d))"
-_HEAD: Final = r"(?:\bglobal[_ ]steps?|\btraining[_ ]steps?|(?<!per )(?<!each )(?<!every )(?<!\ba )\bsteps?|\biter(?:ation)?s?|\bupdates?|\bepochs?|\brows?|记录|步骤|(?<![每一单个0-9])(?<!\d\s)步)"
+_HEAD: Final = r"(?:\bglobal[_ ]steps?|\btraining[_ ]steps?|(?<!per )(?<!each )(?<!every )(?<!\ba )\bsteps?|\biter(?:ation)?s?|\bupdates?|\bepochs?|\brows?|记录|步骤|(?<![每一单个末首0-9])(?<!\d\s)步)"
 _NUMERAL: Final = r"[零一二两三四五六七八九十百]{1,5}"
 _JOIN: Final = r"(?:\s*(?:,\s*and|,\s*or|,|、|，|和|与|跟|及|and|&|or|/)\s*)"
 _SPAN: Final = r"\s*(?:to|through|until|till|到|至|[-–—~～∼]{1,2}|直到)\s*"
@@ -67,20 +67,26 @@ _LAST_N: Final = re.compile(
     rf"|(?P<cside>最后|最近|末|后|前|最初|头|开头)\s*(?P<cn>\d{{1,6}}|{_NUMERAL})\s*(?:个\s*)?(?:训练\s*)?(?:步|steps?)"
 )
 _LAST: Final = re.compile(
-    r"(?i)\b(?:last|final|latest|most recent|closing)\s+(?:logged\s+|recorded\s+|training\s+)?(?:step|iteration|update|row|entry|value|reading|point)\b|\b(?:at|by|towards?) the (?:very )?end\b(?! of (?:the )?(?:step|line|sentence))(?:\s+of\s+(?:the\s+)?(?:run|training|log))?"
-    r"|最后一?(?:个\s*)?(?:步|step)|末(?:一)?步|最新(?:的)?一?(?:步|step)|最近一步|(?:训练|运行|日志)?(?:结束|末尾|结尾)(?:时|处)?|最终(?:的)?(?:值|步|一步)?|最后(?=只有|仅有?|为|是|只?剩|停在|落在|收在|达到|约|[\s`]*[-−]?\d(?!\d*\s*(?:个|步|次|条|轮)))|\bat the (?:last|latest)(?=\s*\()|(?<!\d )\b(?:ends?|ended|finish(?:es|ed)?|finally) (?:up )?(?:at|with|on)\b|\bfinal\b(?= value)|收于|末值|结尾(?:处|时)?|末尾|(?:最后|最近)一次(?=验证|评测|评估|eval)|\b(?:last|latest|final|most recent) (?=validation\b|evaluation\b|eval\b)|\bto the (?:very )?end\b"
+    r"(?i)\b(?:last|final|latest|most recent|closing)\s+(?:logged\s+|recorded\s+|training\s+)?(?:step|iteration|update|row|entry|value|reading|point|record|one)\b|\b(?:the|its) (?:final|last)(?= [-−\d.])|\b(?:at|by|towards?) the (?:very )?end\b(?! of (?:the )?(?:step|line|sentence))(?:\s+of\s+(?:the\s+)?(?:run|training|log))?"
+    r"|最后一?(?:个\s*)?(?:步|step)|末(?:一)?步|最新(?:的)?一?(?:步|step)|最近一步|(?:训练|运行|日志)?(?:结束|末尾|结尾)(?:时|处)?|最终(?:的)?(?:值|步|一步)?|最后(?=只有|仅有?|为|是|只?剩|停在|落在|收在|达到|约|[\s`]*[-−]?\d(?!\d*\s*(?:个|步|次|条|轮)))|\bat the (?:last|latest)(?=\s*\()|(?<!\d )\b(?:ends?|ended|finish(?:es|ed)?|finally) (?:up )?(?:at|with|on)\b|\bfinal\b(?= value)|收于|末值|(?:结尾|终点)(?:处|时)?的?|末尾的?|\b(?:in|at|on|by) the (?:last|final)(?= ?[,.;:)]|$)|(?<!the )\b(?:the |its )?(?:final|closing|ending)(?= (?:[a-z][\w-]* ){1,3}(?:of|is|was|at|sits|stands)\b)(?! (?:step|iteration|update))|(?:最后|最近)一次(?=验证|评测|评估|eval)|\b(?:last|latest|final|most recent) (?=validation\b|evaluation\b|eval\b)|\bto the (?:very )?end\b"
     r"|\b(?:at |on |in |by )?(?:the )?(?:last|latest|final|most recent) (?:in-training )(?:validation|evaluation|eval|test)\b|\bafter (?:the )?training\b|训练(?:结束|完成)?(?:之?后)(?![几的]?\s*\d*\s*步)"
 )
 _FIRST: Final = re.compile(
-    r"(?i)\b(?:first|initial|opening|very first)\s+(?:logged\s+|recorded\s+|training\s+)?(?:step|iteration|update|row|entry|value|reading|point)\b(?!\s+(?:phase|time))|\b(?:at|from|in|since) the (?:very )?(?:start|beginning|outset)\b(?:\s+of\s+(?:the\s+)?(?:run|training|log))?|\binitially\b"
-    r"|\bat the first(?=\s*\()|第一(?:个\s*)?(?:步|step)|首(?:个\s*)?(?:步|step)|(?<![\d步起] )(?<![\d步起])(?:训练|运行|日志)?(?:一?开始(?!变|下降|上升|出现|成|就|减|增)|起初|最初|初始|起始)(?:时|处|阶段)?(?:的)?(?:值)?|\b(?:starts?|started|begins?|began) (?:out )?(?:at|with|from)\b|初值|开头(?:处|时)?(?=\s*[`\d是为约（(])"
+    r"(?i)\b(?:first|initial|opening|very first)\s+(?:logged\s+|recorded\s+|training\s+)?(?:step|iteration|update|row|entry|value|reading|point|record)\b(?!\s+(?:phase|time))|\b(?:at|from|in|since) the (?:very )?(?:start|beginning|outset)\b(?:\s+of\s+(?:the\s+)?(?:run|training|log))?|\binitially\b"
+    r"|\b(?:in|at|on) the first(?=\s*[(,.;:)]|$)|(?<!the )\b(?:the |its )?(?:initial|starting|opening)(?= (?:[a-z][\w-]* ){1,3}(?:of|is|was|at|sits|stands)\b)(?! (?:step|iteration|update))|第一(?:个\s*)?(?:步|step)|首(?:个\s*)?(?:步|step)|(?<![\d步起] )(?<![\d步起])(?:训练|运行|日志)?(?:一?开始(?!变|下降|上升|出现|成|就|减|增)|起初|最初|初始|起始)(?:时|处|阶段)?(?:的)?(?:值)?|\b(?:starts?|started|begins?|began) (?:out )?(?:at|with|from)\b|初值|(?:开头|起点)(?:处|时)?的?(?=\s*[`\d是为约（(])"
     r"|\b(?:before|prior to) (?:any |the )?(?:training|updates?)\b|训练(?:开始)?(?:之)?前|\bopens with\b"
 )
 _WHOLE: Final = re.compile(
-    r"(?i)\b(?:whole|entire|full)\s+(?:run|training|log)\b|\bthroughout\b|\b(?:over|across|during|in|through|for)(?: all of)?(?: the| this)? (?:whole |entire |full )?(?:run|training(?! (?:reward|score|loss|step|time))|course)\b|\bend to end\b|首尾(?:相比)?|\ball (?:the )?(?:logged )?(?:training )?steps\b|\b(?:every|each) (?:logged |training )?step\b|全程|整个训练|整个过程|始终|所有(?:训练\s*)?(?:步|step)|每一?(?:个\s*)?(?:步|step)(?=都|均|里|中|上|，|,)|全部(?:训练)?(?:步|step)"
+    r"(?i)\b(?:whole|entire|full)\s+(?:run|training|log)\b|\bthroughout\b|\b(?:over|across|during|in|through|for)(?: all of)?(?: the| this)? (?:whole |entire |full )?(?:run|training(?! (?:reward|score|loss|step|time))|course)\b|\bend to end\b|首尾(?:相比)?|\ball (?:the )?(?:logged )?(?:training )?steps\b|\b(?:every|each) (?:logged |training )?step\b(?! (?:before|after|that|up to|until|from|since|with|where|which))|\ball (?:along|the way through)\b|\bfrom start to (?:finish|end)\b|全程|整个训练|整个过程|始终|所有(?:训练\s*)?(?:步|step)|每一?(?:个\s*)?(?:步|step)(?=都|均|里|中|上|，|,)|全部(?:训练)?(?:步|step)"
 )
 _NUMBERED: Final = rf"(?:{_HEAD}\s*#?\s*(?P<{{0}}>\d{{{{1,7}}}})(?!\d|[\d.]*[%％])|第\s*(?P<{{0}}z>\d{{{{1,7}}}})\s*(?:个\s*)?(?:步|step))"
 #: From a step on, or up to one: a stretch.
+#: ``steps (33 to 36)``, ``the slowest step, 131,``, ``steps such as 60 or 120``, ``（0、10、20 步）``: steps without a word before.
+_APART: Final = re.compile(
+    r"(?i)(?:\bsteps?|\b(?:slowest|fastest|longest|shortest|best|worst))\s*(?:[（(]\s*|(?<=step|test),\s*(?=\d+,)|such as\s+|like\s+)(?P<one>\d{1,7}(?:(?:\s*(?:,|and|or|to|[-–—])\s*)+\d{1,7})*)(?=\s*[),，）:]|\s+(?:carry|carries|have|has|hold|are|is|was|were|need|took|take)\b)"
+    r"|(?:[（(]|只?在)\s*(?P<two>\d{1,7}(?:\s*[、,，和]\s*\d{1,7})+)\s*步|\b(?:from|since)\s+(?P<on>\d{1,7})\s+on(?:wards?)?\b"
+    r"|(?<![\d.第])(?P<past>\d{1,7})\s*步\s*(?P<side>之后|以后|之前|以前)"
+)
 _ONWARDS: Final = re.compile(
     rf"(?i)\b(?:from|starting (?:at|from)|since)\s+{_NUMBERED.format('on')}\s*(?:on(?:wards?)?|forward|and (?:on|later|beyond))\b|\bsince\s+{_NUMBERED.format('son')}(?!\s*['’]s)|(?:从|自)?\s*{_NUMBERED.format('zon')}\s*(?:步)?\s*(?:起|开始|往后|以来)(?!点)"
 )
@@ -108,7 +114,7 @@ _TWICE: Final = re.compile(
     r"\s*(?:里|中|内)?\s*[（(]\s*(?:step\s*)?(\d{1,7})\s*[-–—~～至到]\s*(\d{1,7})\s*(?:步)?\s*[)）]"
 )
 _BARE_LAST: Final = re.compile(
-    rf"(?i)\b(?P<side>last|final)\s+(?P<n>\d{{1,6}}|{'|'.join(k for k in _WORD if not k.endswith(('th', 'st', 'nd', 'rd')))})\b(?=\s*(?:[,.;)]|$))"
+    rf"(?i)\b(?P<side>last|final|first|opening)\s+(?P<n>\d{{1,6}}|{'|'.join(k for k in _WORD if not k.endswith(('th', 'st', 'nd', 'rd')))})\b(?=\s*(?:[,.;)]|$|it\b|they\b|is\b|was\b|are\b|only\b))"
 )
 #: ``response length (13→59): +38%``: two bare steps.
 _BRACKETED: Final = re.compile(
@@ -118,6 +124,10 @@ _BRACKETED: Final = re.compile(
 _TOLD: Final = re.compile(r"(?i)\s*[（(]\s*(?:step\s*)?(\d{1,7})\s*[)）]")
 _RELATIVE: Final = re.compile(
     r"(?i)\b(?:the\s+)?(?P<en>previous|preceding|prior|next|following)\s+(?:training\s+|logged\s+)?(?:step|one)\b|\bone step (?P<rel>earlier|later|before|after)\b|(?P<zh>上一|前一|下一|后一)(?:个\s*)?(?:步|step)"
+)
+#: "Two steps later", "三步之后": counted from the step named before.
+_AWAY: Final = re.compile(
+    rf"(?i)\b(?P<n>\d{{1,4}}|{'|'.join(k for k in _WORD if not k.endswith(('th', 'st', 'nd', 'rd')))})\s+(?:training\s+|logged\s+)?(?:steps?|iterations?|updates?)\s+(?P<en>later|earlier|before|after)\b(?! step)|(?<![\d前后第最])(?P<zn>[一二两三四五六七八九十]{{1,3}})\s*步\s*(?P<zh>之后|以后|后|之前|以前|前)"
 )
 _NUMBERS: Final = re.compile(rf"\d{{1,3}}(?:,\d{{3}})+|\d{{1,7}}|{_NUMERAL}")
 
@@ -141,15 +151,20 @@ def places(text: str, steps: Sequence[int]) -> list[Place]:
         word = match["n"] or match["cn"]
         count = int(word) if word.isdigit() else _WORD.get(word.lower()) or chinese_number(word)
         side = (match["side"] or match["cside"]).lower()
+        if match["cn"] in {"一", "1"} and side in {"前", "后"}:
+            continue  # the step before, the one after
         part = end_part(steps, count, tail=side in _TAIL)
         if part:
             twice = _TWICE.match(text, match.end())
             end = twice.end() if twice and {int(twice[1]), int(twice[2])} <= {*part, *steps} else match.end()
             take(match.start(), end, (part[0], part[-1]) if count > 1 else (part[0],), "range" if count > 1 else "ends")
-    if any(place.kind == "range" for place in found):
+    if any(place.kind == "range" for place in found) or re.search(
+        r"(?i)\b(?:over|across|during) the (?:last|final) \w+ (?:it|they)\b", text
+    ):
         for match in _BARE_LAST.finditer(text):
             word = match["n"]
-            part = end_part(steps, int(word) if word.isdigit() else _WORD[word.lower()], tail=True)
+            tail = match["side"].lower() in _TAIL
+            part = end_part(steps, int(word) if word.isdigit() else _WORD[word.lower()], tail=tail)
             if part:
                 take(match.start(), match.end(), (part[0], part[-1]), "range")
     if steps and not any(place.kind == "range" for place in found):
@@ -187,6 +202,19 @@ def places(text: str, steps: Sequence[int]) -> list[Place]:
     for match in _WORDED.finditer(text):
         take(match.start(), match.end(), (_WORD[match["word"].lower()],))
     held = set(steps)
+    for match in re.finditer(r"(?i)\bsteps?\b[^.;\d]{0,12}?\bnumber (\d{1,7})\b", text):
+        take(match.start(1), match.end(), (int(match[1]),))
+    for match in _APART.finditer(text):
+        if group := next((name for name in ("one", "two") if match[name]), None):
+            named, kind = _listed(match[group])
+            if held and set(named) <= held:
+                take(match.start(group), match.end(group), named, kind)
+            continue
+        at = int(match["on"] or match["past"])
+        later = match["on"] is not None or (match["side"] or "").endswith("后")
+        rows = [s for s in steps if (s >= at if match["on"] else s > at if later else s < at)]
+        if len(rows) > 1 and at in held:
+            take(match.start(), match.end(), (rows[0], rows[-1]), "range")
     for match in _BRACKETED.finditer(text):
         a, b = ("one", "two") if match["one"] else ("three", "four")
         if int(match[a]) in held and int(match[b]) in held:
@@ -209,7 +237,7 @@ def places(text: str, steps: Sequence[int]) -> list[Place]:
             if p.kind != "ends"
             or not re.search(r"(?i)start|end|begin|began|finish|initially|起|初|收于", text[p.start : p.end])
             or re.search(
-                r"(?i)\d|\b(?:to|at|by|in|from|towards?) the (?:very )?(?:end|start|beginning|outset)|结尾|开头|一次|训练|最终|最后|\b(?:last|latest|final|most recent) (?:$|in-)",
+                r"(?i)\d|\b(?:to|at|by|in|from|towards?) the (?:very )?(?:end|start|beginning|outset)|结尾|结束|终点|起点|开头|一次|训练|最终|最后|\b(?:last|latest|final|most recent|first|initial|starting|opening|closing|ending)(?: in-|$)",
                 text[p.start : p.end],
             )
         ]
@@ -284,6 +312,12 @@ def relative_places(text: str, base: int | None, steps: Sequence[int]) -> list[P
     if base is None or base not in steps:
         return []
     found, at = [], steps.index(base)
+    for match in _AWAY.finditer(text):
+        word = (match["n"] or match["zn"]).lower()
+        count = int(word) if word.isdigit() else _WORD.get(word) or chinese_number(word)
+        back = (match["en"] or match["zh"]).lower() in {"earlier", "before", "前", "之前", "以前"}
+        if (target := base - count if back else base + count) in steps:
+            found.append(Place(match.start(), match.end(), (target,)))
     for match in _RELATIVE.finditer(text):
         word = (match["en"] or match["rel"] or match["zh"] or "").lower()
         back = word in {"previous", "preceding", "prior", "earlier", "before", "上一", "前一"}

@@ -130,7 +130,7 @@ _APPROX_BEFORE: Final = re.compile(
 )
 _APPROX_AFTER: Final = re.compile(r"^[`*]*\s?(?:左右|上下|or so\b|-ish\b|多(?![少次种个样])|出头)")
 _ABOVE: Final = re.compile(
-    r"(?i)(?:(?<!不)(?<!未)(?<!没有)(?:超过|高过|越过|冲过|突破)[了过]?|(?<!不)高于|(?<!不)大于|(?<!不)多于|突破了?|超出|不低于|不少于|不小于|至少|\b(?:above|over|exceed(?:s|ed|ing)?|cross(?:es|ed|ing)?|clear(?:s|ed|ing)?|(?:goes|went|gone|breaks|broke|climbs|climbed|rises|rose) (?:past|beyond|through)|surpass(?:es|ed)?|greater than|more than|"
+    r"(?i)(?:(?<!不)(?<!未)(?<!没有)(?:超过|高过|越过|冲过|突破)[了过]?|(?<!不)高于|(?<!不)大于|(?<!不)多于|突破了?|超出|不低于|不少于|不小于|至少|\b(?:above|over|exceed(?:s|ed|ing)?|cross(?:es|ed|ing)?|pass(?:es|ed|ing)|clear(?:s|ed|ing)?|(?:goes|went|gone|breaks|broke|climbs|climbed|rises|rose) (?:past|beyond|through)|surpass(?:es|ed)?|greater than|more than|"
     r"higher than|larger than|longer than|beyond|at least|no less than|upwards of)|(?<![-=])>=?|≥|⩾)\s*(?:了\s*)?[`*]*$"
 )
 _BELOW: Final = re.compile(
@@ -284,6 +284,7 @@ def _quantity(text: str, match: re.Match[str], cut: int) -> Quantity:
     if match["exp"]:
         shown = match["exp"].translate(_SUPERSCRIPTS).replace("−", "-")
         exponent = int(re.search(r"[-+]?\d+$", shown.rstrip(")}")).group())  # type: ignore[union-attr]
+    exponent = max(-250, min(250, exponent))
     decimals = len(body.partition(".")[2])
     scale = _SCALES.get(match["scale"] or "", 1.0)
     unit, factor = _unit(match)

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 #: A number that is not part of a name (``mean@30``, ``k1``, ``step_2``) nor of a date or version.
 _NUMBER = re.compile(
     r"(?<![A-Za-z0-9_@/.,\-−+±])(?P<sign>[+±−-]?)(?P<body>(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?:[eE][+-]?\d+)?|∞|NaN)"
-    r"(?P<unit>\s?(?:%|％|×|(?:tokens?/s|ms|min|GiB|pp|s|h|[KMB])(?![A-Za-z0-9_/])|秒|分钟|小时|个百分点))?"
+    r"(?P<unit>\s?(?:%|％|×|(?:tokens?/s|ms|min|days|GiB|pp|s|h|[KMB])(?![A-Za-z0-9_/])|秒|分钟|小时|天|个百分点))?"
     r"(?![A-Za-z0-9_@]|\.\d)"
 )
 SCALE = {"%": 0.01, "％": 0.01, "pp": 0.01, "个百分点": 0.01, "ms": 1.0, "min": 60.0, "分钟": 60.0, "h": 3600.0,
-         "小时": 3600.0, "K": 1e3, "M": 1e6, "B": 1e9}  # fmt: skip
+         "小时": 3600.0, "days": 86400.0, "天": 86400.0, "K": 1e3, "M": 1e6, "B": 1e9}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ import math
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Final
 
 from assistant.ground.binding import Frame
@@ -49,6 +50,13 @@ _HALF_SHARE: Final = re.compile(
 )
 _SIGN: Final = re.compile(
     r"(?i)(?P<up>\b(?:is|was|i\.e\.,?|being|stays|remains|an?|turns?|turned|goes|went|becomes?|became|starts?|opens|ends?) (?:\w+ )?positive\b|转正|变正|为正(?!常|则)|是正的|正数|大于零)|(?P<down>\b(?:is|was|i\.e\.,?|being|stays|remains|an?|turns?|turned|goes|went|becomes?|became|starts?|opens|ends?) (?:\w+ )?negative\b|转负|变负|为负(?!责)|是负的|负数|小于零)"
+)
+_TALLIED: Final = re.compile(r"(?i)\s*(?:of\b|out of\b|steps?\b|times\b|rows\b|records?\b|个|次|步|条)")
+_SUCCESSIVE: Final = re.compile(
+    r"(?i)[一逐](?:次|步|轮)比[一前](?:次|步|轮)(?:更)?(?:(?P<zup>[高大长多慢好])|(?P<zdown>[低小短少快差]))|\b(?:each|every) (?:\w+ )?(?:is |being )?(?:(?P<up>higher|larger|longer|better)|(?P<down>lower|smaller|shorter|worse)) than the (?:last|previous|one before)|\bmonoton(?:ic|ous)(?:ally)? (?:(?P<mup>ris|increas|up|climb|grow)|(?P<mdown>fall|decreas|down|declin|drop))\w*|单调(?:地)?(?:(?P<zmup>[上递]?[升增])|(?P<zmdown>[下递]?[降减]))"
+)
+_THERE_AND_BACK: Final = re.compile(
+    r"(?i)先(?:(?P<zup>[升涨增高])|(?P<zdown>[降跌减低]))\S{0,2}后[升涨增高降跌减低]|\b(?:first )?(?:(?P<up>rises|rose|climbs|climbed|increases|increased)|(?P<down>falls|fell|drops|dropped|declines|declined))(?: first)?,? (?:and )?then (?:falls?|fell|drops|dropped|declines|rises|rose|climbs|recovers|recovered)\b"
 )
 _ORDER: Final = re.compile(r"(?i)\ban order of magnitude\b|(?<!两)(?:一|1 ?)个数量级")
 _ONLY: Final = re.compile(
@@ -114,7 +122,7 @@ class _Wholes:
 
     def readers(self) -> tuple[Callable[[], Iterator[Whole]], ...]:
         """All readings, those that cover most first."""
-        return (self.together, self.until, self.after, self.trend, self.moved, self.half, self.half_share, self.of_step,
+        return (self.together, self.successive, self.there_and_back, self.until, self.after, self.trend, self.moved, self.half, self.half_share, self.of_step,
                 self.order, self.nearer, self.only, self.sign, self.accurate)  # fmt: skip
 
     # -- help ----------------------------------------------------------------------------------------
@@ -225,6 +233,34 @@ class _Wholes:
             [(0, len(self.text))] if len(self.frame.numbers) == 0 else [],
         )
 
+    def successive(self) -> Iterator[Whole]:
+        """``一次比一次低``, ``each lower than the last``: every value against the one before."""
+        match, names = _SUCCESSIVE.search(self.text), [n for n in self.names() if n.keys]
+        if match is None or not names or negated(self.frame, match.start()):
+            return
+        up = any(match[name] for name in ("zup", "up", "mup", "zmup"))
+        listed = next((p.steps for p in self.frame.places if len(p.steps) > 2 and p.kind == "steps"), ())
+        fine = False
+        for key in names[0].keys[:3]:
+            rows = [(s, v) for s, v in self.table.finite(key, self.span()) if not listed or s in listed]
+            steady = len(rows) > 1 and all((y - x) * (1 if up else -1) > 0 for (_, x), (_, y) in pairwise(rows))
+            fine = fine or steady
+        yield self.say(*match.span(), fine, self.told(names[0].keys[0]))
+
+    def there_and_back(self) -> Iterator[Whole]:
+        """``先升后降``, ``rises first, then falls``: the turn lies inside, well beyond both ends."""
+        match, key = _THERE_AND_BACK.search(self.text), self.key()
+        if match is None or key is None:
+            return
+        rows = self.table.finite(key, self.span())
+        if len(rows) < 3:
+            return
+        wanted = 1 if match["zup"] or match["up"] else -1
+        turn = max(v * wanted for _, v in rows[1:-1])
+        whole = max(v for _, v in rows) - min(v for _, v in rows)
+        fine = turn - max(rows[0][1] * wanted, rows[-1][1] * wanted) > 0.1 * whole
+        yield self.say(*match.span(), fine, self.told(key))
+
     @staticmethod
     def _sense(text: str) -> int | None:
         found = [(m.start(), way) for way, p in ((1, _UP), (-1, _DOWN), (0, _LEVEL)) for m in p.finditer(text)]
@@ -309,8 +345,11 @@ class _Wholes:
             return
         size = max(map(abs, values))
         spread = (max(values) - min(values)) / size if size else 0.0
-        if still:
-            fine: bool | None = True if spread <= LITTLE else False if spread > 3 * LITTLE else None
+        rows = self.table.finite(key, self.span())
+        if still and len(self.frame.numbers) >= 2 and abs(rows[-1][1] - rows[0][1]) <= LITTLE * size:
+            fine: bool | None = True  # the two ends are told
+        elif still:
+            fine = True if spread <= LITTLE else False if spread > 3 * LITTLE else None
         elif re.search(r"在变", match.group()):
             fine = spread > 0
         else:
@@ -360,7 +399,7 @@ class _Wholes:
     def of_step(self) -> Iterator[Whole]:
         """``down to 80% of what it was at step 1``, ``只剩第 1 步的 82%``."""
         for q in self.frame.numbers:
-            if q.unit != "%":
+            if q.unit != "%" or re.search(r"(?i)占比|份额|\bshare\b", self.text):
                 continue
             masked = self.text[: q.start] + "\x00" + self.text[q.end :]
             match, name = _SHARE_OF_STEP.search(masked), next((n for n in self.names() if n.keys), None)
@@ -373,6 +412,11 @@ class _Wholes:
                 x, y = self.table.value(key, base), self.table.value(key, at)
                 if not x or y is None or not math.isfinite(x) or not math.isfinite(y):
                     continue
+                if (
+                    re.search(r"[是为]\s*$", self.text[: match.start() + 1])
+                    and self.judge.cell(q, key, base).status == "supported"
+                ):
+                    continue  # "the peak is step 9's 4.68%": its value
                 fact = self.table.ledger.change(key, base, at, self.table.run)
                 fine = agrees(q.number, q.half, 100 * y / x, bound=q.bound)
                 down = _DOWN.search(self.text) or "只剩" in self.text
@@ -450,7 +494,11 @@ class _Wholes:
 
     def sign(self) -> Iterator[Whole]:
         """``pg_loss is positive (-1.2e-2)``: against the number beside it, else against the cell."""
-        for match in _SIGN.finditer(self.text):
+        counted = any(
+            self.judge.counting.is_count(self.frame, q) or _TALLIED.match(self.text[q.end :])
+            for q in self.frame.numbers
+        )
+        for match in () if counted else _SIGN.finditer(self.text):
             names = [n for n in self.names() if n.keys]
             clause = [
                 q

@@ -136,10 +136,10 @@ def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def misses(outcomes: Iterable[Outcome]) -> str:
-    """What the check got wrong in the open or the fresh half; nothing of the held one."""
+    """What the check got wrong in the open or the fresh half; nothing of the held and the third."""
     lines = []
     for one in outcomes:
-        if one.missed and one.case.half != "held":
+        if one.missed and one.case.half not in {"held", "third"}:
             about = ", ".join(run for _, run in one.case.runs)
             what = f"false ({one.case.falsehood})" if one.case.truth == "false" else one.case.truth
             lines.append(f"{one.case.id} [{about}] {what}: {one.case.text}")

@@ -1,7 +1,8 @@
-"""The second half: sentences about real public logs, each true one beside a twin with one falsehood, written out.
+"""The halves about real public logs: sentences written out, each true one beside a twin with one falsehood.
 
-The sentences are by a hand that had read no code; their numbers were taken from the logs, which are no part of the
-project: the folder that holds them is given (``--logs FOLDER``), and without it the half cannot be run.
+Each is by a hand that had read no code; the numbers were taken from the logs, which are no part of the project: the
+folder that holds them is given (``--logs FOLDER``), and without it these halves cannot be run. The sentences of the
+second are read, in two parts one after the other; of the third only scores are.
 """
 
 from __future__ import annotations
@@ -17,50 +18,56 @@ from evals.faithfulness.cases import Case
 from evals.faithfulness.templates import KINDS, held
 
 SECOND: Final = "second"
-TEXTS: Final = Path(__file__).with_name("second.yaml")
-RUNS: Final = Path(__file__).with_name("second_runs.yaml")
+THIRD: Final = "third"
 PARTS: Final = {"second-a": False, "second-b": True}
-"""By the hash that splits the templates: the first is worked on, of the second only scores are read."""
+"""By the hash that splits the templates: the first was worked on from the start, the other kept back for a while."""
+WRITTEN: Final = (SECOND, *PARTS, THIRD)
+
+
+def _table(name: str) -> Any:
+    return yaml.safe_load(Path(__file__).with_name(name).read_text(encoding="utf-8"))
 
 
 @cache
 def files() -> dict[str, str]:
     """Name of each log's file, by the name that the sentences know it by."""
-    read: dict[str, str] = yaml.safe_load(RUNS.read_text(encoding="utf-8"))
+    read: dict[str, str] = {**_table("second_runs.yaml"), **_table("third_runs.yaml")}
     return read
 
 
 @cache
-def second() -> tuple[Case, ...]:
-    """All cases, the true one before its twin.
+def written(half: str) -> tuple[Case, ...]:
+    """All cases of the second or the third half, the true one before its twin.
 
     Raises:
         ValueError: naming the entry and what is wrong with it.
     """
-    found = tuple(case for entry in yaml.safe_load(TEXTS.read_text(encoding="utf-8")) for case in _cases(entry))
+    found = tuple(case for entry in _table(f"{half}.yaml") for case in _cases(half, entry))
     ids = [case.id for case in found]
     for double in sorted({one for one in ids if ids.count(one) > 1}):
-        raise ValueError(f"{TEXTS.name}: {double}: two entries have this id")
+        raise ValueError(f"{half}.yaml: {double}: two entries have this id")
     return found
 
 
-def _cases(entry: dict[str, Any]) -> Iterator[Case]:
+def _cases(half: str, entry: dict[str, Any]) -> Iterator[Case]:
     name, kind = str(entry["id"]), str(entry["kind"])
     if kind not in KINDS:
-        raise ValueError(f"{TEXTS.name}: {name}: kind {kind!r} is none of {', '.join(sorted(KINDS))}")
+        raise ValueError(f"{half}.yaml: {name}: kind {kind!r} is none of {', '.join(sorted(KINDS))}")
     if name[:2] not in {"en", "zh"}:
-        raise ValueError(f"{TEXTS.name}: {name}: the id begins with the language, en or zh")
+        raise ValueError(f"{half}.yaml: {name}: the id begins with the language, en or zh")
     if unknown := set(entry["runs"]) - set(files()):
-        raise ValueError(f"{TEXTS.name}: {name}: {', '.join(sorted(unknown))} is not in {RUNS.name}")
+        raise ValueError(f"{half}.yaml: {name}: no log is named {', '.join(sorted(unknown))}")
     runs = tuple((files()[run], run) for run in entry["runs"])
-    yield Case(name, SECOND, name[:2], runs, kind, "true", None, entry["text"])
+    yield Case(name, half, name[:2], runs, kind, "true", None, entry["text"])
     for falsehood, text in entry["lies"].items():
-        yield Case(f"{name}~{falsehood}", SECOND, name[:2], runs, kind, "false", falsehood, text)
+        yield Case(f"{name}~{falsehood}", half, name[:2], runs, kind, "false", falsehood, text)
 
 
 def part(which: str) -> list[Case]:
-    """All cases (``second``), or those of one of its :data:`PARTS`."""
-    return [case for case in second() if which == SECOND or held(case.id.partition("~")[0]) == PARTS[which]]
+    """All cases (``second``, ``third``), or those of one of :data:`PARTS`."""
+    if which == THIRD:
+        return list(written(THIRD))
+    return [c for c in written(SECOND) if which == SECOND or held(c.id.partition("~")[0]) == PARTS[which]]
 
 
 def log_of(run: str, folder: Path) -> str:

@@ -1,4 +1,4 @@
-"""The second half: each true sentence beside one twin, in two parts; without its logs it says what is missing."""
+"""The halves about real logs: each true sentence beside one twin; without the logs they say what is missing."""
 
 from __future__ import annotations
 
@@ -9,20 +9,26 @@ from pathlib import Path
 import pytest
 
 from evals.faithfulness.__main__ import main
-from evals.faithfulness.second import PARTS, SECOND, _cases, files, log_of, part, second
+from evals.faithfulness.second import PARTS, SECOND, THIRD, _cases, files, log_of, part, written
 
 
-def test_second_every_true_sentence_has_one_twin_that_differs() -> None:
-    texts = {case.id: case.text for case in second()}
-    twins = Counter(case.id.partition("~")[0] for case in second() if case.truth == "false")
-    assert set(twins) == {case.id for case in second() if case.truth == "true"}
+@pytest.mark.parametrize("half", [SECOND, THIRD])
+def test_written_every_true_sentence_has_one_twin_that_differs(half: str) -> None:
+    texts = {case.id: case.text for case in written(half)}
+    twins = Counter(case.id.partition("~")[0] for case in written(half) if case.truth == "false")
+    assert set(twins) == {case.id for case in written(half) if case.truth == "true"}
     assert set(twins.values()) == {1}
     assert all(text != texts[name.partition("~")[0]] for name, text in texts.items() if "~" in name)
 
 
-def test_second_language_of_the_id_is_that_of_the_text() -> None:
-    for case in second():
-        assert bool(re.search(r"[\u3400-\u9fff]", case.text)) == (case.language == "zh"), case.id
+@pytest.mark.parametrize("half", [SECOND, THIRD])
+def test_written_language_of_the_id_is_that_of_the_text(half: str) -> None:
+    wrong = [
+        case.id
+        for case in written(half)
+        if case.kind != "table" and bool(re.search(r"[\u3400-\u9fff]", case.text)) != (case.language == "zh")
+    ]
+    assert not wrong
 
 
 def test_part_halves_share_nothing_and_make_the_whole() -> None:
@@ -41,10 +47,17 @@ def test_log_of_reads_the_folder_given(tmp_path: Path) -> None:
 def test_cases_run_that_no_list_names_says_which() -> None:
     entry = {"id": "en-x", "kind": "value", "runs": ["nowhere"], "text": "Loss is 1.", "lies": {"value": "Loss is 2."}}
     with pytest.raises(ValueError, match="nowhere"):
-        list(_cases(entry))
+        list(_cases(SECOND, entry))
 
 
 def test_main_second_without_its_logs_says_how_to_give_them(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["--half", "second"])
     assert "--logs FOLDER" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("shown", [["--misses"], ["--cases", "cases.jsonl"]])
+def test_main_third_asked_for_its_sentences_refuses(shown: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["--half", "third", *shown])
+    assert "never shown" in capsys.readouterr().err
