@@ -39,7 +39,8 @@ THINGS: tuple[tuple[str, re.Pattern[str]], ...] = (
         re.compile(
             r"(?i)(?:什么|哪个|多大的?)(?:基座|底座)?模型|模型(?:是|叫)什么|(?:用|训)的?(?:是)?(?:什么|哪个|啥).{0,4}模型"
             r"|底模|多少 ?b ?的"
-            r"|\d+ ?b ?(?:还是|or) ?\d+ ?b|多大的模型"
+            r"|\d+ ?b ?(?:还是|or) ?\d+ ?b|多大的模型|模型.{0,4}(?:多大|几b|参数量)"
+            r"|\b\d+(?:\.\d+)? ?b\b.{0,4}(?:吗|么|的?模型|model)"
             r"|(?:which|what)(?:'s| is)? (?:the )?(?:base |training )?model\b(?! (?:is|was) better)"
             r"|model (?:name|size)"
             r"|how (?:big|large) is the model"
@@ -49,10 +50,11 @@ THINGS: tuple[tuple[str, re.Pattern[str]], ...] = (
         "setting",
         re.compile(
             r"(?i)采样?温度|温度(?:是|设|多少)|随机种子|种子是|top[-_]?[pk]\b|\btemperature\b|\bseed\b|rollout\.n\b|优化器|optimi[sz]er"
-            r"|tokenizer|weight decay|权重衰减|超参|hyper-?param|(?:什么|哪种|啥).{0,4}(?:显卡|gpu|卡)|(?:which"
+            r"|tokenizer|weight decay|权重衰减|超参|hyper-?param|(?:什么|哪种|啥).{0,4}(?:显卡|gpu|卡)"
+            r"|(?:用|是)的?.{0,6}(?<![a-z0-9])(?:[ahblv]\d{2,3}|[34]090)s?(?![a-z0-9])|(?:are|is"
+            r"|on) .{0,16}\b[ahblv]\d{2,3}s?\b|(?:which"
             r"|what) (?:kind of )?gpu"
             r"|单机|多机|几台|几个?节点|how many (?:nodes|machines|servers|hosts)|train_batch_size|mini-?batch|warm-?up"
-            r"|world size"
         ),
     ),
 )

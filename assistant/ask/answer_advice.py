@@ -11,10 +11,10 @@ from assistant.analysis.trend import MIN_POINTS
 from assistant.ask.answer_single import progress, tail_of
 from assistant.ask.context import Context, key
 from assistant.ask.departures import all_checks
+from assistant.ask.epochs import EPOCH_KEYS
 from assistant.ask.findings import Told, remedy, told
 from assistant.ask.naming import central, named_keys
 from assistant.ask.parts import number, timed
-from assistant.ask.steps import EPOCH_KEYS
 from assistant.ask.telling import trend_sentence
 from assistant.model import Verdict
 from assistant.write.document import unmark

@@ -34,6 +34,8 @@ _MORE = re.compile(
 #: Steps ahead that are shown where the question names none.
 USUAL = 10
 PER = 100
+#: A prediction interval that reaches down to nothing and up to so many times the expected time tells nothing.
+USELESS = 4.0
 
 
 def forecast_metric(context: Context) -> Verdict:
@@ -126,7 +128,9 @@ def time_left(context: Context) -> Verdict:
     last = max(run.distinct_steps)
     if total is not None and total <= last:
         fact, reason = None, "done"
-    if fact is not None and total is not None and isinstance(fact.value, float):
+    if metric is not None and total is not None and fact is not None and _useless(fact):
+        text = _at_this_pace(context, metric, total, stated=asked is not None)
+    elif fact is not None and total is not None and isinstance(fact.value, float):
         source = "question" if asked is not None else "log"
         number = context.ledger.constant("total_steps", total, f"the {source}")
         left = context.ledger.derived("steps_left", total - last, inputs=[number], formula=f"total_steps − {last}")
@@ -168,23 +172,64 @@ def _time_of_steps(context: Context, more: int) -> Verdict:
         text = say("eta.more_refused" if reason == "no_step_times" else "eta.refused_few_points", n=count, last=last)
         context.doc.paragraph(f"**{text}**")
         return Verdict("inconclusive", unmark(text), "low")
-    text = say("eta.more", n=count, v=fact, last=last)
+    if metric is not None and _useless(fact):
+        mean, recent = _recent(context, metric)
+        taken = context.ledger.derived(
+            "seconds_of_further_steps", number(mean) * more, unit="s", inputs=[mean, count],
+            formula="mean_step_time × further_steps",
+        )  # fmt: skip
+        held = context.ledger.count("step times", len(series(run, metric)))
+        text = say("eta.more_pace", n=count, v=taken, mean=mean, recent=recent, last=last)
+        further = say("eta.no_interval", held=held, left=count)
+    else:
+        text, further = say("eta.more", n=count, v=fact, last=last), say("eta.assumes")
     context.doc.paragraph(f"**{text}**")
-    context.doc.paragraph(say("eta.assumes"))
+    context.doc.paragraph(further)
     return Verdict("answered", unmark(text), "medium")
 
 
-def _pace(context: Context, metric: str) -> str:
-    """How long a hundred steps take at the pace of the last twenty."""
-    times = series(context.run, metric)
-    if not len(times):
-        return ""
-    recent = times.last(20)
+def _useless(fact: Fact) -> bool:
+    """Whether a prediction interval is too wide to be told."""
+    if fact.low is None or fact.high is None:
+        return False
+    return fact.low <= 0 and fact.high > USELESS * number(fact)
+
+
+def _at_this_pace(context: Context, metric: str, total: int, *, stated: bool) -> str:
+    """What the steps left take if the pace stays, where step times drift too much for an interval; writes it."""
+    doc, say, ledger = context.doc, context.say, context.ledger
+    last, times = max(context.run.distinct_steps), series(context.run, metric)
+    mean, recent = _recent(context, metric)
+    source = "question" if stated else "log"
+    whole = ledger.constant("total_steps", total, f"the {source}")
+    left = ledger.derived("steps_left", total - last, inputs=[whole], formula=f"total_steps − {last}")
+    taken = ledger.derived(
+        "seconds_left_at_this_pace", number(mean) * (total - last), unit="s", inputs=[mean, left],
+        formula="mean_step_time × steps_left",
+    )  # fmt: skip
+    held = ledger.count("step times", len(times))
+    text = say("eta.pace_only", n=recent, mean=mean, left=left, total=whole, last=last, v=taken)
+    doc.paragraph(f"**{text}**")
+    doc.paragraph(say(f"eta.total_{source}", total=whole), say("eta.no_interval", held=held, left=left))
+    return text
+
+
+def _recent(context: Context, metric: str) -> tuple[Fact, Fact]:
+    """The mean of the last twenty step times, and how many they are."""
+    recent = series(context.run, metric).last(20)
     inputs = [context.value(metric, int(step)) for step in recent.steps]
     mean = context.ledger.derived(
         "mean_step_time", math.fsum(recent.values.tolist()) / len(recent), unit="s", inputs=inputs,
         formula=f"mean of {metric} over the last {len(recent)} steps",
     )  # fmt: skip
+    return mean, context.ledger.count("recent step times", len(recent))
+
+
+def _pace(context: Context, metric: str) -> str:
+    """How long a hundred steps take at the pace of the last twenty."""
+    if not len(series(context.run, metric)):
+        return ""
+    mean, count = _recent(context, metric)
     per = context.ledger.constant("steps", PER, "the answer")
     whole = context.ledger.derived(
         "time_per_100_steps",
@@ -193,5 +238,4 @@ def _pace(context: Context, metric: str) -> str:
         inputs=[mean, per],
         formula="100 × mean_step_time",
     )
-    count = context.ledger.count("recent step times", len(recent))
     return context.say("eta.pace", n=count, mean=mean, per=per, whole=whole)

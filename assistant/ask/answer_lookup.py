@@ -42,7 +42,7 @@ def lookup(context: Context) -> Verdict:
         if known is None:
             return unknown(context, lost)
         own = _own_spelling(context, known)
-        cut = _lost_in_a_cut(context, lost if own is None or "_" in lost else own)
+        cut = lost_in_a_cut(context, lost if own is None or "_" in lost else own)
         if cut is not None:
             return cut
         near = context.resolver.nearest(lost, 3, context.run.metrics, only_keys=True)
@@ -69,6 +69,9 @@ def lookup(context: Context) -> Verdict:
         context.doc.blocks[slot] = f"**{texts[0]}**"
     else:
         context.doc.blocks[slot] = "\n".join(f"- {text}" for text in texts)
+    if context.query.steps.kind == "last":
+        end = context.run.distinct_steps[-1]
+        context.doc.bullets([absent(context, k, [end]) for k in keys[:3] if context.run.missing_at(k, end) is not None])
     for metric in keys[:3]:
         if not found or len(keys) > 1 or _MISLEADS.search(metric):
             context.doc.paragraph(context.gloss(metric))
@@ -151,15 +154,14 @@ def _pairs(context: Context, pairs: list[tuple[str, int]]) -> Verdict:
     return Verdict("answered" if found else "no_data", unmark(texts[0]))
 
 
-def _lost_in_a_cut(context: Context, name: str) -> Verdict | None:
+def lost_in_a_cut(context: Context, name: str) -> Verdict | None:
     """A metric of which no row holds a value, asked for at a step whose line was cut: it may stand after the cut."""
     slot = context.query.steps
-    only = len(context.run.distinct_steps) == 1
-    steps = slot.values if slot.kind in {"single", "pair"} else context.run.distinct_steps
-    gap = next((g for s in steps for g in context.run.missing if g.step == s), None)
     cut = {g.step for g in context.run.missing}
     kind = context.validation_steps if "@" in name or name.startswith("val") else context.train_steps
-    if gap is None or (slot.kind not in {"single", "pair"} and not only) or any(step not in cut for step in kind):
+    steps = slot.values if slot.kind in {"single", "pair"} else kind[-1:] if slot.kind == "last" else kind
+    gap = next((g for s in steps for g in context.run.missing if g.step == s), None)
+    if gap is None or any(step not in cut for step in kind):
         return None  # a whole row of this kind lacks the metric: it is not logged, rather than lost
     reason = f"line cut at {gap.limit} characters" if gap.limit else "line cut"
     fact = context.ledger.add(
@@ -218,6 +220,9 @@ def _one(context: Context, metric: str) -> tuple[str, bool]:
         return absent(context, metric, steps), False
     number = context.ledger.count("values", len(held), metric=metric)
     spread = _spread(context, metric, held)
+    if spread and context.query.steps.kind == "none" and not _LISTED.search(context.query.wording):
+        context.chart(context.title(metric), [metric])
+        return spread.rstrip(":：") + ("。" if context.language == "zh" else "."), True
     shown = held if len(held) <= 24 else held[-24:]
     rows = [[context.doc.step(f.step or 0), context.doc.show(f), f"L{f.line}"] for f in shown]
     context.doc.table([say("head.step"), key(metric), "line" if context.language == "en" else "行"], rows)
@@ -227,6 +232,11 @@ def _one(context: Context, metric: str) -> tuple[str, bool]:
     return ("" if context.language == "zh" else " ").join([lead, *gaps]), True
 
 
+#: Words that ask for the values one by one; without them, and without steps, the latest and the range answer.
+_LISTED = re.compile(
+    r"(?i)列|清单|表|所有|全部|每(?:一)?(?:步|个|次)|各步|逐|依次|分别|历史|数值们|都(?:是|有)(?:多少|哪些)"
+    r"|\b(?:list|table|each|every|all|values (?:of|at|for|by)|history|series|print|dump|show)\b"
+)
 _STATED = re.compile(
     r"(?i)(?:\bwas|\bis|\bat|=|是|为|有|到了?|达到了?|只有)\s*"
     r"(?:about |around |大概|约)?(-?\d+(?:\.\d+)?(?:e-?\d+)?)\s*(%|％)?\s*"
@@ -274,6 +284,8 @@ def _spread(context: Context, metric: str, held: list[Fact]) -> str:
         return context.say(phrase, metric=metric, first=held[0], last=held[-1], high=high)
     low, high = min(numbers, key=lambda pair: pair[0])[1], max(numbers, key=lambda pair: pair[0])[1]
     count = context.ledger.count("values", len(held), metric=metric)
+    if low.value == high.value:
+        return context.say("lookup.constant", metric=metric, n=count, v=held[-1])
     way = "_up" if held[-1] is high and held[0] is low else "_down" if held[-1] is low and held[0] is high else ""
     if way:
         return context.say(f"lookup.spread{way}", metric=metric, n=count, last=held[-1], first=held[0])

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from assistant.ask.answer_single import tail_of
 from assistant.ask.context import Context
+from assistant.ask.epochs import EPOCH_KEYS
 from assistant.ask.naming import central
 from assistant.ask.query import Query
-from assistant.ask.steps import EPOCH_KEYS
 from assistant.ask.telling import trend_sentence
 from assistant.write.document import marked_ids
 

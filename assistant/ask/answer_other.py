@@ -9,6 +9,7 @@ from assistant.analysis import derive
 from assistant.analysis.forecast import STEP_TIMES
 from assistant.analysis.identities import largest_advantage
 from assistant.ask.answer_absent import thing_in, unlogged
+from assistant.ask.answer_lookup import lost_in_a_cut
 from assistant.ask.context import Context, key
 from assistant.ask.naming import absent
 from assistant.ask.parts import as_rate, missing_row, note, number, time_part, timed, top_advantage, validation_time
@@ -298,6 +299,9 @@ def bottleneck(context: Context) -> Verdict:
     found = timed(context, step, back=slot.kind == "none")
     if found is None:
         stages = _old_stages(context, step)
+        untimed = context.run.framework == "verl" and "timing_s/step" not in context.run.columns
+        if untimed and (lost := lost_in_a_cut(context, "timing_s/step")) is not None:
+            return lost  # what stands before the cut is no picture of a step
         if stages:
             summary = context.say("bottleneck.stages", v=stages[0], stage=key(str(stages[0].metric)))
             context.doc.paragraph(f"**{summary}**")

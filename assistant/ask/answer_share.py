@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import re
+from dataclasses import replace
 
 from assistant.analysis.timing import layout_of, total_key
 from assistant.ask.context import Context, key
@@ -66,6 +68,79 @@ def share(context: Context) -> Verdict | None:
     doc.bullets(texts[1:])
     _others(context, stages, told)
     return Verdict("answered", unmark(texts[0]))
+
+
+def at_longest(context: Context) -> Verdict | None:
+    """The step at which a stage took longest, and its share of that step; ``None`` where no one stage is named."""
+    stages = [m for m in named_keys(context) if is_stage(m)] or _spoken(context)
+    layout = layout_of(context.run)
+    whole = None if layout is None else total_key(context.run, layout)
+    if len(stages) != 1:
+        return None
+    if whole is None:
+        return _longest_alone(context, stages[0])
+    held = [
+        (cell, one) for one in _shares(context, stages[0], whole)
+        if (cell := context.value(stages[0], one.step or 0)) is not None
+    ]  # fmt: skip
+    if not held:
+        return None
+    cell, most = max(held, key=lambda pair: number(pair[0]))
+    texts = {
+        name: context.doc.show(fact, None, "seconds")
+        for name, fact in (("cell", cell), ("total", _total(context, whole, cell)))
+    }
+    said = context.say("share.at_max", stage=stages[0], v=cell, share=most, **texts)
+    context.doc.paragraph(f"**{said}**")
+    context.metrics.append(stages[0])
+    context.cite(context.card(stages[0]))
+    _others(context, stages, cell.step or 0)
+    context.chart(context.title(stages[0]), stages)
+    context.query = replace(context.query, op="argmax", asked_op="argmax")
+    return Verdict("answered", unmark(said))
+
+
+_STAGES = (
+    (r"(?i)\bgen(?:erat\w*)?\b|\brollouts?\b|生成|采样", ("gen", "generation", "rollout", "generate_sequences")),
+    (r"(?i)\bref(?:erence)?\b|参考", ("ref", "ref_log_prob")),
+    (r"(?i)update[_ ]?critic|critic (?:update|training)|更新 ?critic|critic ?更新", ("update_critic",)),
+    (
+        r"(?i)update[_ ]?actor|actor (?:update|training)|更新 ?actor|actor ?更新|policy update",
+        ("update_actor", "train"),
+    ),
+    (r"(?i)log ?_?probs?\b", ("old_log_prob", "log_prob")),
+)
+
+
+def _spoken(context: Context) -> list[str]:
+    """The stage that a question's words mean, where it names no key."""
+    for words, names in _STAGES:
+        if re.search(words, context.query.text):
+            held = [
+                m for m in context.run.metrics if is_stage(m) and m.count("/") == 1 and m.rsplit("/", 1)[-1] in names
+            ]
+            return held[:1]
+    return []
+
+
+def _longest_alone(context: Context, stage: str) -> Verdict | None:
+    """The step at which a stage took longest, of a log without whole steps."""
+    facts = [f for s in context.run.series(stage)[0] if (f := context.value(stage, s)) is not None]
+    held = [f for f in facts if math.isfinite(number(f))]
+    if not held:
+        return None
+    top = max(held, key=number)
+    said = context.say("share.at_max_no_total", stage=stage, v=top, cell=context.doc.show(top, None, "seconds"))
+    context.doc.paragraph(f"**{said}**")
+    context.metrics.append(stage)
+    context.query = replace(context.query, op="argmax", asked_op="argmax")
+    return Verdict("answered", unmark(said))
+
+
+def _total(context: Context, whole: str, cell: Fact) -> Fact:
+    fact = context.value(whole, cell.step or 0)
+    assert fact is not None  # a share is made of both
+    return fact
 
 
 def _shares(context: Context, stage: str, whole: str) -> list[Fact]:

@@ -188,6 +188,9 @@ def asked(query: Query, keys: Sequence[str], training: Sequence[int]) -> Request
     if limit is None and query.threshold is not None and query.follows == "slots":
         side, value = query.threshold  # of the question before: "and the last time?"
         limit = Condition("above" if side == "above" else "below", value, value)
+    sought = any(words()[name].search(rest) for name in ("count", "first_time", "last_time", "list"))
+    if limit is not None and query.steps.kind == "single" and scope.plain and not sought:
+        return None  # "is it 0 at step 20": of that step, not of the run
     # "What percentage of steps is above 0.5" speaks of a share, and asks for none of a step's time.
     if set(query.topics) & (_OF_MEANING - ({"share"} if limit is not None else set())):
         return None

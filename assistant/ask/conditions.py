@@ -21,7 +21,7 @@ _BETWEEN = re.compile(
 _SIDES: tuple[tuple[Kind, str], ...] = (
     (
         "at_most",
-        r"不(?:超过|高于|大于|多于)|没(?:有)?(?:超过|高于|大于)|最多|至多|小于等于|≤|<=|\bat most\b"
+        r"不(?:超过|高于|大于|多于)|(?<!有)没(?:有)?(?:超过|高于|大于)|最多|至多|小于等于|≤|<=|\bat most\b"
         r"|no (?:more|greater|higher|larger) than|\bnot (?:above|over|more than|exceed\w*)|降到|跌到|掉到|降至"
         r"|跌至|低到"
         r"|drops? to|dropp?ed to|f[ae]lls? to|fell to|(?:go|gets?|got|goes|went) down to",
@@ -36,7 +36,8 @@ _SIDES: tuple[tuple[Kind, str], ...] = (
     ),
     (
         "above",
-        r"超过|高于|大于|多于|突破|超出|升破|破|\babove\b|\bover\b|exceed(?:s|ed|ing)?|greater than|more than"
+        r"超过|(?<![赶反])超[了过]?(?=\s*\d)|高于|大于|多于|突破|超出|升破|破|\babove\b|\bover\b|exceed(?:s|ed"
+        r"|ing)?|greater than|more than"
         r"|higher than"
         r"|larger than|longer than|bigger than|beyond|pass(?:es|ed)?|cross(?:es|ed)?|surpass(?:es|ed)?"
         r"|(?<![-=<])>(?!=)",
@@ -65,7 +66,8 @@ _BY_SIGN: tuple[tuple[Kind, re.Pattern[str]], ...] = (
     (
         "positive",
         re.compile(
-            r"(?i)\bpositive\b(?! (?:sample|example|correl))|(?:是|为|变)正(?:的|数|值|了)(?!常|确)|正(?:值"
+            r"(?i)\bpositive\b(?! (?:sample|example|correl))|转正|(?<!改|修|更|纠)正过|(?:是|为|变)正(?:的|数"
+            r"|值|了)(?!常|确)|正(?:值"
             r"|数)(?!确)|大于零"
             r"|(?:above|greater than) zero"
         ),

@@ -7,10 +7,13 @@ something that a metric answers: "should I stop?" is about no metric, however it
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Final
 
+from assistant.ask.epochs import EPOCH_KEYS
+from assistant.ask.metrics_named import ELSEWHERE
 from assistant.ask.query import Query
-from assistant.knowledge import Mentioned, Resolver
+from assistant.knowledge import Card, Mentioned, Resolver
 from assistant.knowledge.near import own_metrics
 from assistant.model import Run
 
@@ -21,7 +24,25 @@ _AHEAD: Final = 0.03
 """By so much the best card is before the next, or both are named."""
 _WORDS_OF_ITS_OWN: Final = 6
 """So many words (English words, pairs of Chinese characters) a follow-up has at least that describes another metric."""
+_COUNTERS: Final = frozenset({*EPOCH_KEYS, "training/global_step", "global_step", "step"})
+"""Where in the run a row stands: named by whoever wants it, never described."""
 _ANSWERED_BY_A_METRIC: Final = frozenset({"lookup", "trend", "define", "compare"})
+
+
+_SPELT: Final = re.compile(
+    r"(?i)^\s*(?:what(?:'s| is| was)?\s+)?(?:the |our |my )?([a-z][a-z0-9_-]*(?: [a-z][a-z0-9_-]*){0,2})\s*"
+    r"(?:现在|目前)?(?:是什么|是啥|是多少|多少|什么意思|mean(?:ing)?)\s*[?？。]*$"
+)
+"""A question that is a name in Latin letters and "is what" or "is how much", no more."""
+
+
+def _covers(card: Card, keys: Sequence[str], name: str) -> bool:
+    """Whether every word of a name is one of a card's or a key's words, but for a slip of the pen."""
+    told = " ".join((card.id, card.title("en"), *card.keys, *keys, *map(str, card.meta.get("names", ())),
+                     *(str(w) for words in (card.meta.get("words") or {}).values() for w in words)))  # fmt: skip
+    known = set(re.findall(r"[a-z]+", told.lower()))
+    words = re.findall(r"[a-z]+", name.lower())
+    return all(any(word.startswith(one[:4]) or one.startswith(word[:4]) for one in known) for word in words)
 
 
 def may_describe(query: Query, strength: float) -> bool:
@@ -35,7 +56,7 @@ def may_describe(query: Query, strength: float) -> bool:
         return False
     if any(len(m.text) > 2 and not m.text.islower() for m in query.mentions):
         return False  # a name, spelt, that nobody knows: it is said to be unknown
-    if query.topics:
+    if query.topics or any(ELSEWHERE.fullmatch(m.text) for m in query.mentions):
         return False
     if query.intent == "compare":
         return query.steps.kind in {"pair", "range"} and query.op is not None
@@ -58,10 +79,13 @@ def described(text: str, query: Query, run: Run, resolver: Resolver, *, talking:
     if talking and len(re.findall(r"[a-z]{3,}|[\u3400-\u9fff]{2}", text.lower())) < _WORDS_OF_ITS_OWN:
         return ()  # "and at the end?" goes on about the metric of the question before
     alone = talking or query.intent == "out_of_scope" or (query.guessed and query.steps.kind == "none")
-    if not found or found[0].score < (_LEAST_ALONE if alone else _LEAST):
+    if not found or set(found[0].keys) <= _COUNTERS or found[0].score < (_LEAST_ALONE if alone else _LEAST):
         return ()
     if len(found) > 1 and found[0].score - found[1].score < _AHEAD and found[0].score < _LEAST_ALONE:
         return ()
     best = found[0]
+    spelt = _SPELT.match(text)
+    if spelt is not None and not _covers(best.card, best.keys, spelt[1]):
+        return (Mentioned(spelt.start(1), spelt.end(1), spelt[1], None),)  # a name, and of nothing that is known
     key = best.keys[0] if len(best.keys) == 1 else None
     return (Mentioned(len(text), len(text), key or best.card.keys[0], best.card, key),)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import time
@@ -10,14 +11,14 @@ from dataclasses import replace
 from weakref import WeakKeyDictionary
 
 from assistant.analysis import Ledger
-from assistant.ask import answer_computed, answer_define, answer_other, answers, naming, run_questions
+from assistant.ask import answer_computed, answer_define, answer_other, answers, aspects, naming, run_questions, unread
 from assistant.ask.answer_named import values_of_named
 from assistant.ask.context import EPOCHS, Context, is_validation
 from assistant.ask.understand import Query, State, after, continued_language, language_of, off_topic, parts, understand
 from assistant.ground import check
 from assistant.ground.check import Checked, withhold
 from assistant.knowledge import Library, Resolver
-from assistant.model import Answer, Fact, GroundingError, Mention, Run, Usage, Verdict
+from assistant.model import Answer, Fact, GroundingError, Mention, Run, StepSlot, Usage, Verdict
 from assistant.write.document import mark, marked_ids, render, unmark
 
 #: Intents that can be answered without any log.
@@ -71,11 +72,17 @@ class Answerer:
         context = Context(query, tuple(runs), self.resolver, Ledger(runs))
         if len(runs) > 1:
             context.warnings.append(context.say("note.other_runs", n=str(len(runs)), name=runs[0].name))
+        narrowed = unread.requalified(context)
         verdict, problem = self._answer(context)
         verdict = _fit(context, verdict)
+        if narrowed:
+            context.doc.blocks.insert(0, narrowed)
+        if context.runs and problem is None:
+            unread.not_computed(context)
+            aspects.further(context)
         first = context.query
         for other in queries[1:] if context.runs else []:
-            context.query = other
+            context.query = _of_the_same(_at_its_step(context, other, first), first)
             _, further = self._answer(context)
             problem = problem or further
         context.query = first
@@ -111,6 +118,9 @@ class Answerer:
         absent = self._absent_step(context)
         if absent is not None:
             return absent, absent.summary
+        lost = unread.absent_metric(context)
+        if lost is not None:
+            return lost, None
         logged = any("acc" in m and not is_validation(m) for m in context.run.metrics)
         if _TRAIN_ACCURACY.search(query.text) and not logged:
             context.doc.paragraph(f"**{context.say('validation.no_training_accuracy')}**")
@@ -140,6 +150,32 @@ class Answerer:
                     reason="the log holds no such step",
                 )  # fmt: skip
         return Verdict("no_data", unmark(text))
+
+
+_IN_IT = re.compile(
+    r"(?i)\b(?:in|at) (?:it|that one|that (?:step|point|time))\b|\bthere\b"
+    r"|[那该此这](?:一)?(?:个)? ?(?:步|step)|那时|当时"
+)
+
+
+def _at_its_step(context: Context, query: Query, first: Query) -> Query:
+    """A further question about "that step" is about the step of the extreme just told: "which was slowest, and …"."""
+    metric = context.metrics[0] if context.metrics else ""
+    pointed = first.op in {"max", "argmax", "min", "argmin"} and metric in context.run.columns
+    if not pointed or query.steps.kind != "none" or not _IN_IT.search(query.wording):
+        return query
+    pairs = [(float(v), s) for s, v in zip(*context.run.series(metric), strict=True) if math.isfinite(v)]
+    if not pairs:
+        return query
+    step = (max if first.op in {"max", "argmax"} else min)(pairs, key=lambda pair: pair[0])[1]
+    return replace(query, steps=StepSlot("single", (step,)), all_steps=(step,))
+
+
+def _of_the_same(query: Query, first: Query) -> Query:
+    """A further question of one text that names no metric is about the metric of the first: "… per 10 steps?"."""
+    asks = query.intent in {"lookup", "trend", "compare"} and not query.topics and query.op != "count"
+    named = any(m.key is not None or m.card is not None for m in query.mentions)
+    return replace(query, mentions=first.mentions) if asks and not named and len(first.mentions) == 1 else query
 
 
 def distinct(runs: Sequence[Run]) -> tuple[Run, ...]:

@@ -6,6 +6,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
+from assistant.ask.differing import OVER_THE_RUN, SINCE_THEN, differing, logged, one_step
+from assistant.ask.logged import as_mention
 from assistant.ask.patterns import patterns
 from assistant.ask.query import Depth, Query, State
 from assistant.ask.steps import NUMBER_WORDS, chinese_number
@@ -59,13 +61,6 @@ _BARE_PAIR = re.compile(
     r"|比)\s*(?:step\s*)?(\d{1,7})\s*[?呢.]*$"
 )
 _DENIED = re.compile(r"(?i)(?:不是|而非|并非|\bnot|n't|rather than|instead of)\s*(?:the|说|问|看|要|指)?\s*$")
-#: How far two steps asked about one after the other are apart.
-_DIFFERENCE = re.compile(
-    r"(?i)差(?:多少|了多少|几|距|值)|相差|[降涨跌升变高低掉][了出]?(?:多少|几倍|几个点|多大)|变化(?:多大|多少|了多少)"
-    r"|(?:两|俩)(?:个|步|者).{0,6}(?:差|比|变)|\b(?:difference|delta|gap)\b|by how much|how (?:much|far) apart"
-    r"|how (?:much|big)\b.{0,20}\b(?:change|drop|gain|jump|rise|fall|grow)\b"
-    r"|how much (?:higher|lower|more|less|better|worse)"
-)
 _IT = re.compile(r"(?i)\b(?:it|that|this)\b|它|那一?步|这个值|那个值")
 _LAST_NUMBER = re.compile(r"(?<![\d.])(\d{1,7})\s*(?:步)?\s*[.!。]*\s*$")
 _HERE = re.compile(r"(?i)我这个|这个\s*run|在?这里|这个日志|\b(?:in|for) (?:this|my|our) (?:run|log|case)|\bhere\b")
@@ -140,8 +135,15 @@ def followed(own: Query, text: str, state: State, runs: Sequence[Run], *, resolv
         return _why(own, before, state)
     if (corrected := _corrected(own, before, text, runs, resolver)) is not None:
         return corrected
-    if runs and (apart := _apart(own, before, text, runs[0])) is not None:
+    if runs and (apart := differing(own, before, text, runs)) is not None:
         return apart
+    if runs and not own.mentions and own.steps.kind == "none" and SINCE_THEN.search(text):
+        held, last = state.step if state.step is not None else one_step(before, runs[0]), runs[0].distinct_steps[-1]
+        if held is not None and held < last and before.mentions:  # "and did it fall after that?"
+            return replace(
+                own, mentions=before.mentions, steps=StepSlot("range", (held, last)), all_steps=(held, last), topics=(),
+                intent="trend", op=None, asked_op=None, follows="slots", guessed=False, runs=own.runs or before.runs,
+            )  # fmt: skip
     own = _limit_meant(_steps_meant(own, state, text, runs), before, text)
     marked = single["follow"].search(text) is not None
     fragment = len(text) <= 24 if own.language == "zh" else len(text.split()) <= 5
@@ -149,6 +151,8 @@ def followed(own: Query, text: str, state: State, runs: Sequence[Run], *, resolv
     if _whole_sentence(own, before, text):
         fragment, own = False, replace(own, guessed=False)
     about = own.threshold is not None or own.asked_op is not None or _IT.search(text) is not None
+    if own.intent == "out_of_scope" and before.mentions and patterns().operations["reason"].search(text):
+        return _why(own, before, state)  # "为什么差这么多"
     if own.intent == "out_of_scope" and (marked or fragment or own.runs or about):
         own = replace(own, intent="explain", guessed=True)
     if own.op is None and own.asked_op is not None and not own.mentions and before.mentions:
@@ -156,7 +160,9 @@ def followed(own: Query, text: str, state: State, runs: Sequence[Run], *, resolv
     elif not own.mentions and own.op is None:
         own = replace(own, asked_op=None)
     found = _filled(own, before, text, marked=marked, fragment=fragment or own.guessed, soft=strength < _WEAK)
-    if runs and found.mentions == before.mentions and _one_step(found, runs[0]) != (then := _one_step(before, runs[0])):
+    if found.mentions and before.mentions and found.mentions != before.mentions and found.follows == "slots":
+        found = replace(found, beside=before.mentions)
+    if runs and found.mentions == before.mentions and one_step(found, runs[0]) != (then := one_step(before, runs[0])):
         return replace(found, earlier=then)
     return found
 
@@ -175,32 +181,6 @@ def _whole_sentence(own: Query, before: Query, text: str) -> bool:
     if own.mentions == before.mentions or not asks_by_itself(text):
         return False
     return own.intent not in {"define", "lookup"} or before.intent != "lookup"
-
-
-def _one_step(query: Query, run: Run) -> int | None:
-    """The one step that a question is about, the last and the first among them."""
-    if query.steps.kind == "single":
-        return query.steps.values[0]
-    steps = _logged(query.mentions, run)
-    if query.steps.kind not in {"first", "last"} or not steps:
-        return None
-    return steps[0 if query.steps.kind == "first" else -1]
-
-
-def _apart(own: Query, before: Query, text: str, run: Run) -> Query | None:
-    """ "How big is the difference?" after the same was asked of two steps, one after the other."""
-    step = _one_step(before, run)
-    if own.steps.kind != "none" or own.threshold or step is None or before.earlier is None:
-        return None
-    if not _DIFFERENCE.search(text) or (own.mentions and own.mentions != before.mentions):
-        return None
-    pair = (before.earlier, step)
-    return replace(
-        before, text=own.text, wording=own.wording or own.text, language=own.language, intent="compare", op=None,
-        asked_op=None, steps=StepSlot("pair", tuple(sorted(pair))), all_steps=pair,
-        step_marks=((0, pair[0]), (1, step)),
-        follows="slots", guessed=False,
-    )  # fmt: skip
 
 
 def _filled(own: Query, before: Query, text: str, *, marked: bool, fragment: bool, soft: bool) -> Query:
@@ -227,7 +207,7 @@ def _filled(own: Query, before: Query, text: str, *, marked: bool, fragment: boo
     if not said["metric"] and takes and before.mentions and intent not in {"derive", "out_of_scope"}:
         changes["mentions"] = before.mentions
     kept = intent == before.intent or intent in {"lookup", "trend", "compare"}
-    if intent == "trend" and before.steps.kind in {"single", "last", "first"}:
+    if (intent == "trend" or OVER_THE_RUN.search(text)) and before.steps.kind in {"single", "last", "first"}:
         kept = False  # a trend takes more than the one step asked about before
     windowed = before.steps.kind in {"all", "range", "last_n"} or not said["threshold"]
     over_one = own.op is not None and before.steps.kind in {"single", "last", "first"}
@@ -267,7 +247,7 @@ def _intent_kept(own: Query, before: Query, said: dict[str, bool]) -> Intent:
     if said["metric"] and before.intent in {"derive", "bottleneck", "out_of_scope", "advice"}:
         return own.intent
     if said["steps"] and before.intent in {"derive", "define", "out_of_scope"}:
-        return own.intent
+        return "lookup" if own.guessed and before.mentions else own.intent
     if said["runs"] and not said["metric"] and before.intent == "define" and before.mentions:
         return "lookup"
     return before.intent if before.intent in _SLOT_INTENTS else own.intent
@@ -334,13 +314,11 @@ def _sibling(text: str, mentions: Sequence[Mentioned], run: Run, resolver: Resol
                 and words & set(re.split(r"[/_-]", key.lower()))
             ]  # fmt: skip
             if others:
-                resolution = resolver.key(others[0], run.framework)
-                return Mentioned(0, 0, others[0], resolution.card if resolution is not None else None, others[0])
+                return as_mention(run, resolver, others[0], 0, 0, others[0])
         changed = [w for w in words if w in {"max", "min", "mean", "std"}]
         other = "/".join([*pieces[:-1], changed[0]]) if changed else ""
         if other in run.columns:
-            resolution = resolver.key(other, run.framework)
-            return Mentioned(0, 0, other, resolution.card if resolution is not None else None, other)
+            return as_mention(run, resolver, other, 0, 0, other)
     return None
 
 
@@ -362,7 +340,7 @@ def _steps_meant(own: Query, state: State, text: str, runs: Sequence[Run]) -> Qu
         further = int(match["on"] or match["later"] or 0) - int(match["off"] or match["before"] or 0)
         single = held + further
     elif (match := _RELATIVE.search(text)) and held is not None and runs:
-        steps = _logged(own.mentions or state.mentions, runs[0])
+        steps = logged(own.mentions or state.mentions, runs[0])
         later = [s for s in steps if s > held] if match["next"] else [s for s in reversed(steps) if s < held]
         single = later[0] if later else held + (1 if match["next"] else -1)
     elif own.steps.kind == "none" and _THAT_STEP.search(text) and held is not None:
@@ -383,12 +361,6 @@ def _limit_meant(own: Query, before: Query, text: str) -> Query:
         return own
     value = float(match[1]) / (100 if match[2] else 1)
     return replace(own, threshold=(before.threshold[0], value), steps=StepSlot(), all_steps=(), guessed=True)
-
-
-def _logged(mentions: Sequence[Mentioned], run: Run) -> tuple[int, ...]:
-    """The steps that hold the metric talked of: "the one before" of a validation is the validation before."""
-    key = next((mention.key for mention in mentions if mention.key in run.columns), None)
-    return run.distinct_steps if key is None else tuple(run.series(key)[0])
 
 
 def _figures(text: str) -> str:

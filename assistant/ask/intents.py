@@ -12,6 +12,7 @@ from assistant.ask.learnt import Table, features
 from assistant.ask.patterns import patterns
 from assistant.ask.query import Query
 from assistant.ask.stated import claim_in
+from assistant.ask.weighing import TIMED, VALIDATED, weigh
 from assistant.knowledge import Mentioned
 from assistant.model import Run, StepSlot
 from assistant.model.answer import Intent, Op
@@ -24,23 +25,24 @@ TOPIC_INTENTS: dict[str, Intent] = {
     "memory": "health", "tools": "lookup", "tokens": "derive", "got_worse": "compare", "got_better": "compare",
     "best": "lookup", "worst": "lookup", "learning": "health", "sign": "define", "good": "define", "premise": "explain",
 }  # fmt: skip
-_POINTS = {"single", "last", "first", "pair", "last_n"}
-_WHOLE = {"none", "all"}
 _SMALL_IS_GOOD = re.compile(
     r"loss|timing_s|time|kl|clip|grad_norm|perplexity|ppl|zero_std|truncat|aborted|incorrect", re.IGNORECASE
 )
-_MOVED_BY = re.compile(r"(?:涨|升|降|跌|掉|提高|提升|下降|上升|变化|增加|减少)了(?:多少|几)")
-_ABSENT = re.compile(r"(?i)没有|没|缺|不见|空|\bno\b|missing|absent|isn't|not there")
-_TELL = re.compile(r"(?i)\btell me\b|\bgive me\b|\bshow me\b|告诉我|给我(?:看|说)")
-_BROKE = re.compile(
-    r"(?:是不是|是否|有没有|难道).{0,8}(?:崩|塌|爆|炸|飞|挂|坏|发散|explod|collaps|diverg|blow|nan)|(?:崩|塌|爆|炸|飞|挂|坏|发散)了(?:吗|么|没|吧)"
+_RATE = re.compile(r"throughput|tps|mfu|per_sec|per_second")
+_RATES = re.compile(r"(?i)最(?:快|慢)|\b(?:fastest|slowest|quickest)\b")
+_HOW_OFTEN = re.compile(r"(?i)几次|多少次|次数|how many|how often")
+_CUT = re.compile(r"(?i)(?:被)?(?:truncat\w*|cut(?: off| short)?|截断\S{0,2}|clipped)\s*")
+_STEPS_TO_COME = re.compile(
+    r"(?i)(?:几|多少)\s*个?步\s*(?:之|以)?后|再(?:过|跑|训|练)?\s*(?:几|多少)\s*个?步|how many more steps"
 )
-_VALIDATED = re.compile(r"(?:val|eval|test)[-_/]")
+_ABOUT = re.compile(
+    r"(?i)大概|大约|估计|预计|应该|会|能|\b(?:about|roughly|expect\w*|estimat\w*|predict\w*|would|will|might)\b"
+)
+_WHICH_RUN = re.compile(r"(?i)谁|哪(?:个|边|一个|份|次)|\bwhich\b|\bwhose\b|\bwho\b")
 _ASKS_HEALTH = re.compile(
     r"(?i)正常|健康|异常|问题|毛病|不对|奇怪|要紧|严重|危险|行不行|可以吗|吗\s*[?。]*$|过拟合|hack|作弊|normal|healthy|wrong|\bok\b|okay|fine"
     r"|\bbad\b|concern|worr|odd|weird|strange|issue|problem|overfit|stable|low|high|good"
 )
-_TIMED = ("timing_s/", "time/", "timing/", "perf/time_")
 _IN_A_WINDOW = re.compile(r"(?i)平均|均值|\bmean\b|average|\bavg\b")
 _AND_MEAN = re.compile(r"(?i)(?:和|与|、|,|及)\s*(?:平均|均值)|(?:平均|均值)\s*(?:和|与|、|,|及)|\bmean\b|\baverage\b")
 _LEARNT = 1.5
@@ -55,11 +57,6 @@ _YIELDS = 0.75
 _PLAINLY_SAME = re.compile(r"(?i)\b(?:the same|identical|equal)\s*\?*$|(?:一样|相同|相等|一致)(?:吗|么|不)?\s*\?*$")
 """Asks of the values, whatever its words are alike to."""
 _YIELDED_TO = {"forecast", "advice", "define", "compare", "explain"}
-_HOW_TO_READ = re.compile(
-    r"(?i)how (?:should|do|can|would|to|am i supposed to) ?(?:i|we|one|you)? ?(?:read|interpret|understand)\b"
-    r"|怎么理解|如何理解|怎样理解|怎么解读"
-)
-_WHAT_IS = re.compile(r"(?i)\bwhat('s| is| was| were| are)\b")
 
 
 def operation(
@@ -83,7 +80,7 @@ def operation(
 
     if words["why"].search(text):
         return None
-    if threshold is not None and has("count_beyond", keyless):
+    if threshold is not None and has("count_beyond", keyless) and not _STEPS_TO_COME.search(text):
         return "count"
     if has("count", keyless) and (threshold is not None or not mentions or has("countable", text)):
         return "count"
@@ -94,6 +91,8 @@ def operation(
     if has("best", keyless) and not (high or low):
         down = bool(mentions) and all(m.key is not None and _SMALL_IS_GOOD.search(m.key) for m in mentions)
         high, low = (not down, down) if not has("worst", keyless) else (down, not down)
+    if high != low and _RATES.search(text) and mentions and all(_RATE.search(m.key or "") for m in mentions):
+        high, low = low, high  # the fastest step has the largest throughput
     if not window and steps.kind != "pair":
         return None
     if high or low:
@@ -152,7 +151,11 @@ def decided(
     query = _topics_yielded(query, text, shares)
     topic = next((name for name in TOPIC_INTENTS if name in query.topics), None)
     order = [name for name, _ in held.intents]
-    _weigh(query, text, scores, n_runs, with_log=run is not None)
+    if run is not None and query.op == "first_crossing" and _reached(query, run):
+        scores["forecast"] = 0.0  # "when did it pass 60?" of a log in which it did
+    if run is not None and query.steps.kind == "single" and query.steps.values[0] > run.distinct_steps[-1]:
+        scores["forecast"] += 8.0 if _ABOUT.search(text) else 0.0  # "about how much at step 100", of a log of 66
+    weigh(query, text, scores, n_runs, with_log=run is not None)
     best = max(order, key=lambda name: (scores[name], -order.index(name)))
     strength = scores[best]
     if shares is not None:
@@ -160,10 +163,12 @@ def decided(
     guessed = strength <= 0
     if guessed:
         best = "explain"
-    if best == "health" and query.mentions and all(_VALIDATED.match(m.key or "") for m in query.mentions):
+    if best == "health" and query.mentions and all(VALIDATED.match(m.key or "") for m in query.mentions):
         best = best if _ASKS_HEALTH.search(text) else "validation"  # "eval 怎么样": what it shows
     if topic is not None:
         best, strength, guessed = TOPIC_INTENTS[topic], 5.0, False
+    if run is not None and best in {"explain", "trend", "compare", "bottleneck"} and _missing_there(query, run):
+        best, query = "lookup", replace(query, topics=())  # whatever is asked of it: the log does not hold it
     if (
         run is None
         and query.steps.kind == "none"
@@ -182,6 +187,9 @@ def _topics_kept(query: Query, text: str, scores: dict[str, float], n_runs: int)
             continue
         if topic in {"sign", "good"} and not named:
             continue
+        if topic == "gaps" and named and all(_CUT.fullmatch(m.text) for m in named):
+            query = replace(query, mentions=())  # "is the log truncated": no share of truncated answers
+            named = []
         if topic in {"learning", "got_worse", "got_better", "gaps", "onset"} and named:
             continue
         if topic == "restarts" and named and not re.search(r"(?i)重启|续训|恢复|\brestart|\bresum", text):
@@ -194,7 +202,7 @@ def _topics_kept(query: Query, text: str, scores: dict[str, float], n_runs: int)
             continue
         if topic == "onset" and "nan" in query.topics:
             continue
-        if topic == "slowdown" and _tool_named(named):
+        if topic == "slowdown" and (_tool_named(named) or (n_runs > 1 and _WHICH_RUN.search(text))):
             continue
         if topic == "same" and (len(named) == 1 or n_runs > 1):
             continue
@@ -204,7 +212,10 @@ def _topics_kept(query: Query, text: str, scores: dict[str, float], n_runs: int)
             continue
         if topic in {"tokens", "tools"} and query.steps.kind in {"single", "last", "first", "pair"}:
             continue
-        if topic == "tools" and named and query.op in {"max", "min", "argmax", "argmin"}:
+        if topic == "tools" and _HOW_OFTEN.search(text) and [m.key for m in named] == ["tool_call_counts/mean"]:
+            continue
+        beyond = query.threshold is not None or query.op in {"max", "min", "argmax", "argmin"}
+        if topic == "tools" and named and beyond:
             continue
         if (
             topic in TOPIC_INTENTS
@@ -218,11 +229,29 @@ def _topics_kept(query: Query, text: str, scores: dict[str, float], n_runs: int)
     return replace(query, topics=tuple(kept))
 
 
+def _reached(query: Query, run: Run) -> bool:
+    """Whether the metric of a question with a limit is on that side of it anywhere in the log."""
+    key = next((m.key for m in query.mentions if m.key in run.columns), None)
+    if query.threshold is None or key is None:
+        return False
+    side, limit = query.threshold
+    values = [float(value) for value in run.series(key)[1]]
+    return any(value > limit if side == "above" else value < limit for value in values)
+
+
+def _missing_there(query: Query, run: Run) -> bool:
+    """Whether a question is about one step of one metric, and the log lost the value there."""
+    keys = [m.key for m in query.mentions if m.key in run.columns]
+    if query.steps.kind != "single" or len(keys) != 1 or len(query.mentions) != 1:
+        return False
+    return run.missing_at(keys[0] or "", query.steps.values[0]) is not None
+
+
 def is_stage(metric: str) -> bool:
     """Whether a key holds the time of a part of a step."""
     name = metric.lower()
     whole = ("/step", "step_total", "time_per_step", "total_step_time", "total step time")
-    return name.startswith(_TIMED) and not name.endswith(whole)
+    return name.startswith(TIMED) and not name.endswith(whole)
 
 
 def _tool_named(named: Sequence[Mentioned]) -> bool:
@@ -288,137 +317,12 @@ def _ruled_out(query: Query, text: str, scores: dict[str, float], run: Run | Non
     return leading in {"forecast", "define", "lookup", "compare"}
 
 
-def _without(text: str, mentions: Sequence[Mentioned]) -> str:
-    chars = list(text)
-    for mention in mentions:
-        chars[mention.start : mention.end] = " " * (mention.end - mention.start)
-    return "".join(chars)
-
-
-def _weigh(query: Query, text: str, scores: dict[str, float], n_runs: int, *, with_log: bool) -> None:
-    """Changes the scores by what metrics, steps, operation and runs say."""
-    mentions, steps = query.mentions, query.steps
-    named = any(m.key is not None or m.card is not None for m in mentions)
-    if len(query.all_steps) >= 2 and not scores["derive"] and steps.kind != "range":
-        scores["compare" if scores["compare"] or not mentions else "lookup"] += 2.0
-    rest = re.sub(r"[\W_]|呢|吧|啊|呀|pls|please", "", _without(text, mentions))
-    if named and not rest and steps.kind in _WHOLE and with_log:
-        scores["trend"] += 1  # nothing but a name: what it does in this log
-    elif mentions and not any(scores.values()):
-        pointed = steps.kind not in {"none", "all"}
-        asks = re.match(r"(?i)\s*(is|are|was|were|does|do|did|has|have)\b", text) or re.search(
-            r"[吗么没]\s*\??$|有没有|是不是|是否", text
-        )
-        past = re.search(r"(?i)\b(?:was|were|did|had)\b", text) is not None
-        held = with_log and any(m.key is not None for m in mentions)
-        scores["health" if asks and not pointed else "lookup" if pointed or past or held else "define"] += 1
-    if query.op and mentions and scores["advice"] < 5:
-        scores["lookup"] += 6
-    if query.threshold and mentions and not scores["forecast"] and not scores["advice"]:
-        scores["lookup"] += 3
-    if (
-        len(mentions) > 1
-        and steps.kind == "none"
-        and re.search(r"区别|差在哪|差别|不一样|不同|difference between|differ", text)
-        and n_runs < 2
-    ):
-        scores["define"] += 5
-    elif mentions and steps.kind in _WHOLE and scores["compare"] and scores["trend"] and n_runs < 2:
-        scores["trend"] += scores["compare"]
-    elif len(query.all_steps) > 1 and re.search(
-        r"差多少|差了多少|[高低多少大小长短快慢][了出]?多少", text.replace("方差", "")
-    ):
-        scores["compare"] += 5
-    if not mentions:
-        scores["define"] -= 3
-        scores["lookup"] -= 1.5
-        scores["trend"] -= 1
-    elif scores["define"] and steps.kind == "none":
-        scores["define"] += 1
-    if mentions and steps.kind in _POINTS:
-        if scores["lookup"]:
-            scores["lookup"] += 2
-        if scores["define"] and _WHAT_IS.search(text):
-            scores["lookup"] += scores["define"] + 1
-        if steps.kind in {"single", "last", "first"} and max(scores.values()) <= 1:
-            scores["lookup"] += 1
-    pointed_at = mentions[0].key or "" if mentions and steps.kind in {"single", "last", "first"} else ""
-    if "kl" in pointed_at and "kl_reward" in query.topics:
-        scores["derive"] = 0  # the penalty's value at a step, rather than whether there is one
-    if named and all(m.key is not None and not _VALIDATED.match(m.key) for m in mentions) and steps.kind in _POINTS:
-        scores["lookup"] += scores["validation"] if not any(scores[i] for i in scores if i != "validation") else 0
-        scores["validation"] = 0  # "accuracy reward at step 20" of the training's own metrics
-    if named and scores["lookup"] and scores["validation"]:
-        scores["lookup"] += 2
-    if mentions and scores["trend"] and scores["compare"]:
-        scores["trend"] += 1
-    if scores["explain"] and scores["validation"]:
-        scores["validation"] += 1
-    if named and _BROKE.search(text):
-        scores["health"] += 4  # "是不是爆了" asks whether, not what
-    if mentions and steps.kind in _WHOLE and _MOVED_BY.search(text):
-        scores["compare"] += 5
-    if named and scores["explain"] and patterns().operations["why"].search(text) and not _ABSENT.search(text):
-        scores["lookup"] = min(scores["lookup"], scores["explain"] - 1)  # why it is so, rather than how much it is
-    if named and scores["explain"] >= 14:
-        scores["define"] += (
-            scores["explain"] + 1
-        )  # "num_preempted, what does it tell me": of the metric, not of the log
-    if named and steps.kind in {"single", "last", "first"} and _TELL.search(text):
-        scores["lookup"] += 4
-    part = any(m.key is not None and not m.key.startswith((*_TIMED, "step_time")) for m in mentions)
-    if (
-        part
-        and scores["bottleneck"]
-        and re.search(r"占|share|fraction|percent", text)
-        and "slowdown" not in query.topics
-    ):
-        scores["lookup"] += scores["bottleneck"] + 1  # a ratio of its own, and no part of a step's time
-    if named and re.match(r"(?i)\s*how many\b|.{0,14}(多少|几)(个|条|次)", text) and not scores["derive"]:
-        scores["lookup"] += 4
-    if scores["derive"] and query.topics == ("batch",) and any(m.key for m in mentions):
-        scores["lookup"] += scores["derive"] + 1  # "how many trajectories hit the limit": a metric's count
-        scores["derive"] = 0
-    if scores["derive"]:
-        scores["lookup"] -= 3
-    if n_runs > 1 and len(query.runs) != 1 and (scores["compare"] or scores["trend"] >= scores["lookup"]):
-        scores["compare"] += 3 if scores["compare"] else 0
-    if scores["advice"] >= 5 and scores["health"]:
-        scores["advice"] = max(scores["advice"], scores["health"] + 1)
-    if n_runs > 1 and re.search(
-        r"(?i)(哪(个|边|一个|一边|份|次)|谁).{0,24}[大小高低长短快慢好差稳强弱]|排(名|序|一下|个)|\brank"
-        r"|\bwhich\b.{0,40}(er|more|less|better|worse|best|worst|est)\b|\bsort\b",
-        text,
-    ):
-        scores["compare"] += 8
-    if named and scores["explain"] and scores["validation"] and any("@" in m.text for m in mentions):
-        scores["define"] += 0 if re.search(r"(?i)结果|results?", text) else 10
-    if re.search(r"(?i)趋势|走势|曲线|\btrend|over time", text):
-        scores["trend"] += 4
-    if named and _HOW_TO_READ.search(text):
-        scores["define"] += 6  # whatever step stands beside
-    if scores["forecast"] >= 5:
-        scores["forecast"] += 4
-        scores["lookup"] -= 0 if query.op else 3
-    if scores["advice"] >= 5:
-        scores["derive"] = min(scores["derive"], 2)
-    timed = any(
-        m.key is not None and m.key.startswith(("timing_s/", "time/", "step_time", "perf/time_")) for m in mentions
-    )
-    if (
-        scores["bottleneck"]
-        and timed
-        and not re.search(
-            r"(?i)占|阶段|拆|stage|phase|break ?down|share|fraction|percent|bottleneck|瓶颈|变慢|为|why", text
-        )
-    ):
-        scores["lookup"] += scores["bottleneck"] + 3
-
-
 def _slots_settled(query: Query) -> Query:
     """Slots in the terms of the intent."""
     if query.intent == "trend" and query.steps.kind == "pair":
         query = replace(query, intent="compare")  # two points are compared; a trend takes more
+    if query.intent == "trend" and query.steps.kind in {"last", "first"}:
+        query = replace(query, steps=StepSlot())  # "what is it now, and does it still rise"
     if query.intent == "compare" and query.steps.kind == "range":
         query = replace(query, steps=StepSlot("pair", query.steps.values))
     if query.intent not in {"lookup", "validation", "compare"} and not query.topics:

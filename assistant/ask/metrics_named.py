@@ -3,72 +3,45 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from fnmatch import fnmatchcase
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from assistant import resources
 from assistant.ask.facets import described_by_facets
+from assistant.ask.logged import TIMED, as_mention, held
+from assistant.ask.misspelt import respelt
 from assistant.ask.patterns import late
 from assistant.ask.verbatim import spelt_with_blanks
-from assistant.knowledge import Mentioned, Resolver
+from assistant.knowledge import Card, Mentioned, Resolver
 from assistant.knowledge.resolver import plain_words
 from assistant.model import Run
 
 MOST_OF_A_CATEGORY = 8
 MOST_BEGUN = 3
-_LEAST_ALIKE = 0.8
-_SHORTEST_TYPO = 5
-_SHORTEST_SURE = 0.74
-_TIMED = ("timing_s/", "time/")
 _STATISTICS = {
     "max": r"最大值?|最高值?|\bmax(?:imum)?\b",
     "min": r"最小值?|最低值?|\bmin(?:imum)?\b",
     "std": r"标准差|方差|\bstd\b|standard deviation|variance",
 }
+_CLIP_RATIOS = ("clip_ratio/region_mean", "clip_ratio")
 _NO_METRIC = re.compile(r"(?i)(?:training )?steps?|global_step|training/global_step|epochs?\s*\d+")
 _SOME_EPOCHS = re.compile(
     r"(?i)(?:\b(?:one|two|another|more|next|per|each|every|an?|few|extra|further|last|first)|\d|[一两二三几每个半轮整])\s*$"
 )
 """Before "epoch": so many of them, rather than the logged epoch."""
+_HOW_MANY_RUN = re.compile(r"(?i)(?:跑|训|练|训练|走|过)了?\s*(?:多少|几)\s*个?\s*$")
 _FRAMEWORK = re.compile(
     r"(?i)verl|trl|roll|openrlhf|slime|areal|nemo[- ]?rl|ms-?swift|llama-?factory|deepspeed(?:-?chat)?|megatron|"
     r"prime-?rl|easyr1|unsloth|hf|huggingface|nanogpt"
 )
 #: Scores that engineers ask for and that few logs hold: never read as the log's own ``score``.
-_ELSEWHERE = re.compile(
+ELSEWHERE = re.compile(
     r"(?i)\b(?:bleu|rouge(?:-?l)?|f1|wer|cer|mrr|ndcg|elo|auc|win[- ]?rate|perplexity|ppl|bert[- ]?score|map@\d+)"
     r"(?:[- ]?scores?)?\b"
     r"(?:\s*(?:分数|得分))?|困惑度|胜率"
-)
-#: English words that stand in questions and are no misspelt metric.
-_WORDS = frozenset(
-    re.findall(
-        r"[a-z]+",
-        """about above accurate actual actually after again along already always another answer answers anything average
-because become becoming before being below best better between break broken cause change changed changes check
-checkpoint compare compared config could count curve curves decrease decreasing degrade describe detail details does
-doing down drift drop dropped during each either else enough ever every everything exact exactly explain exploding
-exceed falling faster final finish first flat found friday from going gone good great group grow growing half happen
-happened happening hardware have healthy help high higher highest hour hours improve improved improving increase
-increasing initial instead interpret issue issues iteration just keep kind know largest last latest latency learn
-learning least length less level line list little log logged logs long longer longest look looking looks lower
-lowest machine make manager many maximum mean meaning means measure metric metrics minimum minute minutes model
-models monitor more most much need never next noise noisy normal nothing number numbers okay once only other over
-overall part peak percent percentage performance phase plateau please plot point points print prompt prompts problem
-problems question quick quickly quite range rate rather rating read really reason recent remain report response
-responses restart restarted result results right rise rising rollout rollouts running runs same sample samples save
-second seconds seem seems separate setting share should show showing since single size slow slower slowest small
-smaller smallest something sometimes soon sound speed stable start started starts state stats status still stop
-stopped strange such sudden suddenly summary sure table take takes taken tell test than that their them then there
-these they thing things think this those though thousand through tiny today together token tokens tool tools total
-trained trainer training trajectory trend trending trust turn turns unit units until update updated used using usual
-value values verdict very wait want warn warning wasn well went were what when where whether which while whole will
-with within without worse worst would wrong year yesterday your""",
-    )
 )
 
 
@@ -125,13 +98,13 @@ def metrics_named(text: str, resolver: Resolver, run: Run | None) -> tuple[Menti
     framework = run.framework if run is not None else None
     found = [m for m in resolver.mentions(text, keys, framework) if not _NO_METRIC.fullmatch(m.text)]
     found = [m for m in found if m.key is not None or not _FRAMEWORK.fullmatch(m.text)]
-    found = [m for m in found if not (m.text.lower().startswith("epoch") and _SOME_EPOCHS.search(text[: m.start]))]
+    found = [m for m in found if not (m.text.lower().startswith("epoch") and _counted_epochs(text[: m.start]))]
     if run is None:
         return tuple(found)
     found = _unjointed(text, _widened(text, found, run, resolver), run, resolver)
     found = _begun(text, found, run, resolver)
-    found = [_chosen(m, text, run, resolver) for m in found]
-    found = _mended(text, found, run, resolver)
+    found = [_of_the_policy(_chosen(m, text, run, resolver), run, resolver) for m in found]
+    found = respelt(text, found, run, resolver)
     found, told = _by_facets(text, found, run, resolver)
     found = [_owned(m, text, run, resolver) for m in _by_rule(text, found, run, resolver, told)]
     found = _counted_steps(text, found)
@@ -142,20 +115,9 @@ def metrics_named(text: str, resolver: Resolver, run: Run | None) -> tuple[Menti
     return tuple(seen.values())
 
 
-def _mention(run: Run, resolver: Resolver, key: str, start: int, end: int, text: str) -> Mentioned:  # noqa: PLR0917
-    resolution = resolver.key(key, run.framework)
-    return Mentioned(start, end, text, resolution.card if resolution is not None else None, key)
-
-
-def _held(patterns: Iterable[str], keys: Sequence[str]) -> list[list[str]]:
-    """Of each pattern that a log's key answers to, these keys."""
-    groups = []
-    for pattern in patterns:
-        lowered = pattern.lower()
-        same = [key for key in keys if key.lower() == lowered or ("*" in lowered and fnmatchcase(key.lower(), lowered))]
-        if same:
-            groups.append(same)
-    return groups
+def _counted_epochs(before: str) -> bool:
+    """Whether the text before "epoch" counts epochs ("one more epoch"), and does not ask how many were run."""
+    return _SOME_EPOCHS.search(before) is not None and not _HOW_MANY_RUN.search(before)
 
 
 def _widened(text: str, found: list[Mentioned], run: Run, resolver: Resolver) -> list[Mentioned]:
@@ -169,10 +131,10 @@ def _widened(text: str, found: list[Mentioned], run: Run, resolver: Resolver) ->
         inside = [m for m in found if start <= m.start and m.end <= end and m.end - m.start < len(phrase)]
         if not inside or any(m.start < end and start < m.end for m in found if m not in inside):
             continue
-        groups = _held(patterns, run.metrics)
+        groups = held(patterns, run.metrics)
         if groups and _whole(lower, start, end):
             found = [m for m in found if m not in inside]
-            found.append(_mention(run, resolver, groups[0][0], start, end, text[start:end]))
+            found.append(as_mention(run, resolver, groups[0][0], start, end, text[start:end]))
     return found
 
 
@@ -204,7 +166,7 @@ def _unjointed(text: str, found: list[Mentioned], run: Run, resolver: Resolver) 
             shorter = all(start <= m.start and m.end <= end and (m.start, m.end) != (start, end) for m in inside)
             if len(keys) == 1 and free and shorter:
                 found = [m for m in found if m not in inside]
-                found.append(_mention(run, resolver, keys[0], start, end, text[start:end]))
+                found.append(as_mention(run, resolver, keys[0], start, end, text[start:end]))
                 at += length - 1
                 break
         at += 1
@@ -221,21 +183,21 @@ def _begun(text: str, found: list[Mentioned], run: Run, resolver: Resolver) -> l
         keys = _starting(word, run)
         if keys:
             found = [m for m in found if m not in inside]
-            found += [_mention(run, resolver, key, match.start(), match.end(), match.group()) for key in keys]
+            found += [as_mention(run, resolver, key, match.start(), match.end(), match.group()) for key in keys]
     return found
 
 
-_CRITICS = re.compile(r"(?i)(?:critic|价值网络|value (?:network|model|function))(?:'s| ?的)?\s*$")
+_CRITICS = re.compile(r"(?i)(?:critics?|价值网络|value (?:network|model|function))(?:'s?| ?的)?\s*$")
 
 
 def _owned(mention: Mentioned, text: str, run: Run, resolver: Resolver) -> Mentioned:
     """The critic's own key where a question speaks of the critic's: never the actor's in its place."""
     key = mention.key
-    if key is None or not key.startswith("actor/") or not _CRITICS.search(text[: mention.start]):
+    if key is None or "actor" not in key.split("/") or not _CRITICS.search(text[: mention.start]):
         return mention
-    own = f"critic/{key.removeprefix('actor/')}"
+    own = "/".join("critic" if part == "actor" else part for part in key.split("/"))
     if own in run.columns:
-        return _mention(run, resolver, own, mention.start, mention.end, mention.text)
+        return as_mention(run, resolver, own, mention.start, mention.end, mention.text)
     resolution = resolver.key(own, run.framework)
     return Mentioned(mention.start, mention.end, own, resolution.card if resolution is not None else None)
 
@@ -260,79 +222,21 @@ def _chosen(mention: Mentioned, text: str, run: Run, resolver: Resolver) -> Ment
     if mention.key is not None or mention.specific:
         return mention
     tails = [key for key in run.metrics if key.lower().endswith("/" + mention.text.lower())]
-    timed = [key for key in tails if key.startswith(_TIMED)]
+    timed = [key for key in tails if key.startswith(TIMED)]
     shortest = sorted(tails, key=lambda key: key.count("/"))
     if len(tails) > 1 and not timed and shortest[0].count("/") < shortest[1].count("/"):
-        return _mention(run, resolver, shortest[0], mention.start, mention.end, mention.text)
+        return as_mention(run, resolver, shortest[0], mention.start, mention.end, mention.text)
     if len(tails) > 1 and len(timed) == 1 and not re.search(r"(?i)per.?token|每.{0,2}token", text):
-        return _mention(run, resolver, timed[0], mention.start, mention.end, mention.text)
+        return as_mention(run, resolver, timed[0], mention.start, mention.end, mention.text)
     return mention
 
 
-def _mended(text: str, found: list[Mentioned], run: Run, resolver: Resolver) -> list[Mentioned]:
-    """Misspelt names, where one key of the log is clearly nearest; a name that is like nothing stays unknown."""
-    result = []
-    taken = [False] * len(text)
-    for mention in found:
-        taken[mention.start : mention.end] = [True] * (mention.end - mention.start)
-        key = None
-        if mention.key is None and mention.card is None:
-            key = _nearest(mention.text, run)
-        fixed = mention if key is None else _mention(run, resolver, key, mention.start, mention.end, mention.text)
-        result.append(fixed)
-    for match in re.finditer(r"(?<![A-Za-z0-9_/@.])[A-Za-z][A-Za-z_/]{3,}(?![A-Za-z0-9_/@])", text):
-        word = match.group().lower()
-        if any(taken[match.start() : match.end()]) or word in _WORDS or len(word) < _SHORTEST_TYPO:
-            continue
-        key = _nearest(word, run)
-        if key is not None:
-            result.append(_mention(run, resolver, key, match.start(), match.end(), match.group()))
-    return result
-
-
-def _nearest(word: str, run: Run) -> str | None:
-    """The log's key that a misspelt word means; ``None`` where none is near, or two are as near."""
-    from rapidfuzz.distance import OSA
-
-    word = word.lower()
-    pool: dict[str, list[str]] = {}
-    for key in run.metrics:
-        pieces = key.lower().split("/")
-        tails = {"/".join(pieces[at:]) for at in range(len(pieces))} | ({pieces[0]} if len(pieces) > 1 else set())
-        for tail in tails - {
-            "mean",
-            "max",
-            "min",
-            "std",
-            "step",
-            "actor",
-            "critic",
-            "timing_s",
-            "perf",
-            "token",
-            "time",
-        }:
-            if ("/" in word) == ("/" in tail):
-                pool.setdefault(tail, []).append(key)
-    for phrase, patterns in ((entry_word, entry["keys"]) for entry in plain_words() for entry_word in entry["words"]):
-        if (
-            phrase.isascii()
-            and " " not in phrase
-            and len(phrase) >= _SHORTEST_TYPO
-            and (held := _held(patterns, run.metrics))
-        ):
-            known = pool.get(phrase.lower(), [])
-            if all(key.startswith(_TIMED) for key in known):  # "rewrd" is the reward, not the time that it takes
-                pool[phrase.lower()] = [held[0][0]]
-    scored = sorted(((OSA.normalized_similarity(word, name), name) for name in pool), reverse=True)
-    if not scored or scored[0][0] < _LEAST_ALIKE or scored[0][1] == word:
-        return None
-    best = [name for score, name in scored if score >= scored[0][0] - 1e-9]
-    keys = [key for name in best for key in pool[name]]
-    means = [key for key in keys if key.endswith("/mean")] or [key for key in keys if key.startswith(_TIMED)]
-    if len(set(keys)) == 1:
-        return keys[0]
-    return means[0] if len(set(means)) == 1 else None
+def _of_the_policy(mention: Mentioned, run: Run, resolver: Resolver) -> Mentioned:
+    """TRL's own ``clip_ratio/…`` where "clip_ratio" is asked for and the log holds it: not the truncated answers'."""
+    own = next((key for key in _CLIP_RATIOS if key in run.columns), None)
+    if own is None or not re.fullmatch(r"(?i)clip[_ ]?ratio", mention.text) or mention.key == own:
+        return mention
+    return as_mention(run, resolver, own, mention.start, mention.end, mention.text)
 
 
 def _by_facets(
@@ -351,7 +255,7 @@ def _by_facets(
         if spelt or (one.weak and outside):
             continue
         found = [m for m in found if m not in touching]
-        found += [_mention(run, resolver, key, one.start, one.end, text[one.start : one.end]) for key in one.keys]
+        found += [as_mention(run, resolver, key, one.start, one.end, text[one.start : one.end]) for key in one.keys]
         told += one.spans
     return found, tuple(told)
 
@@ -395,14 +299,26 @@ def _by_rule(
             keys = _keys(rule, text, run)
             if keys:
                 found = [m for m in found if m not in touching]
-                found += [_mention(run, resolver, key, start, end, match.group()) for key in keys]
+                found += [as_mention(run, resolver, key, start, end, match.group()) for key in keys]
+                break
+            if not touching and not outside and (lost := _lost(rule, run, resolver)) is not None:
+                found.append(Mentioned(start, end, match.group(), lost))
                 break
     return found
 
 
+def _lost(rule: _Rule, run: Run, resolver: Resolver) -> Card | None:
+    """The card of a rule's first key where every training row was cut before it could stand there."""
+    cut = {gap.step for gap in run.missing}
+    if not cut or not cut.issuperset(run.distinct_steps[1:]) or "*" in rule.keys[0]:
+        return None
+    found = resolver.key(rule.keys[0], run.framework)
+    return None if found is None or found.card.framework != run.framework else found.card
+
+
 def _elsewhere(text: str, found: list[Mentioned], run: Run, told: Sequence[tuple[int, int]] = ()) -> list[Mentioned]:
     """A score that the log does not hold stays unknown, rather than be taken for another."""
-    for match in _ELSEWHERE.finditer(text):
+    for match in ELSEWHERE.finditer(text):
         word = re.findall(r"[a-z0-9]+", match.group().lower())
         if word and any(word[0] in key.lower() for key in run.metrics):
             continue
@@ -414,7 +330,7 @@ def _elsewhere(text: str, found: list[Mentioned], run: Run, told: Sequence[tuple
 
 
 def _keys(rule: _Rule, text: str, run: Run) -> list[str]:
-    groups = _held(rule.keys, run.metrics)
+    groups = held(rule.keys, run.metrics)
     if not groups:
         return []
     if rule.take == "first":
@@ -453,6 +369,10 @@ def statistics(
 
 def _statistic(mention: Mentioned, text: str, run: Run, resolver: Resolver, pointed: bool) -> Mentioned:
     key = mention.key
+    for name in ("mean", *_STATISTICS):  # "generate_sequences 的 mean"
+        own = [k for k in run.metrics if k.lower().endswith(f"/{mention.text.lower()}/{name}")]
+        if len(own) == 1 and own[0] != key and re.match(rf"(?i)\s*的?\s*{name}\b", text[mention.end :]):
+            return as_mention(run, resolver, own[0], mention.start, mention.end, mention.text)
     if key is None or not key.endswith("/mean") or mention.text.lower() == key.lower():
         return mention
     before, after = text[max(0, mention.start - 12) : mention.start], text[mention.end : mention.end + 8]
@@ -463,7 +383,7 @@ def _statistic(mention: Mentioned, text: str, run: Run, resolver: Resolver, poin
             or ((pointed or name == "std") and re.search(rf"(?i)(?:{words})\s*(?:of|的)?\s*$", before))
         )
         if sibling in run.columns and beside:
-            return replace(_mention(run, resolver, sibling, mention.start, mention.end, mention.text))
+            return replace(as_mention(run, resolver, sibling, mention.start, mention.end, mention.text))
     return mention
 
 

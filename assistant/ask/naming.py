@@ -21,7 +21,11 @@ def named_keys(context: Context) -> list[str]:
         if mention.key is not None:
             keys.append(mention.key)
         elif mention.card is not None and context.runs and not mention.specific:
-            keys.extend(metric for metric in context.run.metrics if context.card(metric) is mention.card)
+            own = [metric for metric in context.run.metrics if context.card(metric) is mention.card]
+            keys.extend(own or [metric for metric in mention.card.keys if metric in context.run.columns])
+        elif mention.card is not None and context.runs and not re.search(r"[/_@]", mention.text):
+            # "loss" of a log that has a training and a validation loss under one card
+            keys.extend(metric for metric in mention.card.keys if metric in context.run.columns)
     return list(dict.fromkeys(keys))
 
 
@@ -38,7 +42,9 @@ def variant(context: Context, keys: list[str], op: Op | None) -> list[str]:
     """With "the largest response length" the ``/max`` key is meant; without such a word, the means."""
     suffix = {"max": "/max", "min": "/min", "argmax": "/max", "argmin": "/min"}.get(op or "", "")
     sibling = [k[: -len("/mean")] + suffix for k in keys if suffix and k.endswith("/mean") and k.startswith(_EXTREMES)]
-    if sibling and not re.search(r"平均|均值|mean|average", context.query.text):
+    if re.search(r"平均|均值|mean|average", context.query.text) and any(k.endswith("/mean") for k in keys):
+        return central(keys)  # "the step whose mean is longest"
+    if sibling:
         return [k for k in sibling if k in context.run.columns] or central(keys)
     exact = [k for k in keys if suffix and k.endswith(suffix)]
     return exact or central(keys)

@@ -41,6 +41,7 @@ class Query:
         not_finite: values that are no finite number are asked for ("how many steps have NaN").
         asked_op: the operation as asked, for the slots, where a writer takes another course.
         earlier: the step of the question before, where this one asked the same of another step.
+        beside: the metrics of the question before, where this one asked the same of others.
     """
 
     text: str
@@ -63,6 +64,7 @@ class Query:
     more_ops: tuple[Op, ...] = ()
     not_finite: bool = False
     earlier: int | None = None
+    beside: tuple[Mentioned, ...] = ()
 
     def slots(self, metrics: Sequence[str]) -> Slots:
         """The contract's slots."""

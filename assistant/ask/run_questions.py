@@ -20,21 +20,27 @@ from assistant.ask.wording import normalised
 from assistant.model import KnowledgeError, Verdict
 from assistant.model.answer import Intent
 
-_FIELDS = {"re", "unless", "writer", "intent"}
+_FIELDS = {"re", "unless", "writer", "intent", "advice"}
 #: Kinds that name no metric; what was taken for one ("the run finished") is none.
-_OF_THE_RUN = {"cut_lines", "time_left", "finished", "batch_changed"}
-_INTENTS = {"lookup", "forecast", "bottleneck", "health", "explain"}
+_OF_THE_RUN = {
+    "cut_lines", "time_left", "finished", "batch_changed", "penalty", "mismatch", "samples", "epoch", "validations",
+    "safe_checkpoint", "per_rank", "steps_per_epoch",
+}  # fmt: skip
+_INTENTS = {
+    "lookup", "forecast", "bottleneck", "health", "explain", "trend", "define", "validation", "derive", "advice",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A kind of question."""
+    """A kind of question; ``advice``: also where what is asked for was taken for advice."""
 
     name: str
     words: re.Pattern[str]
     unless: re.Pattern[str] | None
     writer: str
     intent: Intent
+    advice: bool = False
 
 
 @lru_cache(maxsize=1)
@@ -62,17 +68,21 @@ def kinds() -> tuple[Asked, ...]:
             raise KnowledgeError(
                 zh=f"{path.name}：{name} 不是正则表达式：{error}。", en=f"{path.name}: {name} is no pattern: {error}."
             ) from None
-        found.append(Asked(name, words, unless, entry["writer"], cast("Intent", entry["intent"])))
+        found.append(
+            Asked(name, words, unless, entry["writer"], cast("Intent", entry["intent"]), bool(entry.get("advice")))
+        )
     return tuple(found)
 
 
 def attempt(context: Context) -> Verdict | None:
     """Answers a question about the run; ``None`` (nothing written) where it is none of these kinds."""
     query = context.query
-    if len(context.runs) != 1 or query.intent == "advice":
+    if len(context.runs) != 1:
         return None
     text = normalised(query.wording or query.text)
     for kind in kinds():
+        if query.intent == "advice" and not kind.advice:
+            continue
         if kind.words.search(text) is None or (kind.unless is not None and kind.unless.search(text)):
             continue
         about_run = kind.name in _OF_THE_RUN

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import math
 import re
 from typing import Any, cast
 
+from assistant.ask.epochs import epochs, rows, validations
 from assistant.ask.steplists import Mark, both_ends, listed, loose, span
 from assistant.model import Run, StepSlot
 
 SLOWEST_STEP = re.compile(
     r"(?i)哪(?:一|几)?(?:个)?\s?(?:步|step).{0,4}(?:最慢|最耗时|最快)"
     r"|which step (?:was|is|took).{0,12}(?:slowest|fastest|longest)"
-    r"|比.{0,14}(?:慢|快)|变(?:慢|快)了?|\b(?:slower|faster)\b"
+    r"|比.{0,14}(?:慢|快)|变(?:慢|快)了?|(?:慢|快)了(?:多少|几|百分)|\b(?:slower|faster)\b"
 )
 _DIGITS = {"零": 0, "一": 1, "二": 2, "两": 2, "三": 3, "四": 4, "五": 5, "六": 6, "七": 7, "八": 8, "九": 9}
 _NUMERAL = r"[零一二两三四五六七八九十百]{1,5}"
@@ -56,8 +56,10 @@ _ORDINALS = {
 _ENGLISH_ORDINAL = re.compile(
     r"(?i)\b(second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|2nd|3rd|[4-9]th|10th|\d{2,}(?:th|st|nd"
     r"|rd))\s+"
-    r"(step|iteration)\b(?!\s*(?:from|to))"
+    r"(step|iteration|epoch)\b(?!\s*(?:from|to))"
 )
+_FIRST_EPOCH = re.compile(r"(?i)\bfirst epoch\b")
+_A_MINUTE = re.compile(r"(?i)\b(over|above|than|under|below|past|exceed\w*)\s+(?:an?|one)\s+(minute|hour)\b")
 #: "than at the start": the start is what the end is compared with.
 _AGAINST_FIRST = re.compile(
     r"(?i)(?:比|跟|和|与|同|较|相对).{0,6}(?:开始|最初|初始|起初|一开始|起点|step ?0|训练前|第一)"
@@ -69,6 +71,8 @@ _AGAINST_FIRST = re.compile(
 #: "after step 40": from there to the end.
 _FROM_ON = re.compile(
     r"(?i)(?:第\s*)?(\d{1,7})\s*(?:步|steps?)\s*(?:以后|之后|以来|往后|后面)(?!.{0,4}(?:会|能))"
+    r"|\b(?:happen\w*|chang\w*|wrong|occurr?\w*|going on)\b.{0,8}\b(?:after|since"
+    r"|from) step (\d{1,7})\b(?! (?:to|until|through))"
     r"|\b(?:after|since|from) step (\d{1,7})\b(?: on(?:wards?)?)?"
     r"(?!\s*(?:to|until|through|-|~|到))(?=.{0,40}(?:trend|move|change|stable|flat|mean|average|max|min|rise|fall"
     r"|drop))"
@@ -78,14 +82,15 @@ _UP_TO = re.compile(
     r"(?i)(?:第\s*)?(\d{1,7})\s*(?:步|steps?)\s*(?:之前|以前)(?=.{0,12}(?:平均|均值|最|max|min|mean|avg|average|峰|趋势|走))"
     r"|\b(?:before|prior to|until|up to) step (\d{1,7})\b"
 )
+#: Where the log's step 0 holds what was measured before training.
+_UNTRAINED = re.compile(
+    r"(?i)\b(?:before|prior to) (?:any |the |all )?(?:rl |actual )?training\b|\buntrained\b|\bbefore (?:it|we"
+    r"|the model) (?:was )?(?:start|train|learn)\w*"
+    r"|(?:训练|开训|训)(?:开始)?(?:之)?前|还?没(?:有)?(?:开始)?(?:训|训练)(?:过)?(?:的)?(?:时|之前|前|模型|那)"
+)
 _SUMMED_UP = re.compile(
     r"(?i)平均|均值|最[大高小低长短多少快慢好差]|峰|趋势|走势|\b(?:mean|average|avg|max\w*|min\w*|peak|highest|lowest|trend|best|worst)\b"
 )
-_EPOCH = re.compile(
-    r"(?i)\bepochs?\s*[#:]?\s*(\d+)(?:\s*(?:,|and|vs\.?|&|与|和|跟|到|to|-|~)\s*(?:epoch\s*)?(\d+))?"
-    r"|第\s*(\d+)\s*(?:个)?\s*(?:epoch|轮次)(?:.{1,2}第\s*(\d+)\s*(?:个)?\s*(?:epoch|轮次))?"
-)
-EPOCH_KEYS = ("training/epoch", "epoch", "train/epoch")
 
 
 def step_marks(text: str, rules: dict[str, Any], run: Run | None) -> tuple[StepSlot, tuple[Mark, ...]]:
@@ -97,7 +102,7 @@ def step_marks(text: str, rules: dict[str, Any], run: Run | None) -> tuple[StepS
         run: resolves "the first 5 steps", "the second to last step" and epochs.
     """
     if run and run.distinct_steps and (match := _FROM_ON.search(text)):
-        first, last = int(match[1] or match[2]), run.distinct_steps[-1]
+        first, last = int(match[1] or match[2] or match[3]), run.distinct_steps[-1]
         if first < last:
             return StepSlot("range", (first, last)), ((match.start(), first), (match.end(), last))
     if run and (match := _UP_TO.search(text)) and _SUMMED_UP.search(text):
@@ -125,9 +130,11 @@ def step_marks(text: str, rules: dict[str, Any], run: Run | None) -> tuple[StepS
         count = int(next(group for group in match.groups() if group))
         picked = (_training_steps(run) if run else ())[:count]
         return (StepSlot("range", (picked[0], picked[-1])) if picked else StepSlot("none")), ()
+    if run is not None and (found := epochs(text, run) or rows(text, run) or validations(text, run)):
+        return _numbered(found)  # "at the end of epoch 2": no step stands beside the epoch
     found = _united(listed(text, run), _single_steps(text, rules["single"])) or _bare(text, run)
     if not found and run is not None:
-        found = _epochs(text, run) or loose(text, run)
+        found = loose(text, run)
     return _singles(text, rules, run, found)
 
 
@@ -145,7 +152,10 @@ def _singles(text: str, rules: dict[str, Any], run: Run | None, found: list[Mark
         end = run.distinct_steps[-1]
         return StepSlot("pair", tuple(sorted((numbers[0], end)))), (*found, (last.start(), end))
     if numbers:
-        return StepSlot("single" if len(numbers) == 1 else "pair", tuple(sorted(numbers))), tuple(found)
+        return _numbered(found)
+    before = _UNTRAINED.search(text) if run and run.distinct_steps[:1] == (0,) else None
+    if before is not None and not _AGAINST_FIRST.search(text):
+        return _numbered([(before.start(), 0)])
     if run and rules["halfway"].search(text) and (trained := _training_steps(run)):
         middle = trained[(len(trained) - 1) // 2]
         return StepSlot("single", (middle,)), ((0, middle),)
@@ -153,6 +163,11 @@ def _singles(text: str, rules: dict[str, Any], run: Run | None, found: list[Mark
         if rules[kind].search(text):
             return StepSlot(cast("Any", kind)), ()
     return StepSlot("none"), ()
+
+
+def _numbered(found: list[Mark]) -> tuple[StepSlot, tuple[Mark, ...]]:
+    numbers = tuple(dict.fromkeys(number for _, number in found))
+    return StepSlot("single" if len(numbers) == 1 else "pair", tuple(sorted(numbers))), tuple(found)
 
 
 def _united(one: list[Mark], other: list[Mark]) -> list[Mark]:
@@ -174,22 +189,6 @@ def _training_steps(run: Run) -> tuple[int, ...]:
     held = [metric for metric in run.metrics if run.value(metric, 0) is not None]
     only = all(metric.startswith(("val", "eval", "test", "timing_s/testing", "training/")) for metric in held)
     return steps[1:] if only else steps
-
-
-def _epochs(text: str, run: Run) -> list[Mark]:
-    """Steps that stand for the epochs a question names: the row nearest an epoch's end, the last of equals."""
-    match = _EPOCH.search(text)
-    held = next((key for key in EPOCH_KEYS if key in run.columns), None)
-    if match is None or held is None:
-        return []
-    steps, values = run.series(held)
-    rows = [(step, float(value)) for step, value in zip(steps, values, strict=True) if math.isfinite(float(value))]
-    found: list[Mark] = []
-    for number in (int(group) for group in match.groups() if group):
-        if rows and number <= max(value for _, value in rows) + 0.5:
-            step, _ = min(rows, key=lambda row: (abs(row[1] - number), -row[0]))
-            found.append((match.start(), step))
-    return found
 
 
 _BARE = (
@@ -243,6 +242,8 @@ def western_numbers(text: str) -> str:
     text = _ENGLISH_FEW.sub(lambda match: f"{match[1]} {_ENGLISH[match[2].lower()]}", text)
     text = _ENGLISH_STEP.sub(lambda match: f"{match[1]} {_ENGLISH[match[2].lower()]}", text)
     text = _ENGLISH_ORDINAL.sub(_ordinal, text)
+    text = _FIRST_EPOCH.sub("epoch 1", text)
+    text = _A_MINUTE.sub(r"\1 1 \2", text)
     text = _CHINESE_RANGE.sub(
         lambda match: f"{match[1]}{chinese_number(match[2])}{match[3]}{chinese_number(match[4])}{match[5]}", text
     )

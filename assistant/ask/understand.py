@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import cast
 
 from assistant.ask.described import described, may_describe
+from assistant.ask.epochs import AN_EPOCH, EPOCH_KEYS
 from assistant.ask.follow import after, asks_by_itself, continued_language, followed
 from assistant.ask.intents import decided, further_operations, operation
 from assistant.ask.learnt import Table, shipped
@@ -18,7 +19,7 @@ from assistant.ask.query import Depth, Query, State
 from assistant.ask.readings import alternatives
 from assistant.ask.runs_named import runs_named
 from assistant.ask.steplists import Mark
-from assistant.ask.steps import EPOCH_KEYS, SLOWEST_STEP, step_marks
+from assistant.ask.steps import SLOWEST_STEP, step_marks
 from assistant.ask.wording import language_of, normalised, without_language
 from assistant.knowledge import Mentioned, Resolver
 from assistant.model import Run, StepSlot
@@ -40,7 +41,6 @@ _WHERE_LIMIT = re.compile(
     r"|that|when|at which|in which|above|below|over|under|having)\b"
     r"|(?:的|是)\s*(?:第1步|首步|最后一?步|最后一次)\s*(?:是|在)?(?:哪|第几)?\S{0,3}\s*[?。]*$|最后一?(?:步|次)\s*(?:超|高|低|大|小|跌|不|非|还|过|有)"
 )
-_AN_EPOCH = re.compile(r"(?i)epochs?\s*[#:]?\s*\d|第\s*\d+\s*个?\s*(?:epoch|轮次)")
 
 
 def understand(
@@ -126,11 +126,8 @@ def evidence(
     bare = _blank(text, [(m.start, m.end) for m in mentions])
     steps, marks = step_marks(_blank(text, [(m.start, m.end) for m in mentions if "/" in m.text]), held.steps, run)
     if run is not None:
-        if _AN_EPOCH.search(text) and steps.kind in {
-            "single",
-            "pair",
-        }:  # the epoch tells the step, and is not asked for
-            mentions = tuple(m for m in mentions if m.key not in EPOCH_KEYS)
+        if AN_EPOCH.search(text) and any(m.key not in EPOCH_KEYS for m in mentions):
+            mentions = tuple(m for m in mentions if m.key not in EPOCH_KEYS)  # it tells the step, and is not asked for
         mentions = statistics(mentions, text, run, resolver, pointed=steps.kind in {"single", "last", "first"})
         steps, marks = _own_ends(steps, marks, mentions, run)
     threshold = threshold_in(keyless)
@@ -188,6 +185,9 @@ def parts(question: str) -> list[str]:
     """The questions that one text asks, where each part stands on its own; else the whole text."""
     text = normalised(question)
     held = patterns()
+    if (listed := _COUNTED_QUESTIONS.match(text)) is not None:  # "three things: steps so far, time a step, memory"
+        pieces = [piece.strip() for piece in _BETWEEN.split(text[listed.end() :]) if len(piece.strip()) > 1]
+        return pieces if 2 <= len(pieces) <= _MOST_PARTS else [question]
     pieces = [piece.strip(" ,，、") for piece in held.single["split"].split(text)]
     pieces = [piece for piece in pieces if len(piece) > 1]
     if not 2 <= len(pieces) <= _MOST_PARTS or len(text) > 400:
@@ -200,6 +200,11 @@ def parts(question: str) -> list[str]:
     return pieces if all(strong) else [question]
 
 
+_COUNTED_QUESTIONS = re.compile(
+    r"(?i)^\s*(?:(?:问|查|看)?(?:你)?(?:两|二|三|四|2|3|4|几)(?:个|件)(?:事|问题|东西|数|点)?(?:情)?"
+    r"|(?:two|three|four|2|3|4|a few|several) (?:quick )?(?:things|questions|numbers))\s*[:：,，]\s*"
+)
+_BETWEEN = re.compile(r"[、,，;；?？\n]|\s+(?:and|以及|还有)\s+(?=[^,]{4,}$)|\(?\d[).、]\s")
 _ASKS = re.compile(
     r"(?i)\s*(?:(?:hi|hello|hey|ok|so|and|please|pls|now|also|but|then)[,.!]?\s+)*"
     r"(?:(?:can|could|would|will) (?:you|u)\s+(?:please )?)?"

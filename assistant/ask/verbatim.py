@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from assistant.ask.logged import as_mention
 from assistant.knowledge import Mentioned, Resolver
 from assistant.model import Run
 
@@ -29,7 +30,5 @@ def spelt_with_blanks(text: str, found: list[Mentioned], run: Run, resolver: Res
             if any(m.start <= start and end <= m.end and m.end - m.start > end - start for m in found):
                 continue
             found = [m for m in found if not (m.start < end and start < m.end)]
-            resolution = resolver.key(key, run.framework)
-            card = resolution.card if resolution is not None else None
-            found.append(Mentioned(start, end, text[start:end], card, key))
+            found.append(as_mention(run, resolver, key, start, end, text[start:end]))
     return found

@@ -18,6 +18,12 @@ _OF_STEPS = re.compile(r"(?i)step|步|iteration|第")
 _COUNT = r"(\d{1,5}|[一二两三四五六七八九十]{1,3}|two|three|four|five|six|seven|eight|nine|ten|twenty)"
 _FIRST_N = re.compile(rf"(?i)(?:前|头|最初|开头|最早|first|initial|earliest)\s*(?:的)?\s*{_COUNT}")
 _LAST_N = re.compile(rf"(?i)(?:后|末|最后|最近|last|final|latest)\s*(?:的)?\s*{_COUNT}")
+#: "the last 5 steps against the 5 before": as many steps right before them.
+_PRECEDING = re.compile(
+    rf"(?i)(?:之前|以前|前面|再之?前|再往前)(?:的)?(?:那)?\s*{_COUNT}|\bthe\s+{_COUNT}\s+(?:steps?\s+"
+    rf"|evals?\s+)?(?:right |just )?before\b"
+    rf"|(?:previous|preceding|prior)\s+{_COUNT}"
+)
 #: What lies before a step against what lies from it on: "before vs after step 40", "前 40 步跟 40 步以后比".
 _AROUND = re.compile(
     r"(?i)\bbefore\b.{0,24}\bafter\s+(?:the\s+)?(?:step\s*)?(\d{1,7})|\bafter\b.{0,24}\bbefore\s+(?:the\s+)?(?:step\s*)?(\d{1,7})"
@@ -62,6 +68,10 @@ def windows_in(
     if (shares := shares_in(text, list(training or run.distinct_steps))) is not None and not _HALVES.search(text):
         return shares
     steps = list(validations if _VALIDATIONS.search(text) and len(validations) > 1 else training or run.distinct_steps)
+    if last is not None and (before := _PRECEDING.search(text)) is not None:
+        n, m = _number(next(group for group in before.groups() if group)), _number(last[1])
+        if n and m and n + m <= len(steps):
+            return _ordered((steps[-m - n], steps[-m - 1]), (steps[-m], steps[-1]), run)
     if first is not None and last is not None:
         n, m = _number(first[1]), _number(last[1])
         if n and m and n + m <= len(steps):

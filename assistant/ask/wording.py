@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from assistant.ask.mixed import unmixed
+from assistant.ask.slips import mended
 from assistant.ask.steps import western_numbers
 from assistant.knowledge.terms import fold
 
@@ -56,7 +58,7 @@ def normalised(question: str) -> str:
     text = _CHINESE.sub(lambda match: fold(match.group()), text)
     rest = _ORDERED.sub(" ", _INJECTED.sub(" ", text)).strip() if _INJECTED.search(text) else text
     rest = _NOW.sub("", rest)
-    return western_numbers(rest)
+    return western_numbers(unmixed(mended(rest)))
 
 
 def injected(question: str) -> bool:

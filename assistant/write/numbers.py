@@ -55,9 +55,12 @@ def percent(value: Number) -> str:
 
 
 def seconds(value: float, language: str) -> str:
-    """Seconds, with minutes or hours beside them where those are easier to grasp."""
+    """Seconds, with minutes, hours or days beside them where those are easier to grasp."""
     unit = " 秒" if language == "zh" else " s"
     text = plain(value) + unit
+    if value >= 172_800:
+        days = f"{value / 86_400:.1f}"
+        return text + (f"（{days} 天）" if language == "zh" else f" ({days} days)")
     if value >= 7200:
         hours = f"{value / 3600:.1f}"
         return text + (f"（{hours} 小时）" if language == "zh" else f" ({hours} h)")

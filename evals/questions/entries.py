@@ -1,4 +1,4 @@
-"""The questions (``*_open``, ``*_held``, ``*_fresh``, ``*_second``): fields, checked on loading; how a number is said.
+"""The questions (``*_open``, ``*_held`` and the other ``SETS``): fields, checked on loading; how a number is said.
 
 An entry is about the log or logs ``run`` names (ids of ``runs.yaml``; null: no log is given) and asks ``q``, or a
 conversation ``turns`` of which the last is judged. ``lang`` is the language of the expected answer. Where two readings
@@ -54,7 +54,7 @@ FACTS: Final = (
     frozenset({"text"}),
     frozenset({"says"}),
 )
-SETS: Final = ("open", "held", "fresh", "second")
+SETS: Final = ("open", "held", "fresh", "second", "third")
 """Ends of the files' names: what a set of questions is called."""
 NUMBER: Final = re.compile(
     r"(?<![A-Za-z0-9_.])(?P<digits>(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?)(?:[eE](?P<exponent>[-−+]?\d+))?"
@@ -89,7 +89,7 @@ FLAGS: Final = re.compile(r"(?:\(\?[ims]+\))?")
 
 
 def files(half: str | None = None) -> list[Path]:
-    """The files of questions, of one half (``open``, ``held``, or the later ``fresh`` and ``second``) or all."""
+    """The files of questions, of one half (``open``, ``held``, or the later ones of ``SETS``) or all."""
     ends = tuple(f"_{name}" for name in SETS)
     found = [path for path in sorted(FOLDER.glob("*.yaml")) if path.stem.endswith(ends)]
     return [path for path in found if half is None or path.stem.endswith(f"_{half}")]

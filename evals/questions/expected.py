@@ -16,6 +16,8 @@ from typing import Any, Final
 from evals.questions import entries
 
 HALVES: Final = entries.SETS
+KEPT_BACK: Final = frozenset({"held", "third"})
+"""Halves of which only scores are shown."""
 HAN: Final = re.compile(r"[\u3400-\u9fff]")
 WORD: Final = re.compile(r"(?<![\w/@.])[A-Za-z]{2,}(?![\w/@])")
 CHINESE_TOO: Final = frozenset({"step", "gpu", "nan"})
@@ -65,7 +67,7 @@ class Question:
 
 
 def questions(half: str) -> list[Question]:
-    """The entries of one half, ``open``, ``held``, ``fresh`` or ``second``, over all files.
+    """The entries of one half (``entries.SETS``), over all files; the held and the third are kept back from tuning.
 
     Raises:
         ValueError: for a half, an entry or an id that is not right, naming the file.
@@ -77,13 +79,12 @@ def questions(half: str) -> list[Question]:
         for entry in entries.load(path):
             if entry["id"] in found:
                 raise ValueError(f"{path.name}: {entry['id']}: the id is taken")
-            held = half == "held" or (half == "second" and part(entry["id"]) == "b")
-            found[entry["id"]] = expected(entry, path.name, held=held)
+            found[entry["id"]] = expected(entry, path.name, held=half in KEPT_BACK)
     return list(found.values())
 
 
 def part(id: str) -> str:
-    """The part, ``a`` or ``b``, of the second fresh set that an entry is in; part b may not be looked at."""
+    """The part, ``a`` or ``b``, of the second fresh set that an entry is in."""
     return "ab"[zlib.crc32(id.encode()) % 2]
 
 

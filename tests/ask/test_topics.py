@@ -172,6 +172,23 @@ def test_time_left_with_the_users_total_says_whose_it_is(text: str) -> None:
     assert "the question's, not the log's" in made.answer
 
 
+DRIFTING = run_of({i: {"timing_s/step": 60.0 + 2 * i + (i * i) % 5} for i in range(1, 31)})
+
+
+def test_time_left_of_drifting_step_times_gives_the_pace_and_no_interval() -> None:
+    made = told("remaining", (DRIFTING,), "5000 steps in total, how long is left")
+    assert value(made, "seconds_left_at_this_pace") == pytest.approx(4970 * value(made, "mean_step_time"))
+    assert "days)" in made.verdict.summary
+    assert "No interval is given" in made.answer
+    assert not any(one.name == "remaining_seconds" for one in made.facts)
+
+
+def test_time_of_many_more_steps_of_drifting_step_times_gives_the_pace() -> None:
+    made = told("remaining", (DRIFTING,), "再跑 4000 步要多久", language="zh")
+    assert value(made, "seconds_of_further_steps") == pytest.approx(4000 * value(made, "mean_step_time"))
+    assert "不给区间" in made.answer
+
+
 def test_time_left_of_a_run_past_its_total_says_so() -> None:
     assert "at its end" in told("remaining", text="10 steps in total").verdict.summary
 

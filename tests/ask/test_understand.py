@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 import yaml
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assistant.ask import language_of
@@ -112,6 +112,7 @@ def test_chinese_number_any_below_a_thousand_is_read(number: int) -> None:
     assert chinese_number(numeral(number)) == number
 
 
+@settings(deadline=None)  # the first call loads the wordings
 @given(st.integers(1, 99))
 def test_understand_step_in_chinese_numerals_is_the_step(number: int) -> None:
     query = understand(f"第{numeral(number)}步的 actor/entropy 是多少", RESOLVER, [RUN], language="zh")

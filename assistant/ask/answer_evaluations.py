@@ -1,0 +1,49 @@
+"""Evaluations that a log keeps under keys of its own (``eval_format``, ``eval/acc``): all of them alike."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from assistant.ask.answer_counts import evaluations_absent
+from assistant.ask.context import Context, key
+from assistant.ask.naming import steps_text
+from assistant.ask.part import cell, part_of
+from assistant.ask.scope import Scope
+from assistant.model import Verdict
+from assistant.write.document import unmark
+
+_EVALUATED: Final = re.compile(r"(?i)^(?:eval|evaluation|test|valid(?:ation)?)[-_/ ](?!loss\b)")
+#: What a trainer logs of an evaluation beside its outcome.
+_ASIDE: Final = re.compile(r"(?i)runtime|per_second|(?:^|[_/])n_|num_|count|time|steps?$|samples|tokens|length|loss")
+MOST: Final = 8
+
+
+def evaluations(context: Context) -> Verdict | None:
+    """First, latest and best value of every evaluation metric; that there is none where there is none.
+
+    Returns:
+        The verdict; ``None`` for logs whose validations have a writer of their own, or where a key is spelt.
+    """
+    if context.validation_steps:
+        return None
+    if any(re.search(r"[_/]", m.text) for m in context.query.mentions if m.key is not None):
+        return None
+    keys = [m for m in context.run.metrics if _EVALUATED.search(m) and not _ASIDE.search(m)]
+    parts = [part for m in keys if len(part := part_of(context, m, Scope()))]
+    if not parts:
+        return evaluations_absent(context)
+    say, doc = context.say, context.doc
+    count = context.ledger.count("evaluation metrics", len(parts))
+    text = say("evals.lead", n=count, steps=steps_text(context, list(parts[0].steps)))
+    doc.paragraph(f"**{text}**")
+    rows = []
+    for part in parts[:MOST]:
+        best = cell(context, part, part.values.index(max(part.values)))
+        ends = (doc.show(cell(context, part, 0)), doc.show(cell(context, part, len(part) - 1)))
+        rows.append([key(part.metric), " → ".join(ends), say("move.peak", v=best)])
+    doc.table([say("head.metric"), say("head.first_last"), say("head.peak")], rows)
+    doc.paragraph(say("evals.which"))
+    context.metrics.extend(part.metric for part in parts[:MOST])
+    context.chart(context.title(parts[0].metric), [part.metric for part in parts[:4]])
+    return Verdict("answered", unmark(text))

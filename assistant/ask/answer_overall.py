@@ -1,0 +1,174 @@
+"""What holds of a metric over the run: always or not, how noisy, by how many per cent it moved, where it settled."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import replace
+from itertools import pairwise
+from typing import Final
+
+from assistant.ask.conditions import condition_in
+from assistant.ask.context import Context
+from assistant.ask.part import Part, cell, limit_text, remarks, shown, statistic
+from assistant.ask.parts import number
+from assistant.ask.subject import subject_of
+from assistant.ask.telling import trend_sentence
+from assistant.model import Verdict
+from assistant.write.document import mark, unmark
+from assistant.write.numbers import percent, signed
+
+#: Fewest values for a spread early and late.
+LEAST: Final = 12
+#: A spread that grew or shrank by less than this share is the same.
+ALIKE: Final = 0.2
+_NAMED: Final = 8
+
+
+def _told(context: Context, metric: str, said: str, *lines: str, code: str = "answered") -> Verdict:
+    context.doc.paragraph(f"**{said}**")
+    context.doc.paragraph(*lines)
+    context.metrics.append(metric)
+    context.chart(context.title(metric), [metric])
+    return Verdict(code, unmark(said))
+
+
+def always(context: Context) -> Verdict | None:
+    """Whether a condition holds at every value; ``None`` where no single metric, or no condition, is named."""
+    found = subject_of(context)
+    limit = None if found is None else condition_in(found.text)
+    if found is None or limit is None:
+        return None
+    part = found.part
+    limit = limit.scaled(max(abs(v) for v in part.values))
+    values = {"metric": found.metric, "limit": limit_text(context, limit, found.metric), "over": part.over}
+    outside = [place for place, value in enumerate(part.values) if not limit.holds(value)]
+    if not outside:
+        return _told(context, found.metric, context.say("always.yes", **values), *remarks(context, part))
+    many = context.ledger.count(f"steps not {limit.kind} {limit.low:g}", len(outside), metric=found.metric)
+    if len(outside) == 1:
+        said = context.say("always.no_one", v=cell(context, part, outside[0]), **values)
+        return _told(context, found.metric, said, *remarks(context, part))
+    low, high = (cell(context, part, pick(outside, key=lambda place: part.values[place])) for pick in (min, max))
+    said = context.say("always.no", k=many, v=cell(context, part, outside[0]), low=low, high=high, **values)
+    steps = [part.steps[place] for place in outside]
+    listed = context.say("calc.steps", steps=context.doc.show(steps)) if len(steps) <= _NAMED else ""
+    return _told(context, found.metric, said, listed, *remarks(context, part))
+
+
+def noisiness(context: Context) -> Verdict | None:
+    """How much a metric scatters from one value to the next, over the first and the last third.
+
+    The scatter is the standard deviation of neighbouring differences over √2 (J. von Neumann, "Distribution of the
+    Ratio of the Mean Square Successive Difference to the Variance", 1941): a trend hardly enters it.
+    """
+    found = subject_of(context, least=LEAST)
+    if found is None:
+        return None
+    part, third = found.part, len(found.part) // 3
+    pieces = {"early": slice(0, third), "late": slice(len(part) - third, len(part))}
+    facts = {}
+    for name, piece in pieces.items():
+        inner = Part(part.metric, part.steps[piece], part.values[piece], 0, (), "")
+        facts[name] = statistic(context, inner, "scatter", scatter(inner.values), "sd of neighbouring differences / √2")
+    early, late = number(facts["early"]), number(facts["late"])
+    way = "same" if abs(late - early) <= ALIKE * max(early, late) else "less" if late < early else "more"
+    texts = {name: shown(context, fact, found.metric) for name, fact in facts.items()}
+    said = context.say(
+        f"noisy.{way}", metric=found.metric, a=part.steps[0], b=part.steps[third - 1], c=part.steps[-third],
+        d=part.steps[-1], **texts,
+    )  # fmt: skip
+    trend = context.ledger.trend(found.metric, list(part.steps))
+    code = (None if trend is None else trend.direction) or "inconclusive"
+    return _told(context, found.metric, said, context.say("noisy.how"), *remarks(context, part), code=code)
+
+
+def scatter(values: tuple[float, ...]) -> float:
+    """The standard deviation of a value about its neighbours, from successive differences; at least two values."""
+    moves = [b - a for a, b in pairwise(values)]
+    return math.sqrt(math.fsum(d * d for d in moves) / (2 * len(moves)))
+
+
+def percent_change(context: Context) -> Verdict | None:
+    """By how many per cent a metric changed between the steps named, or from its first value to its last."""
+    found = subject_of(context)
+    if found is None:
+        return None
+    part, slot = found.part, context.query.steps
+    first, last = (slot.values[0], slot.values[1]) if slot.kind == "pair" else (part.steps[0], part.steps[-1])
+    change = context.ledger.change(found.metric, min(first, last), max(first, last))
+    if change is None or not change.from_value or change.ratio is None or change.from_value < 0 or change.ratio < 0:
+        return None
+    kind = context.kind_of(found.metric)
+    share = context.ledger.derived(
+        f"relative change of {found.metric}/{first}-{last}", change.ratio - 1, inputs=[change],
+        formula=f"{found.metric} at step {change.to_step} / at step {change.from_step} − 1", unit="fraction",
+    )  # fmt: skip
+    text = f"{'+' if number(share) > 0 else ''}{percent(number(share) * 100)}%"
+    said = context.say(
+        "percent.changed", metric=found.metric, c=change, share=mark(share.id, text),
+        delta=mark(change.id, signed(change.delta or 0.0, kind, language=context.language)),
+    )  # fmt: skip
+    lines = [context.say("rel.within_noise", limit=context.bound(change))] if change.significant is False else []
+    return _told(context, found.metric, said, *lines, *remarks(context, part))
+
+
+def settled_level(context: Context) -> Verdict | None:
+    """The level of the last third, and how the metric got there; ``None`` for fewer values than a level takes."""
+    found = subject_of(context, least=9)
+    if found is None:
+        return None
+    part = found.part
+    trend = context.ledger.trend(found.metric, list(part.steps))
+    level = None if trend is None else context.ledger.level(found.metric, trend, "last")
+    if trend is None or level is None:
+        return None
+    said = context.say(
+        "settled.level",
+        metric=found.metric,
+        v=shown(context, level, found.metric),
+        last=cell(context, part, len(part) - 1),
+    )
+    return _told(context, found.metric, said, trend_sentence(context, found.metric, trend, list(part.steps)))
+
+
+_AFTERWARDS: Final = re.compile(
+    r"(?i)(?:之后|后来|随后|后面)[^,，。?]{0,4}(?:掉|跌|降|回落|下降|涨|升|恢复)|\b(?:did|has) (?:it|that) (?:drop"
+    r"|fall|decline|rise|go (?:down|up))\w*(?: again)?(?: after\w*| since)|\bsince then\b"
+)
+
+
+def afterwards(context: Context, metric: str, part: Part, clause: str) -> str:
+    """What came after an extreme that was told, where a clause asks for it; else empty."""
+    op = context.query.op
+    if not _AFTERWARDS.search(clause) or op not in {"max", "argmax", "min", "argmin"} or not len(part):
+        return ""
+    high = op in {"max", "argmax"}
+    at = part.values.index((max if high else min)(part.values))
+    rest = part.values[at + 1 :]
+    if not rest:
+        return context.say("after.none", metric=metric)
+    far = at + 1 + rest.index((min if high else max)(rest))
+    return context.say(
+        "after.fell" if high else "after.rose", metric=metric, v=cell(context, part, far),
+        last=cell(context, part, len(part) - 1),
+        n=context.ledger.count("values after the extreme", len(rest), metric=metric),
+    )  # fmt: skip
+
+
+def steps_per_epoch(context: Context) -> Verdict | None:
+    """Steps of an epoch, from two logged epochs and the steps between."""
+    metric = next((m for m in context.run.metrics if m in {"epoch", "train/epoch"}), None)
+    if metric is None:
+        return None
+    facts = [f for s in context.run.series(metric)[0] if (f := context.value(metric, s)) is not None]
+    if len(facts) < 2 or number(facts[-1]) <= number(facts[0]) or context.run.step_axis == "index":
+        return None
+    first, last = facts[0], facts[-1]
+    value = ((last.step or 0) - (first.step or 0)) / (number(last) - number(first))
+    fact = context.ledger.derived(
+        "steps per epoch", round(value), inputs=[first, last], formula="steps between / epochs between"
+    )
+    said = context.say("epoch.steps", metric=metric, v=fact, first=first, last=last)
+    context.query = replace(context.query, op=None, asked_op=None)
+    return _told(context, metric, said)

@@ -1,0 +1,122 @@
+"""When a limit of the past was reached, how many steps that took, and another metric's value there."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import Final
+
+from assistant.ask.computed import spans_of
+from assistant.ask.conditions import Condition, condition_in
+from assistant.ask.context import Context
+from assistant.ask.naming import absent, central, named_keys
+from assistant.ask.part import cell, limit_text, part_of, remarks
+from assistant.ask.scope import Scope
+from assistant.ask.subject import subject_of, words_of
+from assistant.ask.wording import normalised
+from assistant.model import Verdict
+from assistant.write.document import unmark
+
+_NUMBER: Final = re.compile(r"(-?\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+)?)\s*(%|％|percent)?")
+_PAST: Final = re.compile(r"(?i)了|\b(?:did|took|was|were|passed|reached|crossed|exceeded|hit|got|dropped|fell|rose)\b")
+
+
+def reached(context: Context) -> Verdict | None:
+    """A limit of the past ("什么时候到 1 的"), which the words for it would take for a forecast."""
+    from assistant.ask.answer_computed import attempt
+
+    context.query = replace(context.query, intent="lookup")
+    return attempt(context)
+
+
+def steps_until(context: Context) -> Verdict | None:
+    """The first step on the other side of a limit, and how many steps after the first that is.
+
+    Returns:
+        The verdict; ``None`` where no limit is named, or it is not reached and the question does not take it to be.
+    """
+    found = subject_of(context)
+    if found is None:
+        return None
+    part = found.part
+    limit = _limit(found.text, part.values[0])
+    if limit is None:
+        return None
+    limit = limit.scaled(max(abs(v) for v in part.values))
+    place = next((p for p, value in enumerate(part.values) if limit.holds(value)), None)
+    if place is None and not _PAST.search(found.text):
+        return None
+    values = {"metric": found.metric, "limit": limit_text(context, limit, found.metric)}
+    context.metrics.append(found.metric)
+    if place is None:
+        said = context.say("calc.never", over=part.over, **values)
+        high = limit.kind in {"above", "at_least"}
+        at = part.values.index((max if high else min)(part.values))
+        line = context.say(f"calc.nearest_{'high' if high else 'low'}", v=cell(context, part, at))
+    else:
+        gone = part.steps[place] - part.steps[0]
+        count = context.ledger.count("steps until then", gone, metric=found.metric, first_step=part.steps[0])
+        said = context.say(
+            "until.steps", v=cell(context, part, place), first=cell(context, part, 0), n=count, over=part.over, **values
+        )
+        line = ""
+    context.doc.paragraph(f"**{said}**")
+    context.doc.paragraph(line, *remarks(context, part))
+    context.chart(context.title(found.metric), [found.metric])
+    context.query = replace(context.query, op="first_crossing", asked_op="first_crossing")
+    return Verdict("answered", unmark(said))
+
+
+def _limit(text: str, first: float) -> Condition | None:
+    """The condition of a question, or the side of its only number on which the first value is not."""
+    limit = condition_in(text)
+    if limit is not None:
+        return limit
+    numbers = _NUMBER.findall(text)
+    if len(numbers) != 1:
+        return None
+    value, percent = float(numbers[0][0].replace(",", "")), bool(numbers[0][1])
+    level = value / 100 if percent and abs(first) <= 2 else value
+    return Condition("at_least" if first < level else "at_most", value, value, percent)
+
+
+def at_crossing(context: Context) -> Verdict | None:
+    """Where one metric first crossed a limit, and the other metric's value there."""
+    keys = central(named_keys(context))
+    limit = condition_in(words_of(context))
+    if len(keys) != 2 or limit is None:
+        return None
+    text = normalised(context.query.wording or context.query.text)
+    places = {m.key: spans[0][0] for m in context.query.mentions if m.key in keys and (spans := spans_of(text, m))}
+    if len(places) != 2:
+        return None
+    at = next(
+        (m.start() for m in _NUMBER.finditer(text) if float(m[1].replace(",", "")) in {limit.low, limit.high}), None
+    )
+    if at is None:
+        return None
+    before = [key for key in keys if places[key] < at]
+    metric = max(before or keys, key=lambda key: places[key])
+    other = next(key for key in keys if key != metric)
+    part = part_of(context, metric, Scope())
+    if not len(part):
+        return None
+    limit = limit.scaled(max(abs(v) for v in part.values))
+    place = next((p for p, value in enumerate(part.values) if limit.holds(value)), None)
+    values = {"metric": metric, "limit": limit_text(context, limit, metric), "over": part.over}
+    context.metrics.extend([metric, other])
+    context.query = replace(context.query, op="first_crossing", asked_op="first_crossing")
+    if place is None:
+        said = context.say("calc.never", **values)
+        context.doc.paragraph(f"**{said}**")
+        return Verdict("answered", unmark(said))
+    here = context.value(other, part.steps[place])
+    said = context.say("calc.first", v=cell(context, part, place), **values)
+    there = (
+        absent(context, other, [part.steps[place]])
+        if here is None
+        else context.say("calc.at_step", metric=other, v=here)
+    )
+    context.doc.paragraph(f"**{said}{'' if context.language == 'zh' else ' '}{there}**")
+    context.doc.paragraph(*remarks(context, part))
+    return Verdict("answered", unmark(said))

@@ -1,0 +1,87 @@
+"""What the logged learning rate shows of its schedule: warm-up, plateau, decay, and from and until which step."""
+
+from __future__ import annotations
+
+import math
+import re
+from itertools import pairwise
+
+from assistant.ask.context import Context
+from assistant.ask.parts import number
+from assistant.ask.schedules import is_schedule
+from assistant.model import Fact, Verdict
+from assistant.write.document import unmark
+
+#: A difference of neighbours below this share of the peak is rounding, and no rise or fall.
+ROUNDING = 1e-6
+_PHASES = re.compile(r"(?i)warm|预热|decay|anneal|衰减|退火|schedul|调度|cosine|余弦|linear|线性")
+
+
+def schedule(context: Context) -> Verdict | None:
+    """The course of the learning rate, or that the log holds none; ``None`` for fewer than two values of it."""
+    if any(m.key is not None for m in context.query.mentions) and not _PHASES.search(context.query.text):
+        return None  # "is the lr constant?": whether it changed is asked, of a key that is named
+    named = [m.key for m in context.query.mentions if m.key is not None and is_schedule(m.key)]
+    rates = [*named, *(m for m in context.run.metrics if is_schedule(m))]
+    metric = next((m for m in rates if m in context.run.columns), None)
+    if metric is None:
+        text = context.say("warmup.no_rate")
+        context.doc.paragraph(f"**{text}**")
+        return Verdict("inconclusive", unmark(text))
+    facts = [f for s in context.run.series(metric)[0] if (f := context.value(metric, s)) is not None]
+    held = [f for f in facts if isinstance(f.value, (int, float)) and math.isfinite(f.value)]
+    if len(held) < 2:
+        return None
+    context.metrics.append(metric)
+    count = context.ledger.count("values", len(held), metric=metric)
+    text = context.say(f"warmup.{_course(held)}", metric=metric, n=count, **_places(held))
+    context.doc.paragraph(f"**{text}**")
+    if (held[0].step or 0) > 1:
+        context.doc.paragraph(context.say("warmup.before", first=held[0].step or 0))
+    context.doc.paragraph(context.gloss(metric))
+    context.chart(context.title(metric), [metric])
+    return Verdict(_direction(held), unmark(text))
+
+
+def _course(held: list[Fact]) -> str:
+    sizes = [number(f) for f in held]
+    slack = ROUNDING * max(abs(v) for v in sizes)
+    top = max(sizes)
+    if top - min(sizes) <= slack:
+        return "constant"
+    first, last = _top(sizes)
+    rises = all(b >= a - slack for a, b in pairwise(sizes[: first + 1]))
+    falls = all(b <= a + slack for a, b in pairwise(sizes[last:]))
+    if not (rises and falls):
+        return "other"
+    if first == 0:
+        return "decay" if last == 0 else "held_decay"
+    if first == len(sizes) - 1:
+        return "rising"
+    return "held" if last == len(sizes) - 1 else "peak"
+
+
+def _top(sizes: list[float]) -> tuple[int, int]:
+    """First and last place of the plateau that begins with the largest value."""
+    slack = ROUNDING * max(abs(v) for v in sizes)
+    first = sizes.index(max(sizes))
+    last = first
+    while last + 1 < len(sizes) and sizes[last + 1] >= sizes[first] - slack:
+        last += 1
+    return first, last
+
+
+def _places(held: list[Fact]) -> dict[str, Fact]:
+    first, last = _top([number(f) for f in held])
+    low = min(held, key=number)
+    return {"first": held[0], "last": held[-1], "top": held[first], "end": held[last], "low": low}
+
+
+def _direction(held: list[Fact]) -> str:
+    course = _course(held)
+    if course == "constant":
+        return "flat"
+    moved = number(held[-1]) - number(held[0])
+    return {"rising": "rising", "decay": "falling", "held_decay": "falling"}.get(course) or (
+        "fluctuating" if course in {"peak", "other"} else "rising" if moved > 0 else "falling"
+    )

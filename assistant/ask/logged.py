@@ -1,0 +1,30 @@
+"""Metrics of a log as a question's mentions: the keys that patterns meet, and a key with its card."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from fnmatch import fnmatchcase
+from typing import Final
+
+from assistant.knowledge import Mentioned, Resolver
+from assistant.model import Run
+
+TIMED: Final = ("timing_s/", "time/")
+"""What the keys of a stage's seconds begin with."""
+
+
+def as_mention(run: Run, resolver: Resolver, key: str, start: int, end: int, text: str) -> Mentioned:  # noqa: PLR0917
+    """A key of the log as a mention of it in a question, with its card."""
+    resolution = resolver.key(key, run.framework)
+    return Mentioned(start, end, text, resolution.card if resolution is not None else None, key)
+
+
+def held(patterns: Iterable[str], keys: Sequence[str]) -> list[list[str]]:
+    """Of each pattern that a log's key answers to, these keys."""
+    groups = []
+    for pattern in patterns:
+        lowered = pattern.lower()
+        same = [key for key in keys if key.lower() == lowered or ("*" in lowered and fnmatchcase(key.lower(), lowered))]
+        if same:
+            groups.append(same)
+    return groups

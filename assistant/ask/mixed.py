@@ -1,0 +1,51 @@
+"""One form of mixed text: English words within a Chinese sentence become the Chinese ones that the patterns know.
+
+"单步最 slow 的是 which step" and "单步最慢的是哪一步" ask the same; so that each wording need not be written for every
+mixture of the two languages, the function words and common verbs of a mixed sentence are set into Chinese before
+anything else is read. Names of metrics, keys and phrases that stand as English keep their form. The wordings stand in
+``mixed.yaml``.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from pathlib import Path
+from typing import Final
+
+from assistant import resources
+from assistant.model import KnowledgeError
+
+_HAN: Final = re.compile(r"[\u3400-\u9fff]")
+_ENGLISH: Final = re.compile(r"[A-Za-z]{2}")
+
+
+@lru_cache(maxsize=1)
+def _words() -> tuple[tuple[re.Pattern[str], str], ...]:
+    """The wordings of ``mixed.yaml``, compiled.
+
+    Raises:
+        KnowledgeError: an entry is not ``{re, to}``.
+    """
+    path = Path(__file__).with_suffix(".yaml")
+    words = []
+    for number, entry in enumerate(resources.yaml_table(path), 1):
+        if set(entry) != {"re", "to"}:
+            raise KnowledgeError(
+                zh=f"{path.name}：第 {number} 条应为 re 与 to。", en=f"{path.name}: entry {number} is not re and to."
+            )
+        words.append((re.compile(entry["re"], re.IGNORECASE), str(entry["to"])))
+    return tuple(words)
+
+
+def unmixed(text: str) -> str:
+    """A text with the English words of its Chinese sentences in Chinese; a text in one language alone is as it was.
+
+    Args:
+        text: half-width signs, simplified characters.
+    """
+    if not _HAN.search(text) or not _ENGLISH.search(text):
+        return text
+    for pattern, words in _words():
+        text = pattern.sub(words, text)
+    return text
