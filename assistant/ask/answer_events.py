@@ -9,7 +9,7 @@ from dataclasses import replace
 from statistics import median
 
 from assistant.analysis.checks import Check
-from assistant.ask.computed import spans_of
+from assistant.ask.blanking import spans_of
 from assistant.ask.context import Context, is_validation, key
 from assistant.ask.departures import all_checks, began
 from assistant.ask.findings import told

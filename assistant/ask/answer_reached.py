@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 from typing import Final
 
-from assistant.ask.computed import spans_of
+from assistant.ask.blanking import spans_of
 from assistant.ask.conditions import Condition, condition_in
 from assistant.ask.context import Context
 from assistant.ask.naming import absent, central, named_keys

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from assistant.ask.computed import blanked, figures, without_names
+from assistant.ask.blanking import blanked, figures, without_names
 from assistant.ask.context import Context
 from assistant.ask.naming import central, named_keys
 from assistant.ask.part import Part, part_of

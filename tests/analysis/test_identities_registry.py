@@ -143,7 +143,8 @@ def test_grid_rounding_of_a_full_print_is_zero() -> None:
 @pytest.mark.parametrize("places", [2, 3, 4])
 def test_grid_rounding_of_fixed_decimals_is_half_the_last(places: int) -> None:
     rows = {s: {k: round(f * s / 7, places) for k, f in (("a", 1.1), ("b", 31.7), ("c", 870.3))} for s in range(1, 40)}
-    grid = grid_of(run_of(rows))
+    run = run_of(rows)  # a grid lives as long as its run
+    grid = grid_of(run)
     assert grid.style == ("fixed", places)
     for metric in "abc":
         assert np.allclose(grid.rounding(metric), 0.5 * 10.0**-places)
@@ -152,7 +153,8 @@ def test_grid_rounding_of_fixed_decimals_is_half_the_last(places: int) -> None:
 def test_grid_rounding_of_significant_digits_follows_the_size() -> None:
     keys = (("a", 1.1e-6), ("b", 31.7), ("c", 0.003), ("d", 5e4))
     rows = {s: {k: float(f"{f * s / 7:.4g}") for k, f in keys} for s in range(1, 40)}
-    grid = grid_of(run_of(rows))
+    run = run_of(rows)  # a grid lives as long as its run
+    grid = grid_of(run)
     assert grid.style == ("significant", 4)
     values = grid.values("a")
     assert values is not None
@@ -161,7 +163,8 @@ def test_grid_rounding_of_significant_digits_follows_the_size() -> None:
 
 
 def test_grid_values_missing_and_not_finite_cells_are_nan() -> None:
-    grid = grid_of(run_of({1: {"a": 1.0}, 2: {"b": 2.0}, 3: {"a": float("inf")}, 4: {"a": 4.0}}))
+    run = run_of({1: {"a": 1.0}, 2: {"b": 2.0}, 3: {"a": float("inf")}, 4: {"a": 4.0}})
+    grid = grid_of(run)
     values = grid.values("a")
     assert values is not None
     assert np.array_equal(values, [1.0, np.nan, np.nan, 4.0], equal_nan=True)
