@@ -19,6 +19,9 @@ _ITEM: Final = re.compile(r"^(\s*)(?:[-*+•·–▪►✅❌⚠✓✗]|\d{1,3}(
 _RULE: Final = re.compile(r"^\s*(?:[-*_=─━]\s*){3,}$")
 _SEPARATOR: Final = re.compile(r"^\s*\|?\s*:?-{2,}:?\s*(?:\|\s*:?-{2,}:?\s*)*\|?\s*$")
 _END: Final = re.compile(r"[。！？；]+[”’」』）)*_`\"]*|[!?;]+(?=[\s*_)]|$)[*_)]*|\.(?=[*_)\"”]*(?:\s|$))[*_)\"”]*")
+#: Characters of a sentence; longer ones are cut, best between two cells of a log line.
+LONGEST: Final = 800
+_SEAM: Final = re.compile(r"\s-\s|[,，、]\s*|\s+")
 _ABBREVIATION: Final = re.compile(
     r"(?i)(?:\b(?:e\.g|i\.e|vs|approx|avg|no|fig|eq|cf|resp|etc|al|max|min|std|dr)|^\W*\d{1,3}|\b(?-i:[A-Z]))$"
 )
@@ -337,11 +340,25 @@ def _split(text: str, start: int, end: int, kind: Kind, above: tuple[str, ...], 
     if text[here:end].strip():
         result.append((here, end))
     found = []
-    for number, (a, b) in enumerate(result):
+    for number, (a, b) in enumerate(piece for whole in result for piece in _pieces(text, *whole)):
         body = text[a:b]
         first, last = a + len(body) - len(body.lstrip()), a + len(body.rstrip())
         found.append(Unit(first, last, kind, above, fresh=fresh and number == 0))
     return found
+
+
+def _pieces(text: str, start: int, end: int) -> list[tuple[int, int]]:
+    """A sentence in pieces of bounded length: what is longer is no prose (a pasted log line) and holds many claims."""
+    pieces = []
+    while end - start > LONGEST:
+        seams = [match.end() for match in _SEAM.finditer(text, start + LONGEST // 2, start + LONGEST)]
+        cut = seams[-1] if seams else start + LONGEST
+        if text[start:cut].strip():
+            pieces.append((start, cut))
+        start = cut
+    if text[start:end].strip():
+        pieces.append((start, end))
+    return pieces
 
 
 def _open_bracket(text: str) -> bool:

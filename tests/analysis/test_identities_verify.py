@@ -193,6 +193,14 @@ def test_verify_identity_that_a_log_does_not_have_is_not_broken() -> None:
     assert names & {"I-03", "I-05", "I-08"} == set()
 
 
+@pytest.mark.parametrize("name", ["a{b", "a}b", "{", "{}", "a{b}c"])
+def test_verify_metrics_whose_names_no_formula_can_hold_are_left_alone(name: str) -> None:
+    group = [f"val-aux/{name}/acc/{end}" for end in ("mean@4", "best@4/mean", "best@2/mean", "worst@4/mean", "std@4")]
+    group += [f"timing_s/{name}", f"timing_per_token_ms/{name}", f"{name}/mean", f"{name}/max", f"{name}/min"]
+    run = run_of({step: {key: 0.5 + step + at for at, key in enumerate(group)} for step in range(1, 4)})
+    assert verify(Ledger([run])) == []
+
+
 def test_verify_other_framework_is_left_alone() -> None:
     rows: dict[int, Row] = {step: {"perf/time_per_step": 1.0, "timing_s/step": 2.0} for step in range(9)}
     assert found(run_of(rows, framework="TRL")) == []

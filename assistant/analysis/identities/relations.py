@@ -73,7 +73,8 @@ def expand(grid: Grid, relation: Relation) -> Iterator[tuple[Relation, Mapping[s
 
     matches: list[Mapping[str, str]] = [{}]
     if relation.each is not None:
-        found = (relation.each.fullmatch(metric) for metric in grid.run.columns)
+        named = (metric for metric in grid.run.columns if not re.search(r"[{}]", metric))  # no formula can hold those
+        found = (relation.each.fullmatch(metric) for metric in named)
         matches = [match.groupdict() for match in found if match is not None]
     for groups in matches:
 
