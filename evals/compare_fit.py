@@ -29,7 +29,8 @@ CHUNK = 2000
 #: Sides of which the factors are fitted: points a side and of the log.
 FITTED = {
     "ends": (
-        (1, 1, 12), (1, 1, 20), (1, 1, 40), (1, 1, 100), (2, 2, 12), (2, 2, 20), (2, 2, 40), (2, 2, 100), (3, 3, 10),
+        (1, 1, 10), (1, 1, 12), (1, 1, 16), (1, 1, 20), (1, 1, 30), (1, 1, 40), (1, 1, 60), (1, 1, 100), (1, 1, 200),
+        (2, 2, 12), (2, 2, 20), (2, 2, 40), (2, 2, 100), (3, 3, 10),
         (3, 3, 14), (3, 3, 20), (3, 3, 30), (3, 3, 40), (3, 3, 60), (3, 3, 100), (5, 5, 12), (5, 5, 20), (5, 5, 30),
         (5, 5, 40), (5, 5, 60), (5, 5, 100), (7, 7, 20), (10, 10, 24), (10, 10, 30), (10, 10, 40), (10, 10, 60),
         (10, 10, 100), (20, 20, 50), (20, 20, 60), (20, 20, 80), (20, 20, 200), (40, 40, 200), (60, 60, 160),
@@ -37,13 +38,18 @@ FITTED = {
         (3, 30, 100), (5, 10, 30), (5, 50, 100), (10, 20, 40), (10, 50, 100),
     ),
     "next": (
+        # Single steps: so far apart that too few other differences over their gap tell their noise.
+        (1, 1, 12, 4), (1, 1, 16, 5), (1, 1, 20, 6), (1, 1, 20, 10), (1, 1, 30, 9), (1, 1, 30, 16), (1, 1, 40, 12),
+        (1, 1, 40, 20), (1, 1, 40, 30), (1, 1, 60, 18), (1, 1, 60, 40), (1, 1, 100, 29), (1, 1, 100, 60),
+        (1, 1, 200, 60),
         (1, 3, 40), (2, 2, 20), (3, 3, 10), (3, 3, 20), (3, 3, 25), (3, 3, 30), (3, 3, 40), (3, 3, 100), (4, 4, 30),
         (5, 5, 10), (5, 5, 20), (5, 5, 40), (5, 5, 100), (5, 20, 40), (7, 7, 50), (10, 10, 20), (10, 10, 30),
         (10, 10, 60), (10, 10, 100), (10, 40, 80), (15, 15, 30), (15, 15, 100), (20, 20, 40), (20, 20, 100),
         (30, 30, 60), (40, 40, 80), (100, 100, 200),
     ),
     "runs": (
-        (1, 1, 40), (2, 2, 12), (3, 3, 12), (3, 3, 40), (4, 4, 16), (5, 5, 20), (5, 5, 40), (6, 6, 12), (7, 7, 28),
+        (1, 1, 12), (1, 1, 20), (1, 1, 40), (1, 1, 100), (2, 2, 12), (3, 3, 12), (3, 3, 40), (4, 4, 16), (5, 5, 20),
+        (5, 5, 40), (6, 6, 12), (7, 7, 28),
         (8, 8, 20), (10, 10, 20), (10, 10, 30), (10, 10, 40), (15, 15, 30), (20, 20, 40), (20, 20, 80), (50, 50, 200),
         (100, 100, 400),
     ),
@@ -70,19 +76,22 @@ class Cell:
         n: points of the first side.
         m: points of the second.
         length: of a series.
+        gap: points between neighbouring windows.
     """
 
     kind: Literal["ends", "next", "runs"]
     n: int
     m: int
     length: int
+    gap: int = 0
 
     @property
     def windows(self) -> tuple[tuple[int, int], tuple[int, int]]:
         """(start, stop) of each side."""
         if self.kind == "next":
-            start = (self.length - self.n - self.m) // 2
-            return (start, start + self.n), (start + self.n, start + self.n + self.m)
+            start = (self.length - self.n - self.gap - self.m) // 2
+            then = start + self.n + self.gap
+            return (start, start + self.n), (then, then + self.m)
         last = self.length - self.m, self.length
         return ((self.length - self.n, self.length) if self.kind == "runs" else (0, self.n)), last
 
@@ -178,14 +187,14 @@ def quantile(found: Mixture, share: float) -> Array:
 def fit_tables(draws: Sequence[Draws]) -> tuple[Array, Array]:
     """Log factors and log powers at :data:`KNOTS` by features, each of shape (9, 12)."""
     unit = np.zeros((len(KNOTS), len(draws[0].sides)))
-    places = [_hats(some.rho) for some in draws]
+    places = [hats(some.rho) for some in draws]
     sides = np.unique([some.sides for some in draws], axis=0)[:, None, :]
 
     def misses(table: Array) -> tuple[Array, Array]:
         logs = [-some.over(table) for some in draws]
         return _errors(draws, places, table, logs, (HELD, OFF, OFF, KERNEL))
 
-    factors = _least(misses, unit, sides, BENT)
+    factors = least(misses, unit, sides, BENT)
     begin = [some.plain(factors) for some in draws]
 
     def passes(table: Array) -> tuple[Array, Array]:
@@ -193,12 +202,12 @@ def fit_tables(draws: Sequence[Draws]) -> tuple[Array, Array]:
         logs = [lies + power for lies, power in zip(begin, powers, strict=True)]
         return _errors(draws, places, table, logs, (PASSED, OFF_FAR, OFF_FAR / LESS, KERNEL_FAR))
 
-    return factors, _least(passes, unit, sides, LARGE)
+    return factors, least(passes, unit, sides, LARGE)
 
 
-def _hats(rho: Array) -> tuple[NDArray[np.intp], Array]:
+def hats(rho: Array, at_knots: Sequence[float] = KNOTS) -> tuple[NDArray[np.intp], Array]:
     """The knot below each mean correlation, and how much of the next one counts."""
-    knots = np.array(KNOTS)
+    knots = np.array(at_knots)
     at = np.clip(np.searchsorted(knots, rho) - 1, 0, len(knots) - 2)
     return at, np.clip((rho - knots[at]) / (knots[at + 1] - knots[at]), 0, 1)
 
@@ -232,7 +241,7 @@ def _errors(
     return np.array(errors), np.array(slopes)
 
 
-def _least(
+def least(
     found: Callable[[Array], tuple[Array, Array]], begin: Array, sides: Array, costs: tuple[float, float, float]
 ) -> Array:
     """The table whose errors and costs have the least sum of squares (Marquardt 1963)."""

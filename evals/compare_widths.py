@@ -21,9 +21,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assistant.analysis import compare_noise
+from assistant.analysis.compare_averaged import Averaged
 from assistant.analysis.compare_noise import LARGEST, Level, Noise, between, level
 from assistant.analysis.compare_validation import agreement
-from assistant.analysis.noise import same_gap_noise
+from assistant.analysis.noise import pair_noise
 from evals.compare_fit import FAMILY, Cell, draw, fit_averaged
 from evals.trend_calibration import noise
 
@@ -35,8 +36,11 @@ BESIDE = (30, 90)
 AIM = 0.046
 RHOS = (0.0, 0.3, 0.5, 0.7, 0.8, 0.9)
 #: Sides and logs that are measured: points of a side and of the log.
-STEPS = ((1, 10), (1, 20), (1, 100), (2, 20), (2, 40), (5, 40), (5, 100), (10, 40), (10, 100), (30, 100), (90, 100))
-Drawn = tuple[float, Noise | None]
+STEPS = (
+    (1, 10), (1, 20), (1, 100), (2, 20), (2, 40), (5, 20), (5, 40), (5, 100), (10, 40), (10, 100), (20, 40), (30, 100),
+    (90, 100),
+)  # fmt: skip
+Drawn = tuple[float, Noise | Averaged | None]
 #: Sides that are measured. None of the lengths in between was fitted (``evals/compare_fit.py``).
 WINDOWS = (
     *(Cell("ends", n, n, length) for n, lengths in {
@@ -52,7 +56,8 @@ MANY = (
     *(Cell("ends", n, n, length) for n, length in (
         (3, 30), (3, 100), (5, 10), (5, 30), (8, 40), (10, 30), (10, 60), (15, 30), (50, 100),
     )),
-    Cell("runs", 4, 4, 16), Cell("runs", 10, 10, 40),
+    Cell("runs", 4, 4, 16), Cell("runs", 10, 10, 40), Cell("ends", 1, 1, 10), Cell("ends", 1, 1, 40),
+    Cell("next", 1, 1, 40, 20), Cell("runs", 1, 1, 30),
 )  # fmt: skip
 STRONG = (0.0, 0.7, 0.9)
 #: Problems and answers to each; how easily a problem is solved.
@@ -119,16 +124,12 @@ def largest_near(factors: list[float], place: int) -> float:
 
 # -- what is held -----------------------------------------------------------------------------------------------------
 def step_pair(gap: int) -> Callable[[Array, Array, np.random.Generator], Drawn]:
-    """Two steps of one series, anywhere in it; far apart by the scatter around each, as ``compare_rows`` does."""
+    """Two steps of one series, anywhere in it, as ``compare`` judges them."""
 
     def drawn(x: Array, _: Array, rng: np.random.Generator) -> Drawn:
         i = int(rng.integers(0, len(x) - gap))
-        first, second = (i, i + 1), (i + gap, i + gap + 1)
-        direct = same_gap_noise(x.tolist(), i, i + gap)
-        if direct is not None:
-            return mean_difference(x, first, second), Noise(*direct)
-        both = levels(x, first, second)
-        return mean_difference(x, first, second), None if both is None else between(*both)
+        found = pair_noise(x, i, i + gap)
+        return mean_difference(x, (i, i + 1), (i + gap, i + gap + 1)), None if found is None else found[0]
 
     return drawn
 

@@ -11,9 +11,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from assistant.analysis.forecast import forecasts_at
+from assistant.analysis.forecast import forecasts_at, steps_until
 from assistant.analysis.stats import mann_kendall
-from assistant.analysis.time_left import remaining_seconds
 from assistant.analysis.trend import Trend, trend_of
 from evals.trend_calibration import noise
 
@@ -25,6 +24,8 @@ FEW = (20, 60, 200)
 #: Lengths and correlations at which intervals are measured.
 LENGTHS = (10, 12, 16, 20, 30, 60, 100, 200)
 COVERED = (0.0, 0.3, 0.5, 0.7, 0.9)
+#: Lengths at which the step is measured at which a value is reached.
+REACHED = (10, 15, 20, 30, 60, 100)
 
 
 def rng_of(*key: int) -> np.random.Generator:
@@ -203,7 +204,6 @@ def coverage(repeats: int) -> None:
     head("points", *columns)
     for n, texts in quiet.items():
         row(n, *texts)
-    step_times(repeats)
 
 
 def bends(repeats: int) -> None:
@@ -228,28 +228,33 @@ def bends(repeats: int) -> None:
     row("all", f"{100 * len(every) / asked:.0f}", *(share([pair[k] for pair in every]) for k in (0, 1)))
 
 
-def step_times(repeats: int) -> None:
-    """Seconds that further steps take, about a level."""
-    print("\nTime left: one more step / as many as were seen / ten times as many\n")
-    rhos = (0.0, 0.3, 0.5, 0.7)
-    head("step times", *(f"ρ = {rho:g}" for rho in rhos))
-    for n in (8, 12, 20):
+def reaches(repeats: int) -> None:
+    """The step at which a steep line reaches a value: how often its interval holds the true step."""
+    print(
+        f"\nThe step at which a value is reached that a steep line reaches a quarter / a half / three quarters of the "
+        f"log's length ahead, {repeats} series a cell\n"
+    )
+    head("points", *(f"ρ = {rho:g}" for rho in COVERED))
+    for n in REACHED:
         cells = []
-        for rho in rhos:
-            times = 100 + 5 * noise(rng_of(n, int(100 * rho)), repeats, 11 * n, rho)
-            parts = []
-            for count in (1, n, 10 * n):
-                ends = [remaining_seconds(values[:n], count) for values in times]
-                sums = times[:, n : n + count].sum(axis=1)
-                parts.append(among([held(None if e is None else e[1:], s) for e, s in zip(ends, sums, strict=True)]))
-            cells.append(" / ".join(parts))
+        for rho in COVERED:
+            slope, ahead = steepness(rho) / n, (n // 4, n // 2, 3 * n // 4)
+            lines = noise(rng_of(n, int(100 * rho), 5), repeats, n, rho) + slope * np.arange(n)
+            hits: list[list[bool | None]] = [[] for _ in ahead]
+            for values, trend in zip(lines, trends(lines), strict=True):
+                for held_so_far, distance in zip(hits, ahead, strict=True):
+                    true = n - 1 + distance
+                    told = steps_until(np.arange(n), values, slope * (true - 0.5), known=trend)
+                    last = np.inf if told.high is None else told.high
+                    held_so_far.append(None if told.low is None else bool(told.low <= true <= last))
+            cells.append(" / ".join(among(part) for part in hits))
         row(n, *cells)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--repeats", type=int, default=1000)
-    parser.add_argument("--only", choices=["levels", "intervals", "bends"], help="a part of the tables")
+    parser.add_argument("--only", choices=["levels", "intervals", "reaches", "bends"], help="a part of the tables")
     arguments = parser.parse_args()
     repeats = arguments.repeats
     if arguments.only in {None, "levels"}:
@@ -260,6 +265,8 @@ def main() -> None:
         power(repeats)
     if arguments.only in {None, "intervals"}:
         coverage(repeats)
+    if arguments.only in {None, "reaches"}:
+        reaches(repeats)
     if arguments.only in {None, "bends"}:
         bends(min(repeats, MOST_CURVES))
 

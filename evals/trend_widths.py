@@ -1,6 +1,6 @@
 """Fits the widths of ``assistant/analysis/widths.py``: ``python -m evals.trend_widths`` prints its tables.
 
-For each number of points n, AR(1) noise of many ρ is drawn about a line (a level, for sums), and from each draw the
+For each number of points n, AR(1) noise of many ρ is drawn about a line, and from each draw the
 error in units of what the product takes for its deviation, and the residuals' lag-1 autocorrelation r as the product
 sees it. A search with a fixed seed then looks for the width, as a function of r, with which each ρ misses as close to
 5 % as can be; a little smoothness over r is asked for, and between two widths that do as well the narrower is taken.
@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from assistant.analysis.ar_line import fit_line, sum_ahead
+from assistant.analysis.ar_line import fit_line
 from assistant.analysis.nulls import critical
 from assistant.analysis.pace import curvature
 from assistant.analysis.stats import pair_places, persistence, score_variance
@@ -30,26 +30,20 @@ Array = NDArray[np.float64]
 RHOS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
 #: What a ρ counts for; the last is beyond what is promised.
 WEIGHTS = np.array((1.5, 1, 1, 1, 1, 1, 1, 1.2, 1, 1.2, 0.15))
-#: The same for sums: step times seldom hang together more than that, and allowing for it says nothing of 20 steps.
-WEIGHTS_SUM = np.where(np.array(RHOS) <= 0.5, WEIGHTS, 0.0)
 SIZES: dict[str, tuple[int, ...]] = {
     "slope": (10, 12, 14, 17, 20, 25, 30, 38, 48, 60, 80, 110, 160, 256),
     "line": (10, 12, 14, 17, 20, 25, 30, 40, 60, 100, 200, 400),
     "ahead": (10, 12, 14, 17, 20, 25, 30, 40, 60, 100, 200, 400),
-    "sum": (5, 6, 8, 10, 14, 20, 30, 50, 100, 200),
 }
-REPEATS = {"slope": 6000, "line": 3000, "ahead": 3000, "sum": 3000}
+REPEATS = {"slope": 6000, "line": 3000, "ahead": 3000}
 #: Which errors of a draw make which table.
 PARTS: dict[str, dict[str, slice]] = {
     "slope": {"slope": slice(0)},
     "line": {"line": slice(0, 3)},
     "ahead": {"course": slice(0, 3), "point_near": slice(3, 4), "point_far": slice(4, 6)},
-    "sum": {"sum_near": slice(0, 1), "sum_far": slice(1, 4)},
 }
 #: Most points of a steep line of which more than a few have no interval of the slope, and therefore no forecast.
 SELECTED = 40
-#: Beyond so many points, sums are only of as many values or more.
-NEAR_SUMS = 20
 TRIES, STEP = 1500, 0.35
 #: Distance from 5 % that costs nothing, and what a width costs.
 SLACK, NARROW = 0.013, 0.05
@@ -123,19 +117,7 @@ def ahead_draw(n: int, rho: float, repeats: int, rng: np.random.Generator) -> tu
     return np.array(found).T, np.array(seen)
 
 
-def sum_draw(n: int, rho: float, repeats: int, rng: np.random.Generator) -> tuple[Array, Array]:
-    """Errors of the sum of later values over their deviation, shape (counts, repeats), and r."""
-    counts = (1, n, 3 * n, 10 * n)
-    x = noise(rng, repeats, 11 * n, rho)
-    found, seen = np.empty((len(counts), repeats)), np.empty(repeats)
-    for row, values in enumerate(x):
-        for k, count in enumerate(counts):
-            expected, deviation, seen[row] = sum_ahead(values[:n], count)
-            found[k, row] = abs(expected - values[n : n + count].sum()) / deviation
-    return found, seen
-
-
-DRAWS = {"line": line_draw, "ahead": ahead_draw, "sum": sum_draw}
+DRAWS = {"line": line_draw, "ahead": ahead_draw}
 
 
 @dataclass(frozen=True)
@@ -258,7 +240,7 @@ def tables(which: str, repeats: int) -> dict[str, list[str]]:
     """The lines of the tables that one kind of draw makes."""
     begin = np.linspace(math.log(2.1), math.log(4), len(SEEN))
     parts = PARTS[which]
-    before, weights = dict.fromkeys(parts, begin), WEIGHTS_SUM if which == "sum" else WEIGHTS
+    before, weights = dict.fromkeys(parts, begin), WEIGHTS
     least = LEAST_AHEAD if which == "ahead" else None
     lines: dict[str, list[str]] = {name: [] for name in parts}
     for n in SIZES[which]:
@@ -270,8 +252,6 @@ def tables(which: str, repeats: int) -> dict[str, list[str]]:
             continue
         draws = [DRAWS[which](n, rho, repeats, rng) for rho in RHOS]
         for name, part in parts.items():
-            if name == "sum_near" and n > NEAR_SUMS:
-                continue
             chosen = [(error[part], seen) for error, seen in draws]
             if name == "point_far":
                 chosen = [(beyond_near(error, seen, n, before["point_near"]), seen) for error, seen in chosen]

@@ -1,4 +1,4 @@
-"""A least-squares line (or a mean) through points with AR(1) noise, and how uncertain its continuation is.
+"""A least-squares line through points with AR(1) noise, and how uncertain its continuation is.
 
 The error of a prediction is a weighted sum of noise: of the points, with the weights by which they make up the line,
 and of the future point itself. Its variance under AR(1) noise is computed with the correlation that the residuals show
@@ -78,7 +78,7 @@ class Line:
         towards a possible bend (:meth:`assistant.analysis.pace.Curvature.at`), without which it would be too narrow.
         """
         if point:
-            factor = ahead_width("point", self.n, self.seen, (step - self.last) / self.gap)
+            factor = ahead_width(self.n, self.seen, (step - self.last) / self.gap)
         else:
             factor = width("course" if reaching else "line", self.n, self.seen)
         return factor * self.deviation(step, point=point)
@@ -113,35 +113,6 @@ def fit_line(x: ArrayLike, y: Array) -> Line:
         slope, centre, level, n, math.sqrt(left / free), rho, seen, spread, float(steps[-1] - steps[0]) / (n - 1),
         float(steps[-1]), forms, (float(fading.sum()), float(t @ fading)),
     )  # fmt: skip
-
-
-def sum_interval(values: ArrayLike, count: int) -> tuple[float, float]:
-    """Expected sum of ``count`` further values of a series about a level, and half of its 95 % interval.
-
-    Args:
-        values: at least five, shape (n,).
-        count: at least one.
-    """
-    expected, deviation, seen = sum_ahead(values, count)
-    return expected, ahead_width("sum", np.size(values), seen, count) * deviation
-
-
-def sum_ahead(values: ArrayLike, count: int) -> tuple[float, float, float]:
-    """As :func:`sum_interval`: expected sum, the deviation of its error, and the residuals' lag-1 autocorrelation."""
-    y = np.asarray(values, dtype=np.float64)
-    n, mean = len(y), float(y.mean())
-    seen = autocorrelation(y - mean)
-    rho = residual_correlation(seen, n, 1)
-    past, ahead = mean_variance(n, rho), mean_variance(count, rho)
-    # The mean of the points and that of those to come share the noise about the last point.
-    shared = rho * (1 - rho**n) * (1 - rho**count) / ((1 - rho) ** 2 * n * count)
-    scatter = float(y.std()) / math.sqrt(max(1 - past, 1 / n))
-    return count * mean, count * scatter * math.sqrt(max(past + ahead - 2 * shared, 0.0)), seen
-
-
-def mean_variance(n: int, rho: float) -> float:
-    """Variance of the mean of n points of AR(1) noise of unit variance (Box, Jenkins & Reinsel, 2.1)."""
-    return ((1 + rho) / (1 - rho) - 2 * rho * (1 - rho**n) / (n * (1 - rho) ** 2)) / n
 
 
 def residual_correlation(seen: float, n: int, fitted: int = 2) -> float:

@@ -37,8 +37,11 @@ WHOLE, PART, HIDDEN = 0.006, 0.004, 0.0001
 LEAST_PART = 20
 #: How far beyond the bound, at an autocorrelation 1.5 standard errors above the one seen, a change is certain.
 SURE = 1.4
-#: Below so many points the bounds are too coarse in their tails, and twice as much is asked.
-FEW = 20
+#: Below so many points the bounds are too coarse in their tails, and the p-value must be smaller by this share: there,
+#: strongly correlated noise bends like a curve.
+FEW = {20: 0.5, 30: 0.15, 45: 0.4}
+#: Multiple of their robust scale at which differences are cut off; largest correlation that is taken from them.
+CUT_OFF, MOST_LEAST = 4.0, 0.9
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,10 +81,12 @@ class Scan:
     certain: bool
 
 
-def scan(values: Array, kind: Kind) -> Scan | None:
+def scan(values: Array, kind: Kind, least: float = -1.0) -> Scan | None:
     """The most likely single change of a kind; ``None`` for too short or constant series.
 
-    ``statistic`` is the change over its standard error for independent noise, ``left`` the residual sum of squares.
+    ``statistic`` is the change over its standard error for independent noise, ``left`` the residual sum of squares;
+    ``least`` is the lag-1 autocorrelation that it is judged at where the residuals show less
+    (:func:`least_correlation`).
     """
     n = len(values)
     if n < LEAST[kind]:
@@ -96,13 +101,29 @@ def scan(values: Array, kind: Kind) -> Scan | None:
         return None
     spread = math.sqrt(left / (n - len(null) - 1))
     statistic = abs(size) / spread if spread > 0 else math.inf
-    r = persistence(rest)
+    r = max(persistence(rest), least)
     p_value = math.erfc(statistic * NORMAL / critical(kind, n, r) / math.sqrt(2))
     most = critical(kind, n, min(r + 1.5 * math.sqrt((1 - r * r) / n), 1.0))
     return Scan(place + edge(n, kind), size, statistic, p_value, left, statistic > SURE * most)
 
 
-def best_shape(values: Array) -> tuple[str, dict[Kind, Scan]]:
+def least_correlation(values: Array) -> float:
+    """The correlation of neighbours that a series has at least, from its differences; −1 where they are few.
+
+    The residuals of a short part look independent however strongly the noise is correlated: a change in the part has
+    taken up what wanders. Differences of AR(1) noise have the lag-1 autocorrelation −(1 − ρ)/2, whatever the level does
+    between a few jumps; two standard errors are left (Bartlett 1946).
+    """
+    steps = np.diff(values)
+    bound = CUT_OFF * robust_scale(steps)
+    if len(steps) < LEAST_PART or bound <= 0:
+        return -1.0
+    steps = np.clip(steps, -bound, bound)
+    seen = float(steps[1:] @ steps[:-1]) / float(steps @ steps)
+    return min(max(1 + 2 * seen - 4 / math.sqrt(len(steps)), -1.0), MOST_LEAST)
+
+
+def best_shape(values: Array, least: float = -1.0) -> tuple[str, dict[Kind, Scan]]:
     """``constant``, ``line``, ``level`` or ``slope``: what describes a series best, and the scans of changes.
 
     Schwarz's criterion with 1, 2, 4 and 5 parameters: a place, searched for among all, counts as two (Zhang & Siegmund
@@ -111,7 +132,7 @@ def best_shape(values: Array) -> tuple[str, dict[Kind, Scan]]:
     n = len(values)
     scans: dict[Kind, Scan] = {}
     for kind in KINDS:
-        found = scan(values, kind)
+        found = scan(values, kind, least)
         if found is not None:
             scans[kind] = found
     centred = values - values.mean()
@@ -147,7 +168,8 @@ def change_points(
     clean = clean / (float(np.abs(clean).max()) or 1.0)
     width = 1 if len(y) <= LONGEST else -(-len(y) // BLOCKS)
     small = block_means(clean, width)
-    found = sorted(_search(small, 0, WHOLE, guard=int(width > 1)), key=lambda change: change[2])[:most]
+    least = least_correlation(small)
+    found = sorted(_search(small, 0, WHOLE, least, guard=int(width > 1)), key=lambda change: change[2])[:most]
     if not found:
         return ()
     places = sorted((_refined(clean, place * width, kind, width), kind, p, sure) for place, kind, p, sure in found)
@@ -171,31 +193,31 @@ def likeliest(steps: ArrayLike, values: Array, p_value: float) -> ChangePoint | 
     return None
 
 
-def _search(values: Array, offset: int, level: float, guard: int) -> Iterator[Found]:
+def _search(values: Array, offset: int, level: float, least: float, guard: int) -> Iterator[Found]:
     """Changes of a series, then of the parts on both sides; ``guard`` blocks at a split hold points of both sides."""
     found = _single(values, level)
     if found is None:
-        found = min(filter(None, _hidden(values)), key=lambda change: change[2], default=None)
+        found = min(filter(None, _hidden(values, least)), key=lambda change: change[2], default=None)
     if found is None:
         return
     place, kind, p_value, sure = found
     yield offset + place, kind, p_value, sure
-    yield from _search(values[: place - guard], offset, PART, guard)
-    yield from _search(values[place + guard :], offset + place + guard, PART, guard)
+    yield from _search(values[: place - guard], offset, PART, least, guard)
+    yield from _search(values[place + guard :], offset + place + guard, PART, least, guard)
 
 
-def _single(values: Array, level: float) -> Found | None:
+def _single(values: Array, level: float, least: float = -1.0) -> Found | None:
     if len(values) < LEAST["level"]:
         return None
-    shape, scans = best_shape(values)
-    level = level / 2 if len(values) < FEW else level
+    shape, scans = best_shape(values, least)
+    level *= next((share for fewer, share in FEW.items() if len(values) < fewer), 1.0)
     for kind, found in scans.items():
         if kind == shape and found.p_value < level:
             return found.place, kind, found.p_value, found.certain
     return None
 
 
-def _hidden(values: Array) -> Iterator[Found | None]:
+def _hidden(values: Array, least: float) -> Iterator[Found | None]:
     """Changes that others nearby undo: the most striking of overlapping parts of a half, a quarter, an eighth."""
     n = len(values)
     for share in (2, 4, 8):
@@ -214,7 +236,7 @@ def _hidden(values: Array) -> Iterator[Found | None]:
             if statistic < critical(kind, length, 0.0):  # most often, and it saves the rest
                 continue
             start = int(starts[striking])
-            found = _single(parts[striking], HIDDEN)
+            found = _single(parts[striking], HIDDEN, least)
             yield (start + found[0], *found[1:]) if found is not None and found[3] else None
 
 

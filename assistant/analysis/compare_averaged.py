@@ -249,7 +249,7 @@ def averaged(a: Average, b: Average, *, same: bool) -> Averaged | None:
 def difference(
     values: tuple[Array, Array], windows: tuple[tuple[int, int], tuple[int, int]], *, same: bool
 ) -> Noise | Averaged | None:
-    """Noise of the difference of the means of two windows: :class:`Averaged` but for two single points.
+    """Noise of the difference of the means of two windows: :class:`Averaged` but for windows of very unlike length.
 
     Args:
         values: the series of each side, finite, in the order of steps.
@@ -261,10 +261,9 @@ def difference(
         whole = 0, len(part)
         limits.append(whole if not same else (0, other[0]) if window[0] < other[0] else (other[1], whole[1]))
     sides = list(zip(values, windows, limits, strict=True))
-    if sum(stop - start for start, stop in windows) > 2:
-        a, b = (average(*side) for side in sides)
-        found = None if a is None or b is None else averaged(a, b, same=same)
-        if found is not None:
-            return found
+    a, b = (average(*side) for side in sides)
+    found = None if a is None or b is None else averaged(a, b, same=same)
+    if found is not None:
+        return found
     levels = [level(*side) for side in sides]
     return None if levels[0] is None or levels[1] is None else between(levels[0], levels[1])

@@ -252,7 +252,7 @@ def level(values: Array, window: tuple[int, int], limits: tuple[int, int] | None
     places = near_places((start, stop), limits)
     if places is None:
         return None
-    rho = _plausible(values, start, stop)
+    rho = plausible(values, start, stop)
     variance, freedom = scatter(values, places, (start, stop), (rho,))
     return widened(Level(float(variance[0]), float(freedom[0]), rho), widening(points))
 
@@ -297,7 +297,7 @@ def scatter(
     return total[..., None] / moments[:, 0] * moments[:, 2], moments[:, 1]
 
 
-def _plausible(values: Array, start: int, stop: int) -> float:
+def plausible(values: Array, start: int, stop: int) -> float:
     """The largest correlation of neighbours that the points in and around a window leave plausible.
 
     Told by stretches of several lengths, of which the mildest counts: a long one tells it better where the level keeps

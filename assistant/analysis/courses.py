@@ -113,6 +113,8 @@ def course_of(steps: Array, values: Array, raw: Array, changes: Sequence[ChangeP
         return Course("bend", sign)
     low = first if parts[0].sign == 0 else _near(values, start)
     high = last if parts[-1].sign == 0 else _near(values, end)
+    if sign * (high - low) <= 0:  # the levels that would be told contradict the fitted move
+        return Course("bend", 0)
     return Course("ramp", sign, ((0, first), (start, low), (end, high), (n - 1, last)))
 
 

@@ -8,8 +8,8 @@ from statistics import median, stdev
 
 import numpy as np
 
-from assistant.analysis.compare_averaged import difference
-from assistant.analysis.compare_noise import STRONG, Noise, t_quantile
+from assistant.analysis.compare_averaged import Averaged, difference
+from assistant.analysis.compare_noise import STRONG, Noise, plausible, t_quantile
 from assistant.analysis.series import Series, Values, series
 from assistant.model import Number, Run
 
@@ -28,15 +28,15 @@ def change_noise(
     run: Run, metric: str, first: int, second: int, *, prompts: int | None
 ) -> tuple[float | None, str | None]:
     """Standard error of the difference of one metric between two steps, such that 1.96 of it are half of an interval
-    of at least 95 %: the same that :mod:`assistant.analysis.compare` tells.
+    of 95 %, or (``residual`` and the bounds) of at least that: the same that :mod:`assistant.analysis.compare` tells.
 
     The first of these that the log allows:
 
     * ``residual``: from the other differences over the same gap nearby (:func:`same_gap_noise`; of four to six of
       them, their robust standard deviation, widened for their number).
-    * ``autocorrelated``: from the scatter around each step, widened for the strongest correlation of neighbours that
-      the log leaves plausible (:mod:`assistant.analysis.compare_noise`); where that is so strong that a random walk is
-      not excluded, at least what one with the log's one-step differences does (``compare`` says that it leaves it out).
+    * ``autocorrelated``: from the scatter around each step, averaged over what the correlation of neighbours may be
+      (:mod:`assistant.analysis.compare_averaged`); where it may be so strong that a random walk is not excluded, at
+      least what one with the log's one-step differences does (``compare`` says that it leaves it out).
     * ``bound``: the metric is a batch mean with its minimum and maximum beside it; a variable within
       [m, M] with mean μ has variance at most (M − μ)(μ − m) (Bhatia–Davis), and the batch holds ``prompts``
       independent draws. An upper bound: the true error is smaller.
@@ -71,7 +71,7 @@ def too_wide(half: float, *values: Values) -> bool:
     return half > high - low > 0
 
 
-def step_noise(points: Series, first: int, second: int) -> tuple[Noise, str] | None:
+def step_noise(points: Series, first: int, second: int) -> tuple[Noise | Averaged, str] | None:
     """Noise of the difference between two places of a series, and its basis; ``None`` where the scatter tells none.
 
     Args:
@@ -79,14 +79,18 @@ def step_noise(points: Series, first: int, second: int) -> tuple[Noise, str] | N
         first: the earlier place.
         second: the later one.
     """
+    return pair_noise(points.values, first, second)
+
+
+def pair_noise(values: Values, first: int, second: int) -> tuple[Noise | Averaged, str] | None:
+    """As :func:`step_noise`, of values in the order of steps."""
     shift = max(0, first - NEIGHBOURHOOD)
-    around = points.values[shift : second + 1 + NEIGHBOURHOOD]
+    around = values[shift : second + 1 + NEIGHBOURHOOD]
     direct = same_gap_noise(around.tolist(), first - shift, second - shift)
     if direct is not None:
         return Noise(*direct), "residual"
-    windows = (first, first + 1), (second, second + 1)
-    found = difference((points.values, points.values), windows, same=True)
-    return (found, "autocorrelated") if isinstance(found, Noise) else None
+    found = difference((values, values), ((first, first + 1), (second, second + 1)), same=True)
+    return None if found is None else (found, "autocorrelated")
 
 
 def _scatter_noise(points: Series, first: int, second: int) -> tuple[float, str] | None:
@@ -99,7 +103,8 @@ def _scatter_noise(points: Series, first: int, second: int) -> tuple[float, str]
         few = _few_differences(points, *held)
         return None if few is None else (few, "residual")
     noise, basis = found[0].half_width() / 1.96, found[1]
-    if basis == "autocorrelated" and (found[0].rho or 0) >= STRONG:  # a random walk is not excluded
+    strongest = max(plausible(points.values, at, at + 1) for at in held) if basis == "autocorrelated" else 0.0
+    if strongest >= STRONG:  # a random walk is not excluded
         noise = max(noise, _walk_noise(points, *held) or 0.0)
     return noise, basis
 

@@ -44,6 +44,8 @@ CHANGE_POINTS = 20
 #: p-value below which a move is one that no random walk makes (in fewer than 20 points, whose steps are less well
 #: known, the second), and a value at an end stands apart.
 SURE_MOVE, SURE_FEW, SURE_APART = 0.001, 0.0001, 0.01
+#: Below so many points, thirds must differ by so much more: they leave strong correlation looking weak.
+FEW_THIRDS, THIRDS_FEW = 60, 1.35
 #: Sizes beyond which differences and squares leave the range of floats.
 EXTREME = (1e-100, 1e100)
 #: Lag-1 autocorrelation of the residuals (without bias) from which a series without a trend is told as wandering.
@@ -241,7 +243,7 @@ def _told(steps: Array, values: Array, clean: Array, line: _Line) -> _Told:
         changes = changes or (_as_change(x, y, move),)
     ratio = 0.0
     if many and lifted is not None and line.p_value >= 0.05:
-        ratio = lifted[0] / critical("thirds", len(y), lifted[1])
+        ratio = lifted[0] / critical("thirds", len(y), lifted[1]) / (THIRDS_FEW if len(y) < FEW_THIRDS else 1.0)
     if ratio > 1 and not changes:
         found = likeliest(x, y, math.erfc(ratio * NORMAL / math.sqrt(2)))
         changes = () if found is None else (found,)

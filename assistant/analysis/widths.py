@@ -4,7 +4,7 @@ An interval made of an estimate's standard error and Student's quantile misses f
 neighbouring values resemble each other: their correlation ρ is itself estimated, and from twenty points it may be
 anything. The width that is needed depends on what is *seen*, the number of points and the lag-1 autocorrelation r of
 the residuals. ``python -m evals.trend_widths`` finds, for each n, widths as a function of r with which AR(1) noise of
-every ρ from 0 to 0.9 (0.5 for sums) misses about 5 % of the time, never widths that fall with r (but for the next
+every ρ from 0 to 0.9 misses about 5 % of the time, never widths that fall with r (but for the next
 point's), and prints the tables below; ``python -m evals.trend_levels --only intervals`` measures what they hold.
 
 The promise is about all series of one ρ. Of those, one whose residuals happen to look independent gets an interval that
@@ -20,7 +20,7 @@ import math
 from bisect import bisect_left
 from typing import Final, Literal
 
-Interval = Literal["slope", "line", "course", "point_near", "point_far", "sum_near", "sum_far"]
+Interval = Literal["slope", "line", "course", "point_near", "point_far"]
 
 #: Fewest points of a slope that is given an interval. Fewer cannot tell weak from strong correlation, and no width
 #: holds the slope in 93 to 97 % of both.
@@ -31,9 +31,9 @@ SEEN: Final = (-0.4, -0.2, 0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 #: n → widths at ``SEEN``; between two n, log width is interpolated in log n; beyond them, the nearest holds. In units
 #: of: the deviation of Mann–Kendall's score, on Fisher's scale (``slope``); the deviation of the error that
 #: :mod:`assistant.analysis.ar_line` computes, of the line (``line``; ``course`` beside the reach towards a bend), of
-#: the next value and of one as far ahead as the points reach (``point_near``, ``point_far``, both beside that reach),
-#: of the sum of one value and of as many as were seen or more (``sum_near``, ``sum_far``). Below 1.96 lie those whose
-#: misses come from one side alone. Comments: least and largest share of misses in the fit, %.
+#: the next value and of one as far ahead as the points reach (``point_near``, ``point_far``, both beside that reach).
+#: Below 1.96 lie those whose misses come from one side alone. Comments: least and largest share of misses in the fit,
+#: in %.
 TABLES: Final[dict[Interval, dict[int, tuple[float, ...]]]] = {
     "slope": {
         10: (1.52, 5.54, 5.54, 5.54, 5.54, 5.54, 5.54, 5.54, 5.54, 5.54, 5.54, 5.54),  # 3.5 to 7.3
@@ -107,26 +107,6 @@ TABLES: Final[dict[Interval, dict[int, tuple[float, ...]]]] = {
         200: (1.59, 1.61, 1.63, 1.64, 1.64, 1.64, 1.64, 1.65, 1.65, 1.68, 1.68, 1.76),  # 4.1 to 5.5
         400: (1.63, 1.64, 1.65, 1.65, 1.65, 1.65, 1.65, 1.67, 1.67, 1.67, 1.69, 1.79),  # 4.2 to 5.7
     },
-    "sum_near": {
-        5: (2.64, 2.74, 2.91, 3.10, 3.31, 3.51, 3.56, 3.56, 3.59, 3.67, 3.75, 3.86),  # 5.4 to 6.3
-        6: (2.31, 2.44, 2.56, 2.68, 2.81, 2.96, 3.10, 3.26, 3.40, 3.56, 3.73, 3.90),  # 5.0 to 6.3
-        8: (2.10, 2.20, 2.30, 2.34, 2.38, 2.47, 2.63, 2.84, 3.09, 3.37, 3.63, 3.89),  # 5.3 to 6.3
-        10: (2.00, 2.10, 2.19, 2.22, 2.22, 2.25, 2.35, 2.50, 2.73, 3.02, 3.35, 3.74),  # 5.7 to 6.3
-        14: (1.91, 2.01, 2.10, 2.12, 2.12, 2.12, 2.15, 2.25, 2.41, 2.65, 2.98, 3.39),  # 5.1 to 6.3
-        20: (1.89, 1.99, 2.08, 2.11, 2.11, 2.11, 2.11, 2.11, 2.19, 2.37, 2.63, 2.95),  # 4.5 to 6.1
-    },
-    "sum_far": {
-        5: (2.43, 4.91, 5.34, 5.70, 6.16, 6.16, 6.25, 6.30, 6.30, 6.30, 6.30, 6.30),  # 2.5 to 7.5
-        6: (1.90, 7.68, 10.96, 10.96, 10.96, 10.96, 10.96, 10.96, 10.96, 10.96, 10.96, 10.96),  # 3.3 to 7.0
-        8: (1.71, 3.66, 6.39, 8.75, 10.01, 10.47, 10.47, 10.47, 10.47, 10.49, 10.49, 10.49),  # 3.7 to 6.3
-        10: (1.55, 2.66, 4.31, 6.24, 7.92, 9.00, 9.43, 9.62, 9.75, 9.84, 9.88, 10.01),  # 3.7 to 5.8
-        14: (1.75, 2.13, 2.87, 4.04, 5.46, 6.81, 7.78, 8.36, 8.70, 8.95, 9.27, 9.66),  # 3.6 to 4.5
-        20: (1.75, 1.93, 2.21, 2.80, 3.65, 4.71, 5.76, 6.65, 7.36, 7.96, 8.59, 9.29),  # 3.9 to 4.9
-        30: (1.80, 1.93, 2.03, 2.31, 2.37, 2.72, 3.48, 4.43, 5.52, 6.58, 7.65, 8.79),  # 3.9 to 6.0
-        50: (1.75, 1.83, 1.95, 2.08, 2.13, 2.17, 2.34, 2.85, 3.67, 4.81, 6.27, 8.08),  # 4.4 to 5.5
-        100: (1.80, 1.84, 1.93, 2.02, 2.02, 2.02, 2.03, 2.13, 2.56, 3.39, 4.66, 6.45),  # 4.6 to 5.6
-        200: (1.75, 1.75, 1.93, 2.00, 2.00, 2.00, 2.00, 2.00, 2.04, 2.47, 3.28, 4.50),  # 4.3 to 6.0
-    },
 }
 
 
@@ -148,20 +128,14 @@ def width(interval: Interval, n: int, seen: float) -> float:
     return math.exp((1 - share) * _log(table[low], seen) + share * _log(table[high], seen))
 
 
-def ahead_width(kind: Literal["point", "sum"], n: int, seen: float, distance: float) -> float:
-    """Half-width for a value, or the sum of values, that is ``distance`` points ahead, or is of so many.
+def ahead_width(n: int, seen: float, distance: float) -> float:
+    """Half-width for a value that is ``distance`` points ahead.
 
     Between the next one and as many as were seen, log width is interpolated in log distance.
     """
-    near, far = (width(name, n, seen) for name in _ENDS[kind])
+    near, far = width("point_near", n, seen), width("point_far", n, seen)
     share = min(math.log(max(distance, 1.0)) / math.log(n), 1.0)
     return float(near ** (1 - share) * far**share)
-
-
-_ENDS: Final[dict[str, tuple[Interval, Interval]]] = {
-    "point": ("point_near", "point_far"),
-    "sum": ("sum_near", "sum_far"),
-}
 
 
 def _log(row: tuple[float, ...], seen: float) -> float:

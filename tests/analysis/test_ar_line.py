@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assistant.analysis.ar_line import correlated, fit_line, mean_variance, residual_correlation, sum_ahead
+from assistant.analysis.ar_line import correlated, fit_line
 from assistant.analysis.stats import without_spikes
 
 
@@ -64,23 +64,6 @@ def test_fit_line_of_a_noiseless_line_is_exact() -> None:
 def test_fit_line_takes_uneven_steps() -> None:
     steps = np.cumsum(1 + np.arange(30) % 3)
     assert fit_line(steps, 2.0 + 0.5 * steps).at(200) == pytest.approx(102)
-
-
-@pytest.mark.parametrize("rho", [0.0, 0.4, 0.9])
-@pytest.mark.parametrize("n", [1, 2, 17])
-def test_mean_variance_is_the_mean_of_the_correlation_matrix(rho: float, n: int) -> None:
-    assert mean_variance(n, rho) == pytest.approx(dense(n, rho).mean())
-
-
-@pytest.mark.parametrize("count", [1, 5, 80])
-def test_sum_ahead_deviation_is_that_of_dense_algebra(count: int) -> None:
-    values = 60 + ar(20, 0.7, 1)
-    expected, deviation, seen = sum_ahead(values, count)
-    rho = residual_correlation(seen, 20, 1)
-    assert expected == pytest.approx(count * values.mean())
-    weights = np.concatenate([np.full(20, -count / 20), np.ones(count)])
-    scatter = values.std() / np.sqrt(1 - dense(20, rho).mean())
-    assert deviation == pytest.approx(scatter * np.sqrt(weights @ dense(20 + count, rho) @ weights))
 
 
 @pytest.mark.parametrize(("n", "rho"), [(20, 0.3), (60, 0.7)])

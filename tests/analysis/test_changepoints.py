@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assistant.analysis.changepoints import change_points
+from assistant.analysis.changepoints import change_points, least_correlation
+from evals.trend_calibration import noise
 
 
 def ar(n: int, rho: float, seed: int) -> np.ndarray:
@@ -116,3 +117,22 @@ def test_change_points_are_the_same_in_other_units(seed: int, unit: float, shift
     values = ar(60, 0.3, seed) + 4.0 * (np.arange(60) >= 25)
     there = [change.step for change in change_points(range(60), values)]
     assert [change.step for change in change_points(range(60), unit * (values + shift))] == there
+
+
+# --- correlation that a part hides ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("rho", "low", "high"), [(0.0, -1.0, 0.1), (0.5, -0.1, 0.5), (0.9, 0.4, 0.9)])
+def test_least_correlation_is_hardly_ever_much_above_the_true_one_whatever_the_level_does(
+    rho: float, low: float, high: float
+) -> None:
+    jumps = 8.0 * (np.arange(200) > 60) - 8.0 * (np.arange(200) > 120)
+    found = [least_correlation(row + jumps) for row in noise(np.random.default_rng(5), 200, 200, rho)]
+    assert low <= np.median(found) <= high
+    assert np.mean(np.array(found) <= rho + 0.1) >= 0.95
+
+
+def test_change_points_of_strongly_correlated_noise_are_as_rare_as_of_other_noise() -> None:
+    """Nominal 5 %, and two standard errors of 300 series; parts of a quarter look independent."""
+    told = [bool(change_points(np.arange(160), row)) for row in noise(np.random.default_rng(6), 300, 160, 0.9)]
+    assert np.mean(told) <= 0.05 + 2 * 0.0126

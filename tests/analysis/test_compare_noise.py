@@ -75,7 +75,7 @@ def test_fit_without_scatter_or_with_few_points_gives_nothing(values):
 @pytest.mark.parametrize("rho", [0.0, 0.5, 0.9])
 def test_level_variance_is_unbiased_where_the_correlation_is_known(rho, monkeypatch):
     """The mean of many estimates is the true variance of a mean of ten correlated points, before it is widened."""
-    monkeypatch.setattr(noise, "_plausible", lambda *_: rho)
+    monkeypatch.setattr(noise, "plausible", lambda *_: rho)
     monkeypatch.setattr(noise, "WIDENED", {10: 1.0})
     dice, n, draws = np.random.default_rng(11), 10, 4000
     root = np.linalg.cholesky(covariance(n, rho))
@@ -140,7 +140,7 @@ def test_between_levels_that_do_not_scatter_is_nothing():
 
 def test_between_is_welchs_for_independent_values(monkeypatch):
     """Without correlation and without a line: the textbook test of two means (eight points, no trend taken off)."""
-    monkeypatch.setattr(noise, "_plausible", lambda *_: 0.0)
+    monkeypatch.setattr(noise, "plausible", lambda *_: 0.0)
     monkeypatch.setattr(noise, "FEW", 30)
     monkeypatch.setattr(noise, "NEAREST", 12)
     dice = np.random.default_rng(9)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assistant.analysis.ar_line import fit_line, sum_interval
+from assistant.analysis.ar_line import fit_line
 from assistant.analysis.forecast import forecasts_at
 from assistant.analysis.pace import curvature
 from assistant.analysis.trend import Trend, trend_of
@@ -70,17 +70,6 @@ def test_line_and_point_intervals_hold_what_comes_as_often_as_promised(n: int, r
     assert (shares <= HIGH).all()
 
 
-@pytest.mark.parametrize(("n", "rho"), [(8, 0.0), (12, 0.5), (20, 0.0), (20, 0.5), (50, 0.5)])
-def test_sum_interval_holds_the_sum_as_often_as_promised(n: int, rho: float) -> None:
-    held = np.zeros(2)
-    for values in drawn(n, rho, 4 * n):
-        for k, count in enumerate((1, 3 * n)):
-            expected, half = sum_interval(values[:n], count)
-            held[k] += abs(expected - values[n : n + count].sum()) <= half
-    assert (held / DRAWS >= LOW).all()
-    assert (held / DRAWS <= HIGH).all()
-
-
 def test_slope_interval_of_strongly_correlated_points_is_wider_than_that_of_independent_ones() -> None:
     spans = []
     for rho in (0.0, 0.9):
@@ -115,9 +104,9 @@ def test_width_between_two_lengths_lies_between_theirs() -> None:
 @given(st.floats(1, 500), st.floats(-0.5, 0.95))
 def test_ahead_width_goes_from_the_next_value_to_a_whole_length(distance: float, seen: float) -> None:
     ends = sorted((width("point_near", 50, seen), width("point_far", 50, seen)))
-    assert ends[0] - 1e-9 <= ahead_width("point", 50, seen, distance) <= ends[1] + 1e-9
-    assert ahead_width("point", 50, seen, 1) == pytest.approx(width("point_near", 50, seen))
-    assert ahead_width("point", 50, seen, 50) == pytest.approx(width("point_far", 50, seen))
+    assert ends[0] - 1e-9 <= ahead_width(50, seen, distance) <= ends[1] + 1e-9
+    assert ahead_width(50, seen, 1) == pytest.approx(width("point_near", 50, seen))
+    assert ahead_width(50, seen, 50) == pytest.approx(width("point_far", 50, seen))
 
 
 def test_width_of_white_noise_in_a_long_series_is_the_normal_quantile() -> None:
