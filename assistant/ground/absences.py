@@ -1,9 +1,11 @@
 """Claims that a value is there or not, is finite, or is the extreme of its metric."""
 
+# ruff: noqa: E501 (patterns stay on one line)
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import Final
 
 from assistant.ground.binding import Frame
 from assistant.ground.cues import cue, negated, outside
@@ -11,10 +13,17 @@ from assistant.ground.deciding import Decision
 from assistant.ground.judging import Judge
 from assistant.ground.table import agrees
 
+_NO: Final = re.compile(
+    r"(?i)(?:没有|并无|缺少|缺|不含|未见|找不到|查不到|\b(?:no|without(?: any)?|lacks?(?: any)?|(?:won't|will not|can't|cannot|don't|do not|couldn't|could not) (?:find|see)(?: any)?))\s*(?:the |any |an? )?"
+)
+_MOVES: Final = re.compile(
+    r"(?i)[`*\s]*(?:的)?[`*\s]*(?:上升|下降|变化|增长|提升|回落|波动|趋势|更|比|gain|rise|drop|growth|change|trend|increase|decrease|improve)"
+)
+
 
 def absence(frame: Frame, judge: Judge, idle: Sequence[bool]) -> tuple[int, int, Decision] | None:
     """ "Step 5 has no reward", "日志里没有 kl_loss": a claim that something is not there."""
-    match = cue("missing").search(frame.text)
+    match = cue("missing").search(frame.text) or _none_of(frame)
     present = None if match is not None else cue("present").search(frame.text)
     if (
         present is not None
@@ -61,6 +70,20 @@ def absence(frame: Frame, judge: Judge, idle: Sequence[bool]) -> tuple[int, int,
             )
             return start, end, Decision("contradicted", note)
     return start, end, Decision("supported")
+
+
+def _none_of(frame: Frame) -> re.Match[str] | None:
+    """``没有 `timing_s/gen` ``, ``there is no entropy at step 0``: a word that denies the name right behind it."""
+    for name in frame.names:
+        if not (frame.places or frame.carried.steps) or not (name.keys or name.absent):
+            continue
+        match = _NO.search(frame.text, 0, name.start)
+        while match is not None:
+            rest = frame.text[match.end() : name.start]
+            if not rest.strip("` *") and not _MOVES.match(frame.text[name.end :]):
+                return match
+            match = _NO.search(frame.text, match.end(), name.start)
+    return None
 
 
 def presence(frame: Frame, judge: Judge, start: int, end: int) -> tuple[int, int, Decision] | None:

@@ -131,6 +131,11 @@ def combined(
         if claim.status != "supported" and (ratio := _ratio(claim, claims, named, offset, tables)) is not None:
             claim = replace(claim, status="supported" if ratio else claim.status, reason="" if ratio else claim.reason)
         claims.append(claim)
+    gone = [n for n in lexicons[0].named(text) if n.absent]
+    if not claims and gone and (_OF_TWO.search(text) or cue("higher").search(text) or cue("lower").search(text)):
+        at = offset + gone[0].start
+        note = say("no_metric", metric=gone[0].text.strip("`"))
+        claims.append(Claim(gone[0].text, at, at + len(gone[0].text), "contradicted", note))
     if (said := _alike(text)) is not None:
         ways = [c for c in claims if _way(c.text)]
         if not ways and (gone := [n for n in lexicons[0].named(text) if n.absent]):
@@ -170,6 +175,12 @@ def _ratio(
     return one_run != two_run and any(agrees(q.number, q.half, value, bound=q.bound) for value in options)
 
 
+#: "Of the two, A is the one with …", "更高的是 A，而不是 B".
+_OF_TWO: Final = re.compile(
+    r"(?i)\b(?:of|between) the (?:two|pair|both)\b|\bis the one (?:that|with|which)\b"
+    r"|\b(?:not|rather than|instead of)\b"
+    r"|而不是|而非|[两二](?:个|组|次|份|条)?(?:者|实验|run|日志|训练|边)(?:里|中|之中|当中|相比)?|的是"
+)
 _SAME: Final = re.compile(
     r"(?i)走势.{0,6}(?:相同|一致|一样)|都(?:在)?[升降涨跌]|\b(?:both|same (?:way|direction|trend))\b"
 )
@@ -217,10 +228,12 @@ def _comparison(
     text: str, named: Sequence[Spot], lexicons: Sequence[Lexicon], tables: Sequence[Table], say: Callable[..., str]
 ) -> tuple[int, int, bool, str] | None:
     """``A ends with a higher reward than B``: the two runs' last values, or those at the step named."""
-    if len({s.run for s in named}) != 2:
+    alone = len({s.run for s in named}) == 1 and len(tables) == 2 and _OF_TWO.search(text)
+    if len({s.run for s in named}) != 2 and not alone:
         return None
-    subject, other = named[0].run, next(s.run for s in named if s.run != named[0].run)
-    if not re.search(r"(?i)\bthan\b|比|高于|低于|\babove\b|\bbelow\b|exceed|outperform", text):
+    subject = named[0].run
+    other = 1 - subject if alone else next(s.run for s in named if s.run != subject)
+    if not (alone or _OF_TWO.search(text) or cue("versus").search(text)):
         return None
     found: Any = None
     for sense in ("higher", "lower"):

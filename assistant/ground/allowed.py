@@ -125,6 +125,13 @@ class Allowed(Operations):
             here, there = (one.where.at, one.where.turn), (two.where.at, two.where.turn)
             if here[0] != there[0] and (one.where.fixed or two.where.fixed or min(here[0], there[0]) < 0):
                 return False
+            if (
+                group is not None
+                and group.form == "versus"
+                and two.index in group.members
+                and min(here[0], there[0]) >= 0
+            ):
+                return here > there  # "faster than step 12 (57 s vs 172 s)": in the order in which the steps are named
             return here > there and one.where.steps > two.where.steps
         if one.subject.key != two.subject.key and one.where.steps == two.where.steps:
             if one.subject.fixed or two.subject.fixed or min(one.subject.at, two.subject.at) < 0:
@@ -235,6 +242,15 @@ class Allowed(Operations):
         if tight is not None and tight.statistic == "whole":
             tight = None
         clause = frame.clause(q.start)
+        if (
+            tight is not None
+            and not tight.exact
+            and q.unit == "%"
+            and tight.start >= q.end
+            and len(frame.names) > 1
+            and not any(self.table.readings(q, key) for key in tight.keys)
+        ):
+            tight = None  # "0.8 % of the answers hit the cap": a share of them
         if tight is not None and not tight.keys:
             return []
         if tight is None and any(n.absent for n in frame.names if n.start < q.start):
@@ -258,12 +274,14 @@ class Allowed(Operations):
                 if self._fits_kind(q, key):
                     found.setdefault(key, Subject(key, at, "", True))
         before = [n for n in held if frame.clause(n.start) == clause and n.end <= q.start]
-        free = tight is None and all(set(n.keys) & tied for n in before)
+        other = [n for n in before if n not in fits]  # "validation costs 676 s": what it costs is another metric
+        free = tight is None and all(set(n.keys) & tied or n in other for n in before)
         if q.unit == "s" and tight is None and _OF_STEP.search(frame.text[max(0, q.start - 24) : q.start]) and (total := self.table.total_time()):  # fmt: skip
             found.setdefault(total, Subject(total, -1))
         if free or (tight is not None and tight not in fits):
-            beside = None if free else tight
-            for key in implied(q, frame, self.table, beside.text if beside is not None else ""):
+            beside = tight if not free else other[-1] if other else None
+            meant = implied(q, frame, self.table, beside.text if beside is not None else "")
+            for key in meant or (implied(q, frame, self.table) if free and q.unit != "s" else ()):
                 found.setdefault(key, Subject(key, -1))
         if free and not held and carries(frame, q.start):
             for name in frame.carried.names[::-1]:

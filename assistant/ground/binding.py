@@ -169,6 +169,12 @@ def _joined(frame: Frame, here: Quantity, there: Quantity, form: str, *, first: 
         kept,
     ):
         return "chain"
+    if (
+        first
+        and re.fullmatch(r"(?i)\s*[,，]?\s*(?:and )?(?:then|later|afterwards|后来?|再)(?:是|到|为|to)?\s*", kept)
+        and re.search(r"(?i)[（(]\s*(?:先|first|from)?\s*[`*]*$|先(?:是|为)?\s*$", before)
+    ):
+        return "chain"  # "(51.4 s, then 58.9 s)"
     if first and _AGAINST.match(kept):
         return "versus"
     if first and _DASH.match(kept):

@@ -25,7 +25,12 @@ _VERSUS_END: Final = re.compile(
 )
 
 
-_OF_ITS_VALUE: Final = re.compile(r"(?i)\bof (?:its|the|their) (?:initial )?(?:value|level)s? (?:at|in|on)?\s*$")
+_OF_ITS_VALUE: Final = re.compile(
+    r"(?i)\bof (?:its|the|their) (?:initial )?(?:value|level|size|figure)s? (?:at|in|on)?\s*$|\b(?:of|as) (?:what|that of|it was|much as|large as|high as|long as)(?: it (?:was|had been))?(?: (?:at|in|on))?(?: the)?\s*$"
+)
+_PART_OF_IT: Final = re.compile(
+    r"\s*(?:步|step)?(?:时)?的?[^，。；\d]{0,10}?的\s*(?:约|大约|差不多|近|将近|不到)?\s*(?:一半|[二三四五六七八九十]分之)"
+)
 
 
 class Changes:
@@ -327,10 +332,10 @@ class Changes:
 
 _THEN: Final = re.compile(r"(?i)\bthen\b|\bbefore (?:rising|falling|dropping|climbing)|再|又|随后|接着|然后|之后")
 _DOWN_BEFORE: Final = re.compile(
-    r"(?i)(?:下降|降低|减少|下跌|回落|缩短|降|跌|减|少(?:花|用|跑|处理|写)?|低|短|快|fell|fall|falls|dropped|drops?|declined|decreased|decreases|down|lost|shrank|slid|slipped)(?:了|约|近|大约|出|超过|逾|不到|\s|by|more than|over|at least|less than|about|around|roughly|nearly|approximately|~|≈|[（(`*])*$"
+    r"(?i)(?:\bminus|缩水|下降|降低|减少|下跌|回落|缩短|降|跌|减|少(?:花|用|跑|处理|写)?|低|短|快|fell|fall|falls|dropped|drops?|declined|decreased|decreases|down|lost|shrank|slid|slipped)(?:了|约|近|大约|出|超过|逾|不到|\s|by|more than|over|at least|less than|about|around|roughly|nearly|approximately|~|≈|[（(`*])*$"
 )
 _UP_BEFORE: Final = re.compile(
-    r"(?i)(?:上升|增加|增长|提高|提升|上涨|回升|升|涨|增|多(?:花|用|跑|处理|写)?|高|长|慢|rose|rises?|grew|grows?|increased|increases|climbed|gained|up|jumped)(?:了|约|近|大约|出|超过|逾|不到|\s|by|more than|over|at least|less than|about|around|roughly|nearly|approximately|~|≈|[（(`*])*$"
+    r"(?i)(?:\bplus|上升|增加|增长|提高|提升|上涨|回升|升|涨|增|多(?:花|用|跑|处理|写|占|耗)?|高|长|慢|rose|rises?|grew|grows?|increased|increases|climbed|gained|up|jumped)(?:了|约|近|大约|出|超过|逾|不到|\s|by|more than|over|at least|less than|about|around|roughly|nearly|approximately|~|≈|[（(`*])*$"
 )
 _DOWN_AFTER: Final = re.compile(
     r"(?i)^[`*\s]*(?:points? )?(?:lower|less|fewer|shorter|smaller|faster|decrease|drop|decline|reduction|fall|below|down\b|的?(?:下降|降幅|跌幅))"
@@ -366,6 +371,8 @@ def _is_reference(frame: Frame, place: Place) -> bool:
         left,
     )
     if _VERSUS_END.search(left) or _OF_ITS_VALUE.search(left):
+        return True
+    if _PART_OF_IT.match(frame.text[place.end : place.end + 24]):
         return True
     return bool(re.match(r"(?i)\s*(?:相比|比起来|为基准)", frame.text[place.end : place.end + 6])) and not re.match(
         r"\s*相比\s*(?:step|第)", frame.text[place.end : place.end + 10])  # fmt: skip

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
 from assistant.ground.absences import absence, extremes, no_nan
@@ -15,7 +16,10 @@ from assistant.ground.cues import cue, idle_clauses, negated, normative
 from assistant.ground.deciding import Decision
 from assistant.ground.extra import stated
 from assistant.ground.judging import Judge
+from assistant.ground.order import turned
+from assistant.ground.probing import unaccounted, unspoken
 from assistant.ground.sentences import Unit
+from assistant.ground.silence import silent
 from assistant.ground.verdicts import Claim
 from assistant.ground.wholes import wholes
 from assistant.model import Fact
@@ -25,28 +29,81 @@ _SAID_OF: Final = re.compile(
     r"(?i)走势|趋势|波动|数量级|一路|持续|\b(?:trend|noise|direction|order of magnitude|on average|over (?:the (?:whole )?run|training)|throughout)\b|"
     r"(?:上升|下降|上涨|下跌|走高|走低|变[大小高低])了?|\b(?:rose|fell|ris(?:es|ing)|fall(?:s|ing)|increase[sd]?|decrease[sd]?|dropped|climbed|went (?:up|down)|go(?:es|ing) (?:up|down))\b"
 )
-_DENIED: Final = re.compile(r"(?i)\bno\b|\bnot\b|\bwithout\b|没有|无|不含|未")
+#: Cues of what may be said of a metric.
+_SAYING: Final = ("up", "down", "flat", "stable", "higher", "lower", "maximum", "minimum", "improve", "worsen")
+_DENIED: Final = re.compile(
+    r"(?i)(?:\bno|\bnot|\bwithout|\bnor|没有|无|不含|未|缺)\s*(?:(?!signs?|hints?|traces?)\w+\s){0,2}[`*]*$"
+)
+_DEFINED: Final = re.compile(
+    r"(?i)\bis (?:the|defined)\b|\bmeans\b|\bdivided by\b|是指|指的是|定义|等于.{0,12}(?:除以|乘以)"
+)
+_DENIED_AFTER: Final = re.compile(
+    r"(?i)[`*\s]*(?:(?:is|was|are|were) (?:not|nowhere)\b|(?:isn't|wasn't)|不在|没(?:有)?(?:记|打|出现))"
+)
 
 
 def _course_of_nothing(frame: Frame, judge: Judge, idle: Sequence[bool]) -> tuple[int, int, Decision] | None:
     """A course, an extreme or a comparison told of a metric that the log does not hold."""
     for name in frame.names:
-        if not name.absent or idle[frame.clause(name.start)] or _DENIED.search(frame.text):
+        if (
+            not name.absent
+            or idle[frame.clause(name.start)]
+            or cue("missing").search(frame.text)
+            or _DEFINED.search(frame.text)
+        ):
+            continue
+        if _DENIED.search(frame.text[max(0, name.start - 24) : name.start]) or _DENIED_AFTER.match(
+            frame.text[name.end :]
+        ):
             continue
         if (
             any(n.keys for n in frame.names if frame.clause(n.start) == frame.clause(name.start))
             and "/" not in name.text
         ):
             continue
-        if _SAID_OF.search(frame.text):
+        if _SAID_OF.search(frame.text) or any(cue(word).search(frame.text) for word in _SAYING):
             note = judge.say("no_metric", metric=name.text.strip("`"))
             return name.start, name.end, Decision("contradicted", note)
     return None
 
 
 def claims_of(frame: Frame, judge: Judge, courses: Courses, unit: Unit, extra: Sequence[Fact]) -> list[Claim]:
-    """The claims of one sentence."""
+    """The claims of one sentence; what it names and no claim of it rests on is a claim that nothing bears out."""
+    unread = replace(frame, numbers=[*frame.numbers])
+    found = _claims(frame, judge, courses, unit, extra)
+    if frame.away or any(claim.status != "supported" for claim in found):
+        return found
+    if not found and silent(frame):
+        return found
+    if not found:
+        return [_unread(frame, judge, unit, *span) for span in unspoken(frame)]
     idle = idle_clauses(frame)
+    if absence(frame, judge, idle) is not None or wholes(frame, judge, idle):
+        return found  # "not logged at step 5" holds of every step that is not there; wholes read the text itself
+    kept = judge.pair, judge.told, judge.spans
+
+    borne_out = {(claim.start, claim.end) for claim in found}
+
+    def holds(probe: Frame) -> bool:
+        judge.begin()
+        again = _claims(probe, judge, courses, unit, extra)
+        return {(c.start, c.end) for c in again if c.status == "supported"} >= borne_out
+
+    for start, end in unaccounted(unread, judge.table.steps, holds):
+        found.append(_unread(frame, judge, unit, start, end))
+    judge.pair, judge.told, judge.spans = kept
+    return sorted(found, key=lambda claim: claim.start)
+
+
+def _unread(frame: Frame, judge: Judge, unit: Unit, start: int, end: int) -> Claim:
+    text = frame.text[start:end]
+    return Claim(text, unit.start + start, unit.start + end, "unsupported", judge.say("unread", shown=text))
+
+
+def _claims(frame: Frame, judge: Judge, courses: Courses, unit: Unit, extra: Sequence[Fact]) -> list[Claim]:
+    idle = idle_clauses(frame)
+    if silent(frame):
+        idle = [True] * len(idle)
     if any(cue("prediction").search(title) for title in unit.above[-2:]) and unit.kind == "item":
         idle = [True] * len(idle)
     found: list[Claim] = []
@@ -106,6 +163,8 @@ def claims_of(frame: Frame, judge: Judge, courses: Courses, unit: Unit, extra: S
         decision = courses.decide(frame, word)
         if decision is not None:
             add(word.start, word.end, decision)
+    for start, end, decision in turned(frame, judge, idle):
+        add(start, end, decision)
     if not any(c.status != "supported" for c in found) and (gone := _course_of_nothing(frame, judge, idle)):
         add(*gone)
     if first is None and all(q.unit in {"steps", "points"} for q in frame.numbers):
@@ -117,7 +176,7 @@ def claims_of(frame: Frame, judge: Judge, courses: Courses, unit: Unit, extra: S
                     name.absent
                     and (("/" in name.text and frame.places) or _SAID_OF.search(frame.clause_text(name.end)))
                     and not idle[frame.clause(name.start)]
-                    and not _DENIED.search(frame.text)
+                    and not re.search(r"(?i)\bno\b|\bnot\b|\bwithout\b|没有|无|不含|未", frame.text)
                 ):
                     add(
                         name.start,

@@ -37,7 +37,9 @@ _SPEED: Final = re.compile(
 )
 _PACE: Final = re.compile(r"(?i)slow|fast|quick|speed|[快慢]")
 #: Words of a peak or a trough at one step rather than of a course.
-_LOCAL: Final = re.compile(r"(?i)spik|jump|surg|shoot|shot|dip|plung|slump|尖|跳|窜|骤|猛|陡|突")
+_LOCAL: Final = re.compile(
+    r"(?i)spik|jump|surg|shoot|shot|dip|plung|slump|leap|soar|rocket|balloon|nosediv|setback|uptick|尖|跳|窜|骤|猛|陡|突|飙|蹿|冲|暴|激增"
+)
 _ONWARDS: Final = re.compile(
     r"(?i)\bthen\b|\bafter(?:wards?)?\b|\bthereafter\b|\bfrom (?:then|there)\b|\bsince\b|之后|此后|随后|然后|后来|接着|再|往后|以后"
 )
@@ -191,7 +193,12 @@ class Courses(Judgements):
     @staticmethod
     def _about_log(frame: Frame) -> bool:
         """Whether a sentence speaks of this run's steps, rather than in general."""
-        return bool(frame.places) or bool(re.search(r"(?i)steadily|throughout|over the run|一路|持续|全程", frame.text))
+        return bool(frame.places) or bool(
+            re.search(
+                r"(?i)steadily|throughout|over the run|the (?:whole|entire) (?:time|way)|as training|the course of|一路|持续|全程|曲线|越往后|训练过程|整体",
+                frame.text,
+            )
+        )
 
     # -- the steps meant -----------------------------------------------------------------------------
     def _pair(self, frame: Frame, word: Word, key: str) -> tuple[tuple[int, int] | None, bool]:

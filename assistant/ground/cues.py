@@ -11,9 +11,10 @@ from typing import Final
 from assistant.ground.binding import Frame
 from assistant.ground.lexicon import words
 from assistant.ground.quantities import Quantity
+from assistant.ground.thesaurus import SENSES, directions
 
 _IF: Final = re.compile(
-    r"(?i)\bif\b|\bsuppos(?:e|ing)\b|\bassum(?:e|ing)\b|\bunless\b|如果|假如|假设|倘若|若(?!干)|一旦|要是|除非|假使|万一|如若|的话|^[\s(*]*had\b"
+    r"(?i)\bif\b|\bsuppos(?:e|ing)\b|\bassum(?:e|ing)\b|\bunless\b|如果|假如|假设|倘若|若(?!干)|一旦|要是|除非|假使|万一|如若|(?<![整入说论算看讲])的话|^[\s(*]*had\b"
 )
 _NOUN_AFTER: Final = re.compile(
     r"(?i)^[`*\s）)]*(?:的)?\s*(?:[（(]\s*)?(?:threshold|limit|target|typical|warning|alarm|rule of thumb|阈值|警戒|目标|常用|上限值|典型|为宜|以内为|是正常|属(?:于)?正常)"
@@ -35,12 +36,20 @@ _GENERALLY: Final = re.compile(
 )
 RATIO_OF: Final = re.compile(r"(?i)\bratio\b|之比|比值|倍数")
 REVERSED: Final = re.compile(r"(?i)\bminus\b|之差|\bratio of\b|之比|比值")
+_NO_SIGN: Final = re.compile(
+    r"(?i)\b(?:no|not (?:a|any)|without (?:a|any)|little|hardly any) (?:sign|hint|trace|evidence|indication)s? (?:of|that)\b[^.,;]*$"
+)
 
 
 @lru_cache(maxsize=128)
 def cue(name: str) -> re.Pattern[str]:
-    """A cue's pattern."""
-    return re.compile(words()["cues"][name], re.IGNORECASE)
+    """A cue's pattern; those of direction with the thesaurus's words."""
+    pattern = words()["cues"][name]
+    if name in SENSES:
+        pattern = f"{pattern}|{directions(SENSES[name])}"
+    elif name == "versus":
+        pattern = "|".join([pattern, directions("more"), directions("less")])
+    return re.compile(pattern, re.IGNORECASE)
 
 
 def before(frame: Frame, at: int, width: int = 40) -> str:
@@ -89,7 +98,10 @@ def idle_clauses(frame: Frame) -> list[bool]:
             conditional = advised = False
         if _IF.search(clause) and not re.search(r"(?i)\bas if\b|even if", clause):
             conditional = True
-        told = bool(cue("imperative").search(clause)) or bool(cue("advice_words").search(clause))
+        titled = frame.places and re.search(
+            r"[:：=]\s*[`*]*[-+−±]?\d", frame.text[start:end]
+        )  # "change in X, step 3 → 5: +4%"
+        told = bool(cue("imperative").search(clause) and not titled) or bool(cue("advice_words").search(clause))
         if told and not factual:
             advised = True
         flags.append(conditional or advised or (bool(cue("hypothesis").search(clause)) and not factual))
@@ -129,7 +141,7 @@ def _stepless(frame: Frame, start: int, end: int) -> str:
 
 def negated(frame: Frame, at: int) -> bool:
     """Whether "not", "没有" or the like stands before a place."""
-    return bool(cue("negated").search(before(frame, at, 30)))
+    return bool(cue("negated").search(before(frame, at, 30)) or _NO_SIGN.search(before(frame, at, 80)))
 
 
 def change_cue(frame: Frame, q: Quantity) -> str:

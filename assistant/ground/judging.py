@@ -20,9 +20,11 @@ _UNIT_MEANS: Final = {
     "gpus": ("n_gpus",), "samples": ("trajectories_per_step", "group_size", "clipped_trajectories"),
     "prompts": ("prompts_per_step",),
 }  # fmt: skip
-_PER_PROMPT_AFTER: Final = re.compile(r"(?i)^[`*\s]*(?:per|for each|for every|/)\s*prompt")
+_PER_PROMPT_AFTER: Final = re.compile(
+    r"(?i)^[`*\s]*(?:per|for each|for every|to each|/)\s*(?:prompt|question|problem|query|group)\b"
+)
 _PER_PROMPT_BEFORE: Final = re.compile(
-    r"(?i)每(?:个|条)?\s?prompt\s*(?:各|采样?|采|生成|有|对应)?\s*[`*]*$|每个\s*[`*]*$"
+    r"(?i)每(?:个|条|道)?\s?(?:prompt|题目?|问题)\s*(?:各|都)?(?:采样?|采|生成|有|对应|答|跑)?(?:了)?\s*[`*]*$|每[个道]\s*(?:各|都)?(?:采样?|生成|跑)?(?:了)?\s*[`*]*$"
 )
 _NO_STEP: Final = re.compile(
     r"(?i)\b(?:no|none of the|not a single|not one of the|not one) (?:first |last )?(?:\w+ )?(?:logged |training )?(?:steps?|iterations?)\b|没有(?:任何|哪)?一?(?:个\s?)?(?:步|step)|没有一步"
@@ -46,6 +48,10 @@ _SPENT: Final = re.compile(
     r"(?i)\bdivid|[÷/]|\bper step|\bstep(?:'s|’s)? time|\bof (?:the|a|each|every|its|step)\b|\btook\b|\btakes?\b|\blast|\bslow|\bfast|\blong|\bshort|\btotal|\bcost|\bsec|\bwall|耗时|用时|时间|总|共|除以|花|用了|每步|单步|一步|占|[快慢]"
 )
 _TIMES: Final = re.compile(r"(?i)(?:[×x*·÷/]|\btimes|\bmultiplied by|\bdivided by|乘以?|除以)\s*[`*]*$")
+#: Two bare numbers multiplied, as a batch is told: prompts × samples of each.
+_COUNT_AFTER: Final = re.compile(r"\s*[×x*]\s*\d+(?:\s*[,，=)）。.;；]|\s*(?:on|$))")
+_COUNT_BEFORE: Final = re.compile(r"(?<![\d.])\d+\s*[×x*]\s*$")
+_PROMPTS_TIMES: Final = re.compile(r"(?i)\d\s*(?:个\s?)?prompts?\s*[×x*]\s*$")
 _TIMES_AFTER: Final = re.compile(r"(?i)^[`*\s]*(?:[×x*·÷](?=\s*[\d`A-Za-z])|times\b(?= \d)|乘以?|除以)")
 
 
@@ -83,11 +89,12 @@ class Judge(Implied):
             return self._by_unit(frame, index)
         if name.absent:
             return Decision("contradicted", self.say("no_metric", metric=name.text.strip("`")), None)
-        if (
-            q.unit in {"samples", "points", "", "turns"} and _PER_PROMPT_AFTER.match(frame.text[q.end : q.end + 20])
-        ) or (
-            q.unit in {"samples", "points", ""}
-            and _PER_PROMPT_BEFORE.search(frame.text[max(0, q.start - 16) : q.start])
+        if not re.search(rf"@{q.number:g}\b", frame.text) and (
+            (q.unit in {"samples", "points", "", "turns"} and _PER_PROMPT_AFTER.match(frame.text[q.end : q.end + 20]))
+            or (
+                q.unit in {"samples", "points", ""}
+                and _PER_PROMPT_BEFORE.search(frame.text[max(0, q.start - 16) : q.start])
+            )
         ):
             decided = self._derived(frame, index, ("group_size",))
             if decided is not None:
@@ -108,6 +115,8 @@ class Judge(Implied):
             q.unit == "ratio"
             and re.search(r"(?i)sampled|rolled out|answered|采样|each prompt|every prompt", frame.text)
         ):
+            if q.unit == "ratio":  # "each sampled 16 times"
+                frame.numbers[index] = replace(q, unit="", factor=1.0, half=0.0)
             return self._derived(frame, index, ("group_size",))
         if q.unit == "samples" and (
             _EACH.match(frame.text[q.end : q.end + 18])
@@ -282,7 +291,14 @@ class Judge(Implied):
         left, right = frame.text[max(0, q.start - 14) : q.start], frame.text[q.end : q.end + 14]
         if q.unit not in {"", "gpus", "samples", "prompts"} or not (_TIMES.search(left) or _TIMES_AFTER.match(right)):
             return None
-        for known in ("n_gpus", "group_size", "prompts_per_step", "trajectories_per_step"):
+        wanted: tuple[str, ...] = ("n_gpus", "group_size", "prompts_per_step", "trajectories_per_step")
+        if q.unit == "prompts" or (not q.unit and _COUNT_AFTER.match(frame.text[q.end :])):
+            wanted = ("prompts_per_step",)  # "512 prompts × 16 samples", "batch 512 × 16": prompts first
+        elif q.unit == "gpus":
+            wanted = ("n_gpus",)
+        elif q.unit in {"", "samples"} and (_PROMPTS_TIMES if q.unit else _COUNT_BEFORE).search(frame.text[: q.start]):
+            wanted = ("group_size",)
+        for known in wanted:
             decided = self._derived(frame, index, (known,))
             if decided is not None and decided.status == "supported":
                 return decided

@@ -66,6 +66,7 @@ _COUNTED_NOUN: Final = re.compile(
 #: Words that are metrics, except as in these: "a loss of 0.65", "turns negative".
 _IDIOMS: Final = {
     "loss": re.compile(r"(?i)\b(?:an?|the|net|total) \0 (?:of|in|to|from)\b"),
+    "as training": re.compile(r"(?i)\0 (?:went|goes|progress|proceed|continue|advance|move|unfold|drag|carrie)"),
     "turns": re.compile(r"(?i)\0 (?:negative|positive|out|into|around|up|down|sour|bad|back|from|to)\b"),
     "累计": re.compile(r"\0(?:提升|上升|下降|增加|减少|提高|降低|上涨|下跌|涨|跌|改善)"),
     "触顶": re.compile(r"\0\s*(?:于|到|在)?\s*[-−\d.]"),
@@ -189,8 +190,8 @@ class Lexicon:
                     self._weak.add(spelling.strip().lower())
                     self._add(spelling.strip(), groups, 6)
         for word in words()["foreign"]:
-            if str(word).lower() not in self._entries:
-                self.missing.add(str(word).lower())
+            low = str(word).lower()
+            self.missing |= {spelt for spelt in (low, low.replace(" ", "-", 1)) if spelt not in self._entries}
         for phrase, names in words()["derived"].items():
             for spelling in str(phrase).split("|"):
                 self._derived[spelling.strip().lower()] = tuple(names)

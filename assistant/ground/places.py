@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from assistant.ground.bareplaces import bare_places
 from assistant.ground.quantities import chinese_number
 
 _N: Final = r"(\d{1,3}(?:,\d{3})+|\d{1,7})(?![\d.]*(?:%|\d*\.\d))"
@@ -68,13 +69,13 @@ _LAST_N: Final = re.compile(
 )
 _LAST: Final = re.compile(
     r"(?i)\b(?:last|final|latest|most recent|closing)\s+(?:logged\s+|recorded\s+|training\s+)?(?:step|iteration|update|row|entry|value|reading|point|record|one)\b|\b(?:the|its) (?:final|last)(?= [-−\d.])|\b(?:at|by|towards?) the (?:very )?end\b(?! of (?:the )?(?:step|line|sentence))(?:\s+of\s+(?:the\s+)?(?:run|training|log))?"
-    r"|最后一?(?:个\s*)?(?:步|step)|末(?:一)?步|最新(?:的)?一?(?:步|step)|最近一步|(?:训练|运行|日志)?(?:结束|末尾|结尾)(?:时|处)?|最终(?:的)?(?:值|步|一步)?|最后(?=只有|仅有?|为|是|只?剩|停在|落在|收在|达到|约|[\s`]*[-−]?\d(?!\d*\s*(?:个|步|次|条|轮)))|\bat the (?:last|latest)(?=\s*\()|(?<!\d )\b(?:ends?|ended|finish(?:es|ed)?|finally) (?:up )?(?:at|with|on)\b|\bfinal\b(?= value)|收于|末值|(?:结尾|终点)(?:处|时)?的?|末尾的?|\b(?:in|at|on|by) the (?:last|final)(?= ?[,.;:)]|$)|(?<!the )\b(?:the |its )?(?:final|closing|ending)(?= (?:[a-z][\w-]* ){1,3}(?:of|is|was|at|sits|stands)\b)(?! (?:step|iteration|update))|(?:最后|最近)一次(?=验证|评测|评估|eval)|\b(?:last|latest|final|most recent) (?=validation\b|evaluation\b|eval\b)|\bto the (?:very )?end\b"
-    r"|\b(?:at |on |in |by )?(?:the )?(?:last|latest|final|most recent) (?:in-training )(?:validation|evaluation|eval|test)\b|\bafter (?:the )?training\b|训练(?:结束|完成)?(?:之?后)(?![几的]?\s*\d*\s*步)"
+    r"|最后一?(?:个\s*)?(?:步|step)|末(?:一)?步|最新(?:的)?一?(?:步|step)|最近一步|(?:训练|运行|日志)?(?:结束|末尾|结尾)(?:时|处)?|最终(?:的)?(?:值|步|一步)?|最后(?=只有|仅有?|为|是|只?剩|停在|落在|收在|达到|约|[\s`]*[-−]?\d(?!\d*\s*(?:个|步|次|条|轮)))|\bat the (?:last|latest)(?=\s*\()|(?<!\d )\b(?:ends?|ended|finish(?:es|ed)?|finally) (?:up )?(?:at|with|on)\b|\bfinal\b(?= value)|收(?:于|官|在|盘)|末值|(?:结尾|终点)(?:处|时)?的?|末尾的?|\b(?:in|at|on|by) the (?:last|final)(?= ?[,.;:)]|$)|(?<!the )\b(?:the |its )?(?:final|closing|ending)(?= (?:[a-z][\w-]* ){1,3}(?:of|is|was|at|sits|stands)\b)(?! (?:step|iteration|update))|(?:最后|最近)一次(?=验证|评测|评估|eval)|\b(?:last|latest|final|most recent) (?=validation\b|evaluation\b|eval\b)|\bto the (?:very )?end\b"
+    r"|\b(?:finally|now)(?=\s*(?:[).,;，]|$))|\b(?:at |on |in |by )?(?:the )?(?:last|latest|final|most recent) (?:in-training )(?:validation|evaluation|eval|test)\b|\bafter (?:the )?training\b|训练(?:结束|完成)?(?:之?后)(?![几的]?\s*\d*\s*步)"
 )
 _FIRST: Final = re.compile(
     r"(?i)\b(?:first|initial|opening|very first)\s+(?:logged\s+|recorded\s+|training\s+)?(?:step|iteration|update|row|entry|value|reading|point|record)\b(?!\s+(?:phase|time))|\b(?:at|from|in|since) the (?:very )?(?:start|beginning|outset)\b(?:\s+of\s+(?:the\s+)?(?:run|training|log))?|\binitially\b"
     r"|\b(?:in|at|on) the first(?=\s*[(,.;:)]|$)|(?<!the )\b(?:the |its )?(?:initial|starting|opening)(?= (?:[a-z][\w-]* ){1,3}(?:of|is|was|at|sits|stands)\b)(?! (?:step|iteration|update))|第一(?:个\s*)?(?:步|step)|首(?:个\s*)?(?:步|step)|(?<![\d步起] )(?<![\d步起])(?:训练|运行|日志)?(?:一?开始(?!变|下降|上升|出现|成|就|减|增)|起初|最初|初始|起始)(?:时|处|阶段)?(?:的)?(?:值)?|\b(?:starts?|started|begins?|began) (?:out )?(?:at|with|from)\b|初值|(?:开头|起点)(?:处|时)?的?(?=\s*[`\d是为约（(])"
-    r"|\b(?:before|prior to) (?:any |the )?(?:training|updates?)\b|训练(?:开始)?(?:之)?前|\bopens with\b"
+    r"|\bat first(?=\s*[).,;，]|$)|\b(?:before|prior to) (?:any |the )?(?:training|updates?)\b|训练(?:开始)?(?:之)?前|\bopens with\b|起于|开局(?:时|为|是)?|开盘"
 )
 _WHOLE: Final = re.compile(
     r"(?i)\b(?:whole|entire|full)\s+(?:run|training|log)\b|\bthroughout\b|\b(?:over|across|during|in|through|for)(?: all of)?(?: the| this)? (?:whole |entire |full )?(?:run|training(?! (?:reward|score|loss|step|time))|course)\b|\bend to end\b|首尾(?:相比)?|\ball (?:the )?(?:logged )?(?:training )?steps\b|\b(?:every|each) (?:logged |training )?step\b(?! (?:before|after|that|up to|until|from|since|with|where|which))|\ball (?:along|the way through)\b|\bfrom start to (?:finish|end)\b|全程|整个训练|整个过程|始终|所有(?:训练\s*)?(?:步|step)|每一?(?:个\s*)?(?:步|step)(?=都|均|里|中|上|，|,)|全部(?:训练)?(?:步|step)"
@@ -94,7 +95,7 @@ _BEYOND: Final = re.compile(
     rf"(?i)\b(?:after|past|beyond)\s+{_NUMBERED.format('after')}|(?:从|自|在)?\s*{_NUMBERED.format('zafter')}\s*(?:之后|以后)"
 )
 _UP_TO: Final = re.compile(
-    rf"(?i)\b(?:up to(?: and including)?|through|until|till)\s+{_NUMBERED.format('until')}|\bbefore\s+{_NUMBERED.format('before')}|(?:在|到|截至|截止)?\s*{_NUMBERED.format('zbefore')}\s*(?:之前|以前)"
+    rf"(?i)\b(?:up to(?: and including)?|(?<!get )(?<!got )(?<!passed )(?<!went )(?<!go )through|until|till)\s+{_NUMBERED.format('until')}|\bbefore\s+{_NUMBERED.format('before')}|(?:在|到|截至|截止)?\s*{_NUMBERED.format('zbefore')}\s*(?:之前|以前)"
 )
 _PART: Final = re.compile(
     r"(?i)\b(?:the )?(?P<side>first|second|last|final|latter|middle) (?P<part>half|third|quarter|tenth)\b(?! of (?:the )?(?:step|batch|responses|samples|tokens))|(?P<zside>前|后|最后|最初|末)\s*(?P<zpart>一?半(?:段|程|期|部分)?|三分之一|四分之一|十分之一)(?!以)"
@@ -147,6 +148,8 @@ def places(text: str, steps: Sequence[int]) -> list[Place]:
             taken.append((start, end))
             found.append(Place(start, end, named, kind))
 
+    for found_bare in bare_places(text, steps):
+        take(*found_bare)
     for match in _LAST_N.finditer(text):
         word = match["n"] or match["cn"]
         count = int(word) if word.isdigit() else _WORD.get(word.lower()) or chinese_number(word)
@@ -236,6 +239,14 @@ def places(text: str, steps: Sequence[int]) -> list[Place]:
             for p in found
             if p.kind != "ends"
             or not re.search(r"(?i)start|end|begin|began|finish|initially|起|初|收于", text[p.start : p.end])
+            or (
+                re.match(r"起于|开局|收|开盘", text[p.start : p.end])
+                and all(
+                    re.search(r"[,，;；、]", text[min(p.end, o.end) : max(p.start, o.start)])
+                    for o in found
+                    if o.kind != "ends"
+                )
+            )
             or re.search(
                 r"(?i)\d|\b(?:to|at|by|in|from|towards?) the (?:very )?(?:end|start|beginning|outset)|结尾|结束|终点|起点|开头|一次|训练|最终|最后|\b(?:last|latest|final|most recent|first|initial|starting|opening|closing|ending)(?: in-|$)",
                 text[p.start : p.end],
@@ -298,7 +309,7 @@ def _paired(place: Place, text: str) -> Place:
     if place.kind == "ends" or len(place.steps) != 2:
         return place
     before, after = text[max(0, place.start - 14) : place.start], text[place.end : place.end + 8]
-    if re.match(r"\s*(?:步|的)?\s*(?:相比|比较|对比|compared)", after) and place.kind != "range":
+    if re.match(r"\s*(?:步|的)?\s*(?:相比|比较|对比|compared|比(?=[，,]))", after) and place.kind != "range":
         return Place(place.start, place.end, place.steps[::-1], "pair")
     if re.search(r"(?i)\bbetween\s*$|在\s*$", before) and place.kind == "steps" and re.search(r"(?i)between", before):
         return Place(place.start, place.end, place.steps, "pair")

@@ -37,7 +37,7 @@ _UNITS: Final[tuple[tuple[str, str, float], ...]] = (
     (r"(?:GPUs?|个\s?GPU|张\s?(?:显?卡|GPU)?|块\s?(?:显?卡|GPU)|卡|cards?|accelerators?)", "gpus", 1.0),
     (r"(?:training\s|logged\s)?(?:trajector(?:y|ies)|rollouts?|responses?|samples?|sequences?|completions?|answers?)"
      r"|条(?!\s?(?:数据|记录|日志))\s?(?:轨迹|回答|回复|样本|响应|序列|rollout)?|个\s?(?:样本|轨迹|回答|回复|响应|rollout)", "samples", 1.0),
-    (r"(?:prompts?|problems?|questions?)|个\s?(?:prompt|题|问题)|道题|题", "prompts", 1.0),
+    (r"(?:distinct\s|different\s|unique\s)?(?:prompts?|problems?|questions?)|个\s?(?:不同的)?(?:prompt|题|问题)|道(?:不同的)?题目?|题", "prompts", 1.0),
     (r"(?:training\s|logged\s|optimi[sz]er\s|more\s|consecutive\s|distinct\s|of the\s)*(?:steps?|iterations?|updates?)"
      r"|个\s?(?:训练\s?)?(?:steps?|步|迭代)|步|次(?:迭代|更新)", "steps", 1.0),
     (r"(?:validations?|evaluations?)|次(?:验证|评测|评估)", "validations", 1.0),
@@ -100,7 +100,7 @@ _FACTORS: Final[tuple[tuple[str, float], ...]] = (
     (r"quadrupl(?:ed|es|ing)|(?:翻了?两番)", 4.0),
     (r"(?<!more than )tripl(?:ed|es|ing)|threefold|(?:变|增|涨|提高|上升)(?:为|成|到|至)原来的三倍", 3.0),
     (r"(?:almost |nearly |roughly |about )?(?<!more than )doubl(?:ed|es|ing)|twofold|翻了?[一]?(?:倍|番)|twice (?:as|the|that|its|what)|two times as", 2.0),
-    (r"(?<!more than )halv(?:ed|es|ing)|by (?:about |roughly |almost |nearly )?half|(?:下降|减少|降低|缩短|缩小|减|少|降|跌)了?(?:约|近|大约|将近|差不多)?一半(?!以上|多)|减半|腰斩|降(?:了|到|至|为)?(?:原来的)?一半|half as|cut in half", 0.5),
+    (r"(?<!more than )halv(?:ed|es|ing)|by (?:about |roughly |almost |nearly )?half|(?:下降|减少|降低|缩短|缩小|减|少|降|跌)了?(?:约|近|大约|将近|差不多)?一半(?!以上|多)|减半|腰斩|降(?:了|到|至|为)?(?:原来的)?一半|half (?:of )?(?:as|what|that of|its|the (?:value|level|size|figure))|(?:was |were |got |been )?cut in half|打(?:了)?对折|(?<=步的)一半(?!以上|多)", 0.5),
 )  # fmt: skip
 _FACTOR: Final = re.compile("|".join(f"(?P<f{at}>{p})" for at, (p, _) in enumerate(_FACTORS)), re.IGNORECASE)
 #: Parts in words: what share of something, or by what share it changed.
@@ -144,6 +144,7 @@ _AT_LEAST: Final = re.compile(
 _AFTER_BOUND: Final = re.compile(
     r"^[`*]*\s?(?:(以上|之上|or more|or higher|\+(?=[\s，,。.]|$))|(以下|之下|以内|or less|or lower))"
 )
+_THAN_AFTER: Final = re.compile(r"[`*]*\s*(?:略|稍|更|还)?(?:微|要)?(?:(?P<less>[低小短少])|[高大长多])(?!约|\s*[\d.])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -324,6 +325,8 @@ def _bound(before: str, after: str) -> str:
         return "<"
     if _ABOVE.search(before):
         return ">"
+    if re.search(r"比\s*[`*]*$", before) and (than := _THAN_AFTER.match(after)):
+        return "<" if than["less"] else ">"
     match = _AFTER_BOUND.search(after)
     return "" if match is None else ">" if match[1] else "<"
 

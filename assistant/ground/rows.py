@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -16,8 +16,9 @@ from assistant.ground.judging import Judge
 from assistant.ground.lexicon import Lexicon, Named
 from assistant.ground.masks import masked_spans
 from assistant.ground.places import Place, part_of, places
-from assistant.ground.quantities import quantities
+from assistant.ground.quantities import Quantity, quantities
 from assistant.ground.sentences import Unit
+from assistant.ground.table import agrees
 from assistant.ground.verdicts import Claim
 from assistant.model import Fact
 
@@ -30,11 +31,29 @@ _NOISE: Final = re.compile(
     r"(?i)noise|噪声|std\.? ?err|标准误|interval|区间|p[- ]?value|slope|斜率|significan|显著|每步|per step|growth"
 )
 _STEP_COLUMN: Final = re.compile(
-    r"(?i)^\W*(?:(?:global|training|train|logged)[_ ]?)?(?:steps?|步数?|rows?|records?|记录|iter(?:ation)?s?|epoch|第几步|训练步数?|step 编号)\W*(?:no\.?|number|编号)?\W*$"
+    r"(?i)^\W*(?:(?:global|training|train|logged|validation|val|eval|验证|评测)[_ ]?)?(?:steps?|s|步数?|rows?|records?|记录|iter(?:ation)?s?|it|ckpts?|checkpoints?|epoch|第几步|训练步数?|step 编号)\W*(?:no\.?|number|编号)?\W*$"
 )
 _OF_STEP: Final = re.compile(r"(?i)share|of (?:the )?step|占比|占|%")
 _ENDS: Final = re.compile(
     r"(?i)\W*(?:(?P<first>first|initial|start|首(?:值|步)?|初(?:值|始)?|开始|起始)|last|final|end|latest|末(?:值|步)?|结束|最后|最终|最新)\W*"
+)
+_SUM: Final = re.compile(r"(?i)\W*(?:sum|total|together|combined|合计|总和|小计|总计|加起来)\W*(?:[（(].*[)）])?\W*")
+#: ``Start → end``, ``首 → 末``.
+_BOTH_ENDS: Final = re.compile(
+    r"(?i)\W*(?:first|initial|start|begin(?:ning)?|首(?:值|步)?|初(?:值|始)?|开始|起始|起点|头)\s*(?:->|→|⟶|=>|to|/|到|至)\s*(?:the )?(?:last|final|end|latest|末(?:值|步)?|尾|结束|最后|最终|终点)\W*"
+)
+#: ``0.125 (38)`` under ``lowest (step)``.
+_STEP_IN_BRACKETS: Final = re.compile(
+    r"(?i)[（(]\s*(?:at |on |@ ?)?(?:the |its |所在|对应|第几)?\s*(?:steps?|iter(?:ation)?|步数?|哪步)\s*(?:no\.?|号)?[)）]"
+)
+_BRACKETED: Final = re.compile(r"\d\S*\s*[（(]\s*(?P<step>\d{1,7})\s*[)）]\s*$")
+_ALONE: Final = re.compile(
+    r"[\s`*~≈约]*[-+−]?\d[\d.,]*\s*(?:%|s|ms|min|GB|GiB|秒|分钟|[kKMB万]|tokens?(?:/s)?)?[\s`*]*"
+)
+_TIMED: Final = re.compile(r"(?i)[（(/]\s*(?:s|secs?|seconds?|秒)\s*[)）]?\s*$")
+#: Titles of columns that hold no value of a step's metrics.
+_NO_METRIC: Final = re.compile(
+    r"(?i)epoch|date|time ?stamp|rank|cumul|elapsed|累计|日期|时刻|排名|序号|\bno\.?\b|#|note|备注|target|goal|目标|limit|threshold|阈值|expected|预期|change|Δ|变化|差"
 )
 _LINE_COLUMN: Final = re.compile(r"(?i)^\W*(?:lines?|行号?|rows?)\W*$")
 _GONE: Final = re.compile(r"(?i)^\W*(?:n/?a|—|–|-{1,3}|missing|none|null|缺失|无|没有)?\W*(?:\(.*\)|（.*）)?$")
@@ -72,16 +91,24 @@ class RowReader:
         row_name = self._name(cells[0])
         row_steps = self._steps(cells[0]) or (self._bare_step(cells[0]) if _STEP_COLUMN.match(head[0]) else ())
         column_steps = [
-            self._steps(title) or self._heading_step(title, head) or self._end(title, row_name) for title in head
+            self._end(title, row_name) or self._steps(title) or self._heading_step(title, head) for title in head
         ]
+        of_row = -1 if row_steps or row_name is None or any(column_steps) else self._step_column(head, cells)
+        if of_row > 0:  # "| metric | value | step |"
+            row_steps = self._bare_step(cells[of_row]) or self._steps(cells[of_row])
+        end = _ENDS.fullmatch(re.sub(r"(?i)\s*(?:step|步)\W*$", "", cells[0])) if row_name is None else None
         found: list[Claim] = []
         self.row_key = None
+        previous: Named | None = None
+        cells_read: list[str] = []
         start_at = 1 if len(cells) > 1 and (row_name or row_steps or not re.search(r"\d", cells[0])) else 0
         change_row = bool(_CHANGE_ROW.match(cells[0])) and len(self.rows) >= 2
         for at in range(start_at, len(cells)):
             if at >= len(unit.cells) or _LINE_COLUMN.match(head[at] if at < len(head) else ""):
                 continue
             title = head[at]
+            if at == of_row:
+                continue
             if (
                 row_name is not None
                 and row_name.keys
@@ -108,7 +135,12 @@ class RowReader:
                 or (context.span or ())
             )
             if name is None and context.names:
-                name = context.names[-1]
+                name = self._sibling(context.names[-1], title)
+            if name is None and previous is not None and _CHANGE.search(title):
+                name = previous  # "| 57 | 0.914 | +0.093 |" under "vs previous row"
+            previous = name or previous
+            if end is not None and name is not None and name.keys and (held := self.judge.table.held(name.keys[0])):
+                steps = (held[0],) if end["first"] else (held[-1],)
             if name is not None and row_name is None and (statistic := self._label(cells[0])):
                 name = replace(self._with(name, statistic), statistic=statistic)
                 steps = context.steps
@@ -118,6 +150,9 @@ class RowReader:
             if change_row:
                 name, steps, change = self._name(title) or name, (self.rows[0], self.rows[-1]), True
             if _NOISE.search(title) and not change:
+                continue
+            if len(row_steps) == 1 and len(cells_read) > 1 and _SUM.fullmatch(title):
+                found += self._sum(text, unit, at, row_steps[0], cells_read)
                 continue
             found += self._cell(
                 text,
@@ -131,10 +166,40 @@ class RowReader:
                 row_steps=row_steps,
                 head=head,
             )
+            if self.row_key is not None and (not cells_read or cells_read[-1] != self.row_key):
+                cells_read.append(self.row_key)
+        if len(row_steps) == 1 and found and all(claim.status == "supported" for claim in found):
+            others = [at for at in range(start_at, len(unit.cells)) if at != of_row]
+            found += self._unread(text, unit, others, row_steps[0], found)
         if row_steps and len(row_steps) == 1:
             self.last_step = row_steps[0]
             self.rows.append(row_steps[0])
         return found
+
+    def _unread(
+        self, text: str, unit: Unit, cells: Iterable[int], step: int, found: Sequence[Claim]
+    ) -> Iterator[Claim]:  # fmt: skip
+        """The numbers of a step's row under titles that are no metric of the log, where that step holds no such value."""
+        table = self.judge.table
+        for at in cells:
+            start, end = unit.cells[at]
+            title = unit.header[at] if at < len(unit.header) else ""
+            numbers = quantities(text[start:end], [])
+            if (
+                len(numbers) != 1 or not _ALONE.fullmatch(text[start:end]) or not title or _NO_METRIC.search(title)
+                or any(claim.start < end and start < claim.end for claim in found)
+            ):  # fmt: skip
+                continue
+            timed = bool(_TIMED.search(title))
+            held = [
+                self.judge.cell(numbers[0], key, step)
+                for key in table.run.columns
+                if table.value(key, step) is not None and (not timed or table.kind(key) == "seconds")
+            ]
+            if not any(decision.status == "supported" for decision in held):
+                yield Claim(
+                    text[start:end], start, end, "unsupported", self.judge.say("unbound", shown=text[start:end])
+                )
 
     def _cell(  # noqa: PLR0917
         self, text: str, unit: Unit, at: int, name: Named | None, steps: tuple[int, ...], title: str, *, change: bool,
@@ -148,9 +213,16 @@ class RowReader:
         if name is None or (change and not name.keys):
             return []
         inside = places(part, self.judge.table.steps)
+        if not inside and _STEP_IN_BRACKETS.search(title) and (bare := _BRACKETED.search(part)):
+            inside = [Place(bare.start("step"), bare.end("step"), (int(bare["step"]),))]
         spare = masked_spans(part, self.judge.table.run, own, inside)
+        if not change and re.search(r"\d", part):  # "↑ 0.180": the value, with a mark of where it came from
+            part = re.sub(r"[↑↓⬆⬇↗↘]", " ", part)
         numbers = quantities(part, spare)
-        parts = [*re.findall(r"[（(]([^()（）]+)[)）]", title), re.sub(r"[（(].*?[)）]", "", title)]
+        label = text[slice(*unit.cells[0])] if at else ""
+        title = re.sub(r"\bs\s?=?\s?\d+\b", " ", title)  # "s=15" is no second
+        told = f"{title} {' '.join(re.findall(r'[（(][^()（）]+[)）]', label))}"
+        parts = [*re.findall(r"[（(]([^()（）]+)[)）]", told), re.sub(r"[（(].*?[)）]", "", title)]
         unit_of = [
             q
             for part_ in parts
@@ -160,7 +232,7 @@ class RowReader:
                 word.strip().lower() not in {"min", "m", "max"}
                 or (
                     word.strip() == "min"
-                    and f"({word})" in title
+                    and f"({word})" in told
                     and name.keys
                     and self.judge.table.kind(name.keys[0]) == "seconds"
                 )
@@ -217,6 +289,8 @@ class RowReader:
                 shown = replace(name, statistic=name.statistic or self._aggregate(title, steps))
                 frame = Frame(part, [], inside if len(inside) > 1 else [], numbers, replace(carried, names=(shown,)))
                 decision = self.judge.number(frame, index)
+                if shown.statistic in {"max", "min"} and len(inside) == 1 and decision is not None and decision.status == "supported":  # fmt: skip
+                    decision = self._at_its_step(q, name, inside[0].steps[0], shown.statistic) or decision
                 if decision is not None and decision.status == "supported" and decision.key is not None:
                     self.row_key = decision.key
             if decision is not None and decision.status != "supported" and stated(q, self.extra, name.keys, (), part):
@@ -287,6 +361,33 @@ class RowReader:
             first = first or Claim(text[start:end], start, end, "contradicted", note, identity)
         return [] if first is None else [first]
 
+    def _sum(self, text: str, unit: Unit, at: int, step: int, keys: Sequence[str]) -> list[Claim]:
+        """A row's last cell as the sum of those before it."""
+        start, end = unit.cells[at]
+        numbers, table = quantities(text[start:end], []), self.judge.table
+        values = [value for key in keys if (value := table.value(key, step)) is not None]
+        if len(numbers) != 1 or len({table.kind(key) for key in keys}) != 1:
+            return []
+        true = sum(values)
+        fine = any(agrees(n, h, true) for n, h in table.readings(numbers[0], keys[0], true))
+        note = "" if fine else self.judge.say("sum", true=f"{true:.4g}", shown=text[start:end])
+        return [Claim(text[start:end], start, end, "supported" if fine else "contradicted", note)]
+
+    def _at_its_step(self, q: Quantity, name: Named, step: int, which: str) -> Decision | None:
+        """``0.331 (21)`` as an extreme: refused where it lies at another step than the one told."""
+        first: Decision | None = None
+        for key in name.keys[:4]:
+            rows = self.judge.table.finite(key)
+            best = (max if which == "max" else min)((v for _, v in rows), default=None)
+            if best is None or self.judge.cell(q, key, next(s for s, v in rows if v == best)).status != "supported":
+                continue
+            if self.judge.table.value(key, step) == best:
+                return None
+            where = next(s for s, v in rows if v == best)
+            note = self.judge.say("extreme_step", metric=key, step=where, true=f"{best:.4g}")
+            first = first or Decision("contradicted", note, None, key, where)
+        return first
+
     def _direction(self, part: str, name: Named, pair: tuple[int, int] | None) -> Decision | None:
         """A cell that says ``up`` or ``下降``."""
         senses = {
@@ -347,6 +448,10 @@ class RowReader:
             return columns[0], columns[-1]
         if row_steps and len(row_steps) == 2:
             return row_steps[0], row_steps[1]
+        pairs = {s for s in all_steps if len(s) == 2}
+        if len(pairs) == 1 and not row_steps and len(steps) != 2:
+            first, second = next(iter(pairs))
+            return first, second
         if row_steps and self.last_step is not None:
             return self.last_step, row_steps[0]
         return (steps[0], steps[1]) if len(steps) == 2 else None
@@ -399,9 +504,21 @@ class RowReader:
 
     def _end(self, title: str, name: Named | None) -> tuple[int, ...]:
         """``first``, ``末``: the first or the last step that holds the row's metric."""
+        if _BOTH_ENDS.fullmatch(title) and name is not None and name.keys:
+            rows = self.judge.table.held(name.keys[0])
+            return (rows[0], rows[-1]) if len(rows) > 1 else ()
         match = _ENDS.fullmatch(title)
         held = self.judge.table.held(name.keys[0]) if match and name is not None and name.keys else []
         return () if not held or match is None else (held[0] if match["first"] else held[-1],)
+
+    def _step_column(self, head: Sequence[str], cells: Sequence[str]) -> int:
+        """The column that tells which step a row's value is of, where none is an extreme; -1 without one."""
+        if any(self._label(title) for title in head):
+            return -1
+        found = [at for at, title in enumerate(head) if at and at < len(cells) and _STEP_COLUMN.match(re.sub(r"所在|(?i:at )", "", title))]  # fmt: skip
+        return (
+            found[0] if len(found) == 1 and (self._bare_step(cells[found[0]]) or self._steps(cells[found[0]])) else -1
+        )
 
     def _bare_step(self, text: str) -> tuple[int, ...]:
         match = re.fullmatch(r"\W*(\d{1,7})(?:\s*[→–-]+>?\s*(\d{1,7}))?\W*", text)

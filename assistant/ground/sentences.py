@@ -1,5 +1,6 @@
 """A Markdown text as sentences in order, each with what stands above it: heading, list parent, table header."""
 
+
 from __future__ import annotations
 
 import re
@@ -15,7 +16,9 @@ _TAGGED: Final = re.compile(
     r"(?i)^\s*(?:```|~~~)\s*(?!(?:text|txt|csv|tsv|table|markdown|md|plain|plaintext)\b)[A-Za-z]"
 )
 _HEADING: Final = re.compile(r"^\s{0,3}(#{1,6})\s+")
-_ITEM: Final = re.compile(r"^(\s*)(?:[-*+•·–▪►✅❌⚠✓✗]|\d{1,3}(?:[.)](?=\s)|[、）])|[（(]\d{1,2}[)）]|[①-⑳])️?\s*(?=\S)")
+_ITEM: Final = re.compile(
+    r"^(\s*)(?:[-+–](?!\d)|[*•·▪►✅❌⚠✓✗]|\d{1,3}(?:[.)](?=\s)|[、）])|[（(]\d{1,2}[)）]|[①-⑳])️?\s*(?=\S)"
+)
 _RULE: Final = re.compile(r"^\s*(?:[-*_=─━]\s*){3,}$")
 _SEPARATOR: Final = re.compile(r"^\s*\|?\s*:?-{2,}:?\s*(?:\|\s*:?-{2,}:?\s*)*\|?\s*$")
 _END: Final = re.compile(r"[。！？；]+[”’」』）)*_`\"]*|[!?;]+(?=[\s*_)]|$)[*_)]*|\.(?=[*_)\"”]*(?:\s|$))[*_)\"”]*")
@@ -23,7 +26,7 @@ _END: Final = re.compile(r"[。！？；]+[”’」』）)*_`\"]*|[!?;]+(?=[\s*
 LONGEST: Final = 800
 _SEAM: Final = re.compile(r"\s-\s|[,，、]\s*|\s+")
 _ABBREVIATION: Final = re.compile(
-    r"(?i)(?:\b(?:e\.g|i\.e|vs|approx|avg|no|fig|eq|cf|resp|etc|al|max|min|std|dr)|^\W*\d{1,3}|\b(?-i:[A-Z]))$"
+    r"(?i)(?:\b(?:e\.g|i\.e|vs|rel|approx|avg|no|fig|eq|cf|resp|etc|al|max|min|std|dr)|^\W*\d{1,3}|\b(?-i:[A-Z]))$"
 )
 
 
@@ -176,11 +179,17 @@ def _continues(text: str, lines: list[tuple[int, int]], at: int) -> bool:
     here, there = text[slice(*lines[at])], text[slice(*lines[at + 1])]
     if not there.strip() or _FENCE.match(there) or _HEADING.match(there) or _ITEM.match(there) or _RULE.match(there):
         return False
+    if _ROW_LIKE.match(there) and _ROW_LIKE.match(here):
+        return False  # one line a step
     if there.strip().startswith(("|", ">")) or re.search(r"[。！？!?；;：:]\s*$", here):
         return False
     return len(here) >= 55 or (len(here) >= 36 and there.lstrip()[:1].islower())
 
 
+#: ``Step 3: entropy=0.15``, ``[16] grad_norm 0.09``: lines that each begin with their step.
+_ROW_LIKE: Final = re.compile(
+    r"(?i)^\W*(?:(?:global_?)?(?:step|iter(?:ation)?|epoch)\s*[=#:_-]?\s*\d+|\[\s*\d+\s*\]|第\s*\d+\s*步|s\d+\s*[:：])"
+)
 _TABS: Final = re.compile(r"\t+| {2,}(?=\S)")
 
 
@@ -254,7 +263,9 @@ def _plain_table(text: str, lines: list[tuple[int, int]], at: int) -> tuple[re.P
         return None
     for splitter in (_BARS, _TABS, _COMMAS):
         titles = [text[a:b] for a, b in _columns(text, *lines[at], splitter)]
-        if len(titles) < 2 or any(re.fullmatch(r"[-+]?[\d.,]+(?:e[-+]?\d+)?%?", title) for title in titles):
+        if len(titles) < 2 or any(title[:1] in {":", "=", "："} for title in titles):
+            continue
+        if any(re.fullmatch(r"[-+]?[\d.,]+(?:e[-+]?\d+)?%?", title) for title in titles):
             continue
         if splitter is _BARS and at + 1 < len(lines) and _SEPARATOR.match(text[slice(*lines[at + 1])]):
             return None

@@ -21,7 +21,7 @@ _APART: Final = re.compile(
     r"(?i)\b(?:gap|difference|apart|ahead|behind|more|less|higher|lower|longer|shorter|above|below|exceed\w*|over|between)\b|差|高出?|低|多|少|长|短|比|超出"
 )  # fmt: skip
 _SHARE: Final = re.compile(
-    r"(?i)\bshare\b|\bof (?:the |that |each |every |a |its |total |all )?\S*\s?(?:step|time|total|iteration|wall)|占|份额|比例|成"
+    r"(?i)\bshare\b|\bof (?:the |that |each |every |a |its |total |all )?\S*\s?(?:step|time|total|iteration|wall)|\b(?:went|goes|go) (?:in)?to\b|\bspent\b|\bswallow|\beat(?:s|en)?\b|吃掉|花在|用在|用于|占|份额|比例|成"
 )
 
 

@@ -20,9 +20,11 @@ _COUNTS: Final = re.compile(
     r"(?i)^\s*(?:of\b|out of\b|/|(?:timed |logged |recorded |training )?steps?\b|times\b|occasions\b|rows\b|records?\b|points?\b|validations?\b|evaluations?\b|readings\b|entries\b|values\b|(?:carry|have|hold|are|were|lie|sit|stand|report|record|log)\b|[个次步条项回])"
 )
 _COUNTED: Final = re.compile(
-    r"(?i)(?:共|有|仅|只有|总共|一共|只在|of (?:the |all )?|only|just|exactly|total of|合计|另外|其余)\s*[`*]*$"
+    r"(?i)(?:共|有|仅|只有|总共|一共|只在|of (?:the |all )?|only|just|exactly|total of|合计|另外|其余|(?:次数|个数|数量|总数|so far|in total)\s*[:：]|\bnumber of [\w ]{2,24}[:：])\s*[`*]*$"
 )
-_AMONG: Final = re.compile(r"(?i)(?:\bof (?:the |all (?:the )?|these |those )?(?:logged |recorded )?|/\s?)$")
+_AMONG: Final = re.compile(
+    r"(?i)(?:\bof (?:the |all (?:the )?|these |those )?(?:logged |recorded )?|\b(?:over|across|in|on|for) all (?:the )?(?:logged |recorded )?|(?:全部|所有)的?\s?|/\s?)$"
+)
 _AMONG_AFTER: Final = re.compile(
     r"(?i)^\s*(?:个|条|次|步)?[^，。；,;\d]{0,18}(?:中|里|当中)|^\s*(?:steps|rows|records|points|values|validations)?\s*(?:in (?:the|this) (?:file|log|run)|(?:in )?total|that (?:record|report|have|hold|log)|which (?:record|report)|with a)"
 )

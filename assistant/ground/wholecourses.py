@@ -11,6 +11,7 @@ from typing import Final
 from assistant.ground.cues import negated, outside
 from assistant.ground.quantities import Quantity
 from assistant.ground.table import agrees, median
+from assistant.ground.thesaurus import directions
 from assistant.ground.verdicts import plain
 from assistant.ground.wholereader import Whole, WholeReader
 
@@ -27,7 +28,7 @@ _A_TREND: Final = re.compile(
     r"(?i)(?<!no )\b(?:clear|strong|definite|unmistakable|real|significant) (?:underlying )?trend\b(?! (?:is|was) (?:absent|missing))|趋势(?:却|倒|还是|也|是)?(?:很|十分|非常|相当)?(?:明显|清楚|清晰|显著)|有(?:明显|明确|清晰|显著)的?(?:趋势|走势)"
 )
 _UNMOVED: Final = re.compile(
-    r"(?i)\b(?:hardly|barely|scarcely) (?:moved?|moves|changed?|changes|budged?)\b|\b(?:did|does) (?:not|n't) (?:really )?(?:move|budge|change much)\b|基本(?:上)?没(?:怎么)?(?:动|变)|几乎没(?:有)?(?:动|变化|变)|没怎么(?:动|变)|纹丝(?:不|未)动|变化(?:很|非常|极)小|波动(?:很|非常|极)小"
+    r"(?i)\b(?:hardly|barely|scarcely) (?:moved?|moves|changed?|changes|budged?)\b|\b(?:did|does) (?:not|n't) (?:really )?(?:move|budge|change much)\b|基本(?:上)?没(?:怎么)?(?:动|变)|几乎没(?:有)?(?:动|变化|变)|没怎么(?:动|变)|纹丝(?:不|未)动|原地踏步|(?:丝毫|毫)(?:没有|未)(?:变|动)|变化(?:很|非常|极)小|波动(?:很|非常|极)小"
 )
 _MOVED: Final = re.compile(
     r"(?i)\b(?:swung|varied|fluctuated|moved|changed) (?:a lot|widely|wildly|considerably|substantially|a great deal)\b|\bmoved a lot\b|变化(?:很|非常|相当)大|波动(?:很|非常|相当)(?:大|剧烈)|(?:全程|一直|始终)(?:都)?在变(?!大|小|高|低|长|短|快|慢)|大起大落"
@@ -44,9 +45,11 @@ _AFTER: Final = re.compile(
 _UNTIL: Final = re.compile(
     r"(?i)\b(?:until|till|up to)(?: around| about| roughly)? step (?P<at>\d+),?(?: and| but)?(?: has| have)?(?: then| after that| afterwards)?,?(?: it)?(?: has| have)?\s*(?P<then>[^.,;]*)|(?:到|前)\s*(?:第\s*)?(?P<zat>\d+)\s*步(?P<mid>[^，。；]{0,24})[，,；]\s*(?:之后|此后|后来|然后|随后)(?P<zthen>[^，。；]*)"
 )
-UP: Final = re.compile(r"(?i)\b(?:climb|ris|rose|grew|grow|increas|up\b|recover|rebound)|涨|升|增|变[高大长]|走高|回升")
+UP: Final = re.compile(
+    rf"(?i){directions('up')}|\b(?:climb|ris|rose|grew|grow|increas|up\b|recover|rebound)|涨|升|增|变[高大长]|走高|回升"
+)
 DOWN: Final = re.compile(
-    r"(?i)\b(?:fall|fell|drop|declin|decreas|sink|sank|slid|down\b|shr[aiu]nk)|跌|降|减|变[低小短]|回落|走低|下滑"
+    rf"(?i){directions('down')}|\b(?:fall|fell|drop|declin|decreas|sink|sank|slid|down\b|shr[aiu]nk)|跌|降|减|变[低小短]|回落|走低|下滑"
 )
 _LEVEL: Final = re.compile(
     r"(?i)\b(?:flat|plateau|level|stay|unchanged|constant)|平|持平|不变|稳定|没(?:怎么|再)?(?:变|动)"

@@ -17,7 +17,8 @@ from assistant.ground.cues import negated
 from assistant.ground.judging import Judge
 from assistant.ground.table import agrees, median
 from assistant.ground.verdicts import plain
-from assistant.ground.wholecourses import DOWN, UP, CourseReader
+from assistant.ground.wholecourses import DOWN, UP
+from assistant.ground.wholeextremes import ExtremeReader
 from assistant.ground.wholereader import Whole
 from assistant.model import Fact
 
@@ -29,7 +30,7 @@ _HALF_SHARE: Final = re.compile(
     r"(?i)(?P<more>\b(?:more than|over) half|超过.{0,16}的?一半|一半以上|过半)|(?P<less>\b(?:less than|under) half|不到.{0,16}的?一半|不足.{0,16}一半|一半都不到)"
 )
 _SIGN: Final = re.compile(
-    r"(?i)(?P<up>\b(?:is|was|i\.e\.,?|being|stays|remains|an?|turns?|turned|goes|went|becomes?|became|starts?|opens|ends?) (?:\w+ )?positive\b|转正|变正|为正(?!常|则)|是正的|正数|大于零)|(?P<down>\b(?:is|was|i\.e\.,?|being|stays|remains|an?|turns?|turned|goes|went|becomes?|became|starts?|opens|ends?) (?:\w+ )?negative\b|转负|变负|为负(?!责)|是负的|负数|小于零)"
+    r"(?i)(?P<up>\b(?:above|over) zero\b|高于零|零以上|大于 ?0(?![.\d])|\b(?:is|was|i\.e\.,?|being|stays|remains|an?|turns?|turned|goes|went|becomes?|became|starts?|opens|ends?) (?:\w+ )?positive\b|转正|变正|为正(?!常|则)|是正的|正数|大于零)|(?P<down>\b(?:below|under|beneath) zero\b|低于零|零以下|小于 ?0(?![.\d])|\b(?:is|was|i\.e\.,?|being|stays|remains|an?|turns?|turned|goes|went|becomes?|became|starts?|opens|ends?) (?:\w+ )?negative\b|转负|变负|为负(?!责)|是负的|负数|小于零)"
 )
 _TALLIED: Final = re.compile(r"(?i)\s*(?:of\b|out of\b|steps?\b|times\b|rows\b|records?\b|个|次|步|条)")
 _ORDER: Final = re.compile(r"(?i)\ban order of magnitude\b|(?<!两)(?:一|1 ?)个数量级")
@@ -61,12 +62,12 @@ def wholes(frame: Frame, judge: Judge, idle: Sequence[bool]) -> list[Whole]:
     return found
 
 
-class _Wholes(CourseReader):
+class _Wholes(ExtremeReader):
     """Reads one sentence."""
 
     def readers(self) -> tuple[Callable[[], Iterator[Whole]], ...]:
         """All readings, those that cover most first."""
-        return (self.together, self.successive, self.there_and_back, self.until, self.after, self.trend, self.moved, self.half, self.half_share, self.of_step,
+        return (self.log_bounds, self.since_turn, self.no_other, self.only_at, self.ends_of, self.together, self.successive, self.there_and_back, self.until, self.after, self.trend, self.moved, self.half, self.half_share, self.of_step,
                 self.order, self.nearer, self.only, self.sign, self.accurate)  # fmt: skip
 
     def half(self) -> Iterator[Whole]:

@@ -22,7 +22,7 @@ class Case:
 
     Attributes:
         id: template, draw and, for a falsehood, its kind.
-        half: open, held or fresh.
+        half: open, held, or a later set (fresh, fourth).
         language: zh or en.
         runs: (name it goes by, run of ``evals/questions/runs.yaml``), one or two.
         kind: of sentence.
@@ -46,14 +46,14 @@ class Case:
 
 
 @cache
-def cases(*, fresh: bool = False) -> tuple[Case, ...]:
-    """All cases of the open and the held half, or those of the fresh one; the same on every call.
+def cases(later: str = "") -> tuple[Case, ...]:
+    """All cases of the open and the held half, or those of a later set; the same on every call.
 
     Raises:
         ValueError: for a template that no run makes true, or a stated falsehood that is not false.
     """
     given: Counter[str] = Counter()
-    return tuple(case for template in templates(fresh=fresh) for case in _of(template, given))
+    return tuple(case for template in templates(later) for case in _of(template, given))
 
 
 def _of(template: Template, given: Counter[str]) -> Iterator[Case]:

@@ -11,6 +11,8 @@ from evals.faithfulness.cases import Case
 BAD: Final = frozenset({"contradicted", "unsupported"})
 STATUSES: Final = BAD | {"supported", "no_claim"}
 LANGUAGES: Final = ("zh", "en")
+HIDDEN: Final = frozenset({"held"})
+"""Halves of which only scores are shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,10 +138,10 @@ def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def misses(outcomes: Iterable[Outcome]) -> str:
-    """What the check got wrong in the open or the fresh half; nothing of the held and the third."""
+    """What the check got wrong; nothing of the sets whose sentences are not shown."""
     lines = []
     for one in outcomes:
-        if one.missed and one.case.half not in {"held", "third"}:
+        if one.missed and one.case.half not in HIDDEN:
             about = ", ".join(run for _, run in one.case.runs)
             what = f"false ({one.case.falsehood})" if one.case.truth == "false" else one.case.truth
             lines.append(f"{one.case.id} [{about}] {what}: {one.case.text}")

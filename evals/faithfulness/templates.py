@@ -27,7 +27,9 @@ FILES: Final = tuple(
     for half in HALVES
 )
 FRESH: Final = "fresh"
-"""A half of its own, in one file for both languages: the id begins with the language."""
+FOURTH: Final = "fourth"
+LATER: Final = (FRESH, FOURTH)
+"""Sets of their own, each in one file for both languages: the id begins with the language."""
 STEPS: Final = ("s", "t", "u")
 DRAWS: Final = 4
 TRIES: Final = 400
@@ -71,7 +73,7 @@ class Template:
         false: texts with one falsehood, by its kind.
         draws: how many scenes are drawn.
         any_step: steps need not hold the metrics' values.
-        fresh: whether it belongs to the fresh half.
+        later: the later set that it belongs to, or "".
     """
 
     id: str
@@ -85,12 +87,12 @@ class Template:
     false: Mapping[str, str] = field(default_factory=dict)
     draws: int = DRAWS
     any_step: bool = False
-    fresh: bool = False
+    later: str = ""
 
     @property
     def half(self) -> str:
-        """open, held or fresh."""
-        return FRESH if self.fresh else "held" if self.held else "open"
+        """open, held, or the later set."""
+        return self.later or ("held" if self.held else "open")
 
     @property
     def held(self) -> bool:
@@ -187,28 +189,28 @@ def held(name: str) -> bool:
 
 
 @cache
-def templates(*, fresh: bool = False) -> tuple[Template, ...]:
-    """All templates of the open and the held half, checked; or those of the fresh one.
+def templates(later: str = "") -> tuple[Template, ...]:
+    """All templates of the open and the held half, checked; or those of one of :data:`LATER`.
 
     Raises:
         ValueError: naming the file, the template and what is wrong with it.
     """
     found: list[Template] = []
-    for name in (f"{FRESH}.yaml",) if fresh else FILES:
+    for name in (f"{later}.yaml",) if later else FILES:
         for entry in yaml.safe_load(FOLDER.joinpath(name).read_text(encoding="utf-8")):
             for problem in problems(entry):
                 raise ValueError(f"{name}: {entry.get('id', entry)}: {problem}")
-            if not fresh and name.endswith("_held.yaml") != held(entry["id"]):
+            if not later and name.endswith("_held.yaml") != held(entry["id"]):
                 raise ValueError(f"{name}: {entry['id']}: belongs to the other half's file")
-            language = entry["id"][:2] if fresh else "zh" if "_zh_" in name else "en"
-            found.append(_template(entry, language, fresh=fresh))
+            language = entry["id"][:2] if later else "zh" if "_zh_" in name else "en"
+            found.append(_template(entry, language, later))
     ids = [template.id for template in found]
     for double in sorted({one for one in ids if ids.count(one) > 1}):
         raise ValueError(f"{double}: two templates have this id")
     return tuple(found)
 
 
-def _template(entry: Mapping[str, Any], language: str, *, fresh: bool) -> Template:
+def _template(entry: Mapping[str, Any], language: str, later: str) -> Template:
     runs = entry.get("runs", POOL)
     metrics = {name: _several(entry[name]) for name in METRICS if name in entry}
     fixed = not metrics and len(_several(runs)) == 1
@@ -224,7 +226,7 @@ def _template(entry: Mapping[str, Any], language: str, *, fresh: bool) -> Templa
         false={name: text.rstrip("\n") for name, text in entry.get("lies", {}).items()},
         draws=int(entry.get("draws", 1 if fixed or entry["kind"] == "no_claim" else DRAWS)),
         any_step=bool(entry.get("any_step", False)),
-        fresh=fresh,
+        later=later,
     )
 
 

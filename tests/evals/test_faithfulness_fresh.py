@@ -15,20 +15,20 @@ from evals.faithfulness.templates import KINDS, templates
 
 @pytest.fixture(scope="module")
 def drawn() -> tuple[Case, ...]:
-    return cases(fresh=True)
+    return cases("fresh")
 
 
 def test_templates_fresh_both_languages_have_enough() -> None:
     for language in ("zh", "en"):
-        own = [one for one in templates(fresh=True) if one.language == language]
+        own = [one for one in templates("fresh") if one.language == language]
         assert sum(one.kind != "no_claim" for one in own) >= 60
         assert sum(one.kind == "no_claim" for one in own) >= 30
         assert {one.kind for one in own} == KINDS
-    assert {one.half for one in templates(fresh=True)} == {"fresh"}
+    assert {one.half for one in templates("fresh")} == {"fresh"}
 
 
 def test_templates_fresh_ids_are_of_no_other_half() -> None:
-    assert not {one.id for one in templates()} & {one.id for one in templates(fresh=True)}
+    assert not {one.id for one in templates()} & {one.id for one in templates("fresh")}
     assert all(one.half in {"open", "held"} for one in templates())
 
 

@@ -57,7 +57,7 @@ def test_main_second_without_its_logs_says_how_to_give_them(capsys: pytest.Captu
 
 
 @pytest.mark.parametrize("shown", [["--misses"], ["--cases", "cases.jsonl"]])
-def test_main_third_asked_for_its_sentences_refuses(shown: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_main_fourth_asked_for_its_unread_part_refuses(shown: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
-        main(["--half", "third", *shown])
+        main(["--half", "fourth-b", *shown])
     assert "never shown" in capsys.readouterr().err
