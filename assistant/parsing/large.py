@@ -30,6 +30,7 @@ from assistant.model.run import LineCounts, Note, Run
 from assistant.parsing.beside import lost_note
 from assistant.parsing.counts import looks_like_metrics
 from assistant.parsing.decoding import lost_bytes
+from assistant.parsing.endings import with_ending
 from assistant.parsing.largecut import SIZES, Cutter, Entries, NeedsWhole, Segment, Sizes
 from assistant.parsing.largejoin import FORGOTTEN, JoinedReading
 from assistant.parsing.largelines import LineSet
@@ -228,9 +229,9 @@ class _Joiner:
         if blocks:
             notes += (lost_note(blocks),)
         ends_lines = [*self.first.lines, *self.last.lines]
-        told = with_totals(
-            split_runs(reading.runs, used_up=True), ends_lines, [*self.first.numbers, *self.last.numbers]
-        )
+        ends_numbers = [*self.first.numbers, *self.last.numbers]
+        told = with_totals(split_runs(reading.runs, used_up=True), ends_lines, ends_numbers)
+        told = with_ending(told, ends_lines, ends_numbers)
         return LargeReading(
             tuple(replace(run, lines=counts) for run in told),
             prose_around(ends, usable, first, last),

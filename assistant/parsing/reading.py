@@ -12,6 +12,7 @@ from assistant.model.run import Note, Run
 from assistant.parsing.archives import expand, kind_of, limit_text
 from assistant.parsing.counts import count_lines
 from assistant.parsing.decoding import decode
+from assistant.parsing.endings import with_ending
 from assistant.parsing.feed import CHUNK, Progress, slices
 from assistant.parsing.largecut import SIZES, NeedsWhole
 from assistant.parsing.prose import Prose, find_prose
@@ -56,6 +57,7 @@ def read_text(registry: Registry, text: str, name: str) -> Parsed:
     reading = registry.read(document)
     counts, doubtful = count_lines(document, reading)
     runs = with_totals(split_runs(reading.runs), document.lines, document.numbers)
+    runs = with_ending(runs, document.lines, document.numbers)
     runs = tuple(replace(run, lines=counts) for run in runs)
     prose = find_prose(document.lines, document.numbers, reading.taken, reading.asking)
     return Parsed(runs, prose, document.notes + reading.notes, document.text_lines, doubtful, counts.samples)
@@ -152,7 +154,7 @@ def _read_chunks(
         return _read_lines(registry, chunks, name, whole)
     notes = (_sampled(reading.skipped),) if reading.skipped else ()
     samples = reading.runs[0].lines.samples
-    runs = with_totals(reading.runs, *reading.noise)
+    runs = with_ending(with_totals(reading.runs, *reading.noise), *reading.noise)
     return Parsed(runs, reading.prose, notes, reading.text_lines, reading.doubtful, samples)
 
 
