@@ -78,7 +78,7 @@ def _validated_on(context: Context) -> list[str]:
 
 def unlogged(context: Context) -> Verdict:
     """That the log does not hold it, and what does."""
-    name = thing_in(context.query.text) or "setting"
+    name = thing_in(context.query.said) or "setting"
     text = context.say("absent.lead", what=context.say(f"absent.what_{name}"))
     sources = _validated_on(context) if name == "data" else []
     if sources:

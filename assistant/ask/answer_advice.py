@@ -39,7 +39,7 @@ def advice(context: Context) -> Verdict:
     else:
         summary = say("advice.none" if covered(context.run) else "explain.not_covered")
     doc.paragraph(f"**{summary}**")
-    if hypothetical(context.query.text):
+    if hypothetical(context.query.said):
         doc.paragraph(say("advice.hypothetical"))
     doc.bullets(_about_named(context, named))
     for place, one in enumerate(findings):
@@ -84,7 +84,7 @@ _CHECKPOINT = re.compile(r"(?i)存档|检查点|checkpoint|ckpt|早停|回退|�
 def _word(context: Context, findings: list[Told]) -> str:
     """With which words the first finding answers what is asked: yes to it, or that something else comes first."""
     for name, (asked, rules) in _ASKED.items():
-        if asked.search(context.query.text):
+        if asked.search(context.query.said):
             first = next((one for one in findings if rules.search(one.check.rule)), None)
             if first is None:
                 return f"not_yet_{name}" if name == "stop" else "some"
@@ -96,7 +96,7 @@ def _word(context: Context, findings: list[Told]) -> str:
 
 def _checkpoint(context: Context) -> str:
     """Which checkpoint validation speaks for, where the question is about stopping or which to keep."""
-    if not _CHECKPOINT.search(context.query.text):
+    if not _CHECKPOINT.search(context.query.said):
         return ""
     found = role(context.run, "val_accuracy") or role(context.run, "held_out_loss")
     if found is None or not found.spelling.plain:
@@ -143,9 +143,9 @@ def _about_named(context: Context, named: list[str]) -> list[str]:
         if trend is None:
             continue
         sentence = trend_sentence(context, metric, trend)
-        asserted = "down" if FELL.search(context.query.text) else "up" if ROSE.search(context.query.text) else None
+        asserted = "down" if FELL.search(context.query.said) else "up" if ROSE.search(context.query.said) else None
         other_way = {"down": "rising", "up": "falling"}.get(asserted or "")
-        if asserted and trend.direction == other_way and not hypothetical(context.query.text):
+        if asserted and trend.direction == other_way and not hypothetical(context.query.said):
             word = context.say(f"premise.word_{asserted}")
             sentence = context.say("premise.no_such_trend", metric=metric, word=word, trend=sentence)
         lines.append(sentence + tail_of(context, metric, sentence))

@@ -7,7 +7,7 @@ import re
 from typing import Any
 
 from assistant.analysis.diagnosis import role
-from assistant.analysis.forecast import STEP_TIMES, forecast, reach, remaining, total_steps
+from assistant.analysis.forecast import DRIFT, STEP_TIMES, forecast, reach, remaining, total_steps
 from assistant.analysis.series import series
 from assistant.analysis.trend import MIN_POINTS
 from assistant.ask.context import Context
@@ -16,7 +16,7 @@ from assistant.ask.parts import number
 from assistant.ask.possible import possible
 from assistant.ask.telling import trend_sentence
 from assistant.model import Fact, Verdict
-from assistant.write.document import unmark
+from assistant.write.document import mark, unmark
 
 #: A total that the user states: "总共 200 步", "of 500 steps", "to step 300".
 _TOTAL = re.compile(
@@ -80,7 +80,7 @@ def _main(context: Context) -> str | None:
 
 def _value(context: Context, metric: str, trend: Fact) -> str:
     last, slot = trend.last_step or 0, context.query.steps
-    following = _NEXT.search(context.query.text)
+    following = _NEXT.search(context.query.said)
     ahead = [step for step in slot.values if slot.kind in {"single", "pair"} and step > last]
     if ahead:
         step = ahead[-1]
@@ -114,10 +114,10 @@ def _reach(context: Context, metric: str, target: float) -> str:
 def time_left(context: Context) -> Verdict:
     """Seconds until the run ends, from the last step times; refused where the total is not known."""
     doc, say, run = context.doc, context.say, context.run
-    more = _MORE.search(context.query.text)
+    more = _MORE.search(context.query.said)
     if more is not None:
         return _time_of_steps(context, int(more[1] or more[2]))
-    stated = _TOTAL.search(context.query.text)
+    stated = _TOTAL.search(context.query.said)
     asked = None if stated is None else int(next(group for group in stated.groups() if group))
     total = asked if asked is not None else total_steps(run)
     fact, reason = remaining(context.ledger, total=total)
@@ -128,8 +128,9 @@ def time_left(context: Context) -> Verdict:
     last = max(run.distinct_steps)
     if total is not None and total <= last:
         fact, reason = None, "done"
-    if metric is not None and total is not None and fact is not None and _useless(fact):
-        text = _at_this_pace(context, metric, total, stated=asked is not None)
+    few = reason == "few_points" and metric is not None and len(series(run, metric)) > 1
+    if metric is not None and total is not None and (few or (fact is not None and _useless(fact))):
+        text = _at_this_pace(context, metric, total, stated=asked is not None, why=_why_none(fact))
     elif fact is not None and total is not None and isinstance(fact.value, float):
         source = "question" if asked is not None else "log"
         number = context.ledger.constant("total_steps", total, f"the {source}")
@@ -140,7 +141,7 @@ def time_left(context: Context) -> Verdict:
         )  # fmt: skip
         text = say("eta.left", v=fact, left=left, total=number, last=last, mean=mean)
         doc.paragraph(f"**{text}**")
-        doc.paragraph(say(f"eta.total_{source}", total=number), say("eta.assumes"))
+        doc.paragraph(say(f"eta.total_{source}", total=number), _assumed(context, fact))
     else:
         total_fact = None if total is None else context.ledger.constant("total_steps", total, "the run")
         values: dict[str, Any] = {"last": last} | ({} if total_fact is None else {"total": total_fact})
@@ -168,11 +169,12 @@ def _time_of_steps(context: Context, more: int) -> Verdict:
     count = context.ledger.constant("further_steps", more, "the question")
     if metric is not None:
         context.metrics.append(metric)
-    if fact is None:
+    few = reason == "few_points" and metric is not None and len(series(run, metric)) > 1
+    if fact is None and not few:
         text = say("eta.more_refused" if reason == "no_step_times" else "eta.refused_few_points", n=count, last=last)
         context.doc.paragraph(f"**{text}**")
         return Verdict("inconclusive", unmark(text), "low")
-    if metric is not None and _useless(fact):
+    if metric is not None and (fact is None or _useless(fact)):
         mean, recent = _recent(context, metric)
         taken = context.ledger.derived(
             "seconds_of_further_steps", number(mean) * more, unit="s", inputs=[mean, count],
@@ -180,9 +182,9 @@ def _time_of_steps(context: Context, more: int) -> Verdict:
         )  # fmt: skip
         held = context.ledger.count("step times", len(series(run, metric)))
         text = say("eta.more_pace", n=count, v=taken, mean=mean, recent=recent, last=last)
-        further = say("eta.no_interval", held=held, left=count)
+        further = say(_why_none(fact), held=held, left=count)
     else:
-        text, further = say("eta.more", n=count, v=fact, last=last), say("eta.assumes")
+        text, further = say("eta.more", n=count, v=fact, last=last), _assumed(context, fact)
     context.doc.paragraph(f"**{text}**")
     context.doc.paragraph(further)
     return Verdict("answered", unmark(text), "medium")
@@ -195,8 +197,20 @@ def _useless(fact: Fact) -> bool:
     return fact.low <= 0 and fact.high > USELESS * number(fact)
 
 
-def _at_this_pace(context: Context, metric: str, total: int, *, stated: bool) -> str:
-    """What the steps left take if the pace stays, where step times drift too much for an interval; writes it."""
+def _why_none(fact: Fact | None) -> str:
+    """The sentence that says why there is no interval: step times drift, or they are too few."""
+    return "eta.no_interval" if fact is not None and fact.noise_basis == DRIFT else "eta.no_interval_few"
+
+
+def _assumed(context: Context, fact: Fact | None) -> str:
+    """What the interval rests on, and how often it holds."""
+    level = context.ledger.derived("confidence_level", 0.95, formula="1 − 0.05", inputs=[], unit="fraction")
+    drifting = fact is not None and fact.noise_basis == DRIFT
+    return context.say("eta.assumes_drift" if drifting else "eta.assumes", level=mark(level.id, "95%"))
+
+
+def _at_this_pace(context: Context, metric: str, total: int, *, stated: bool, why: str) -> str:
+    """What the steps left take if the pace stays, where step times allow no interval; writes it."""
     doc, say, ledger = context.doc, context.say, context.ledger
     last, times = max(context.run.distinct_steps), series(context.run, metric)
     mean, recent = _recent(context, metric)
@@ -210,7 +224,7 @@ def _at_this_pace(context: Context, metric: str, total: int, *, stated: bool) ->
     held = ledger.count("step times", len(times))
     text = say("eta.pace_only", n=recent, mean=mean, left=left, total=whole, last=last, v=taken)
     doc.paragraph(f"**{text}**")
-    doc.paragraph(say(f"eta.total_{source}", total=whole), say("eta.no_interval", held=held, left=left))
+    doc.paragraph(say(f"eta.total_{source}", total=whole), say(why, held=held, left=left))
     return text
 
 

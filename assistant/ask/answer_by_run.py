@@ -106,7 +106,7 @@ def _how(context: Context) -> tuple[str, str]:
     slot, op = context.query.steps, context.query.op
     if slot.kind == "single":
         return context.say("by_run.how_step", step=slot.values[0]), "step"
-    if op in {"max", "min"} and not _EVER.search(context.query.text):  # "which run is fastest": of all it did
+    if op in {"max", "min"} and not _EVER.search(context.query.said):  # "which run is fastest": of all it did
         timed = all(m.key is not None and m.key.startswith(_RATES) for m in context.query.mentions)
         name = "mean" if timed else "last"
         return context.say(f"by_run.how_{name}"), name

@@ -47,7 +47,7 @@ def compare(context: Context) -> Verdict:
     if found is not None:
         return _windows(context, keys, *found)
     whole = context.query.steps.kind in {"none", "all", "single", "last", "first"} and len(context.query.all_steps) < 2
-    if len(keys) > 1 and whole and _VERSUS.search(context.query.text) and not _HIGHER.search(context.query.text):
+    if len(keys) > 1 and whole and _VERSUS.search(context.query.said) and not _HIGHER.search(context.query.said):
         from assistant.ask.answer_pairs import versus
 
         return versus(context, keys[:4])
@@ -130,7 +130,7 @@ def _pair(context: Context) -> tuple[int, int] | None:
         return None
     keys = [m.key for m in context.query.mentions if m.key is not None]
     if keys and not named:  # the ends of the metric's own series
-        held, _ = context.run.series(keys[0])
+        held = [s for s, v in zip(*context.run.series(keys[0]), strict=True) if math.isfinite(v)]
         if len(held) > 1:
             return held[0], held[-1]
     if named:
@@ -356,7 +356,7 @@ def metrics(context: Context, keys: list[str], first: int, second: int) -> Verdi
 
 def _other_way(context: Context, change: Fact) -> str:
     """Said first where a question asks how much higher a metric is and it is lower, or the other way round."""
-    text, delta = context.query.text, change.delta or 0
+    text, delta = context.query.said, change.delta or 0
     if _HIGHER.search(text) and not _LOWER.search(text) and delta < 0:
         return context.say("compare.not_higher")
     if _LOWER.search(text) and not _HIGHER.search(text) and delta > 0:

@@ -229,7 +229,7 @@ def conditional(context: Context, request: Request, part: Part) -> list[str]:
     return lines
 
 
-MOST_NAMED = 12
+MOST_NAMED = 24
 #: Which end of the values tells how near a condition was that no value meets.
 _NEAREST: dict[str, tuple[str, ...]] = {
     "above": ("high",), "at_least": ("high",), "positive": ("high",), "below": ("low",), "at_most": ("low",),

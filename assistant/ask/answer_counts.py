@@ -32,7 +32,7 @@ NEAR, MOST, LEAST = 0.02, 0.9, 10
 
 def samples(context: Context) -> Verdict | None:
     """Trajectories (or prompts) trained on so far: those of a step, as the log implies them, times the steps."""
-    name = "prompts_per_step" if _PROMPTS.search(context.query.text) else "trajectories_per_step"
+    name = "prompts_per_step" if _PROMPTS.search(context.query.said) else "trajectories_per_step"
     held = [f for s in context.train_steps if (f := derive(context.ledger, name, s)) is not None]
     if not held:
         return None
@@ -199,7 +199,7 @@ def penalty(context: Context) -> Verdict | None:
     ``trl/trainer/grpo_trainer.py``).
     """
     run = context.run
-    if any(re.search(r"(?i)kl_?coe?f|(?:^|[/_])beta$", m) for m in run.metrics):
+    if any(re.search(r"(?i)kl(?:_[a-z]+)?_?coe?f|(?:^|[/_])beta$", m) for m in run.metrics):
         return None
     if run.framework == "TRL" and "loss" in run.columns and "kl" in run.columns and "reward" in run.columns:
         held = [

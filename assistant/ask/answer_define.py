@@ -32,7 +32,7 @@ def _either(context: Context, card: Card) -> str:
 
     It is a word of the card's line or text, so that it can be quoted.
     """
-    text = context.query.text.strip()
+    text = context.query.said.strip()
     said = f"{card.short(context.language)} {card.section(context.language, 'is')}".replace("**", "")
     found = _EITHER[0].search(text)
     if found:
@@ -78,7 +78,7 @@ def define(context: Context) -> Verdict:
     if len(keys) == 2 and len(cards) == 2:
         context.doc.paragraph(equality(context, keys[0], keys[1]))
     _sign_of(context, cards)
-    absent = context.runs and not central(named_keys(context)) and _HERE.search(context.query.text)
+    absent = context.runs and not central(named_keys(context)) and _HERE.search(context.query.said)
     return Verdict("no_data" if absent else "answered", unmark(first_summary))
 
 
@@ -138,7 +138,7 @@ def define_card(context: Context, card: Card, named: str = "") -> str:
 def _sign_of(context: Context, cards: list[tuple[Card, str]]) -> None:
     """What the metric may be a sign of on the side that the question speaks of ("熵太低会怎样"), as its card has it."""
     for card, named in cards[:2]:
-        name = card_for(context.query.text, (named, *card.keys, card.id))
+        name = card_for(context.query.said, (named, *card.keys, card.id))
         failure = None if name is None else context.resolver.library.get(name)
         if failure is not None:
             context.doc.heading("define.section_sign")

@@ -12,6 +12,7 @@ from statistics import mode
 from assistant.analysis.checks import covered
 from assistant.analysis.diagnosis import role
 from assistant.analysis.forecast import STEP_TIMES
+from assistant.analysis.timing import layout_of, stage_keys
 from assistant.ask.context import Context, key
 from assistant.ask.departures import all_checks, began
 from assistant.ask.findings import told
@@ -24,8 +25,10 @@ from assistant.write.document import unmark
 MOST_ROWS, MOST_NAMES, MOST_RESTARTS = 12, 4, 5
 #: "Is it broken?" asked of a restart.
 _WORRIED = re.compile(
-    r"(?i)坏|正常|问题|要紧|没事|异常|\bbroken|\bnormal|\bok\b|okay|\bfine\b|\bwrong|problem|worr|\bbad\b"
+    r"(?i)坏|正常|问题|要紧|没事|异常|\bbroken|\bnormal|\bok\b|okay|\bfine\b|\bwrong|problem|worr|\bbad\b|\bharm|\bbreak|\bbroke|\bruin|\bmess|\bhurt|damag|\baffect|\bimpact|corrupt|影响|受损|伤|出事|事儿?[吗么]"
 )
+#: Metrics of a held-out set, however a framework spells them.
+_HELD_OUT = re.compile(r"(?i)(?:val|valid|validation|eval|test)(?:[-_/ ]|$)")
 #: Time of a validation, which verl counts outside of its step.
 _OUTSIDE = ("timing_s/testing",)
 
@@ -37,10 +40,17 @@ def gaps(context: Context) -> Verdict:
     lost = sorted({gap.step for gap in run.missing})
     steps = context.ledger.count("steps of the log", len(run.distinct_steps))
     metrics = context.ledger.count("metrics in the log", len(run.metrics))
+    jumps = skipped(run.distinct_steps) if run.step_axis != "index" else []
+    leaps = context.join(
+        say("gaps.jump", before=a, after=b, k=context.ledger.count(f"steps between {a} and {b}", b - a - 1))
+        for a, b in jumps[:MOST_ROWS]
+    )
     if not lost:
-        text = say("gaps.none", n=steps, metrics=metrics, first=run.distinct_steps[0], last=run.distinct_steps[-1])
+        name = "gaps.skipped" if jumps else "gaps.none"
+        ends = {"first": run.distinct_steps[0], "last": run.distinct_steps[-1]}
+        text = say(name, n=steps, metrics=metrics, **ends, **({"jumps": leaps} if jumps else {}))
         doc.paragraph(f"**{text}**")
-        doc.bullets(_unevenly_logged(context))
+        doc.bullets([*([say("gaps.skipped_why")] if jumps else []), *_unevenly_logged(context)])
         return Verdict("answered", unmark(text))
     names = list(dict.fromkeys(gap.metric for gap in run.missing if gap.metric))
     held = [name for name in names if name in run.columns]
@@ -63,10 +73,26 @@ def gaps(context: Context) -> Verdict:
     elif not names:
         lines.append(say("gaps.unnamed"))
     lines.append(say("gaps.not_zero"))
+    if jumps:
+        lines.append(say("gaps.skipped_too", jumps=leaps))
     doc.bullets([*lines, *_unevenly_logged(context)])
     context.names.update(name for name in names if name not in run.columns)
     doc.paragraph(say("gaps.mend"))
     return Verdict("answered", unmark(text))
+
+
+def skipped(steps: Sequence[int]) -> list[tuple[int, int]]:
+    """Neighbouring logged steps with more between them than usual; empty where the distances are of many sizes.
+
+    Args:
+        steps: ascending, each once.
+    """
+    apart = [b - a for a, b in pairwise(steps)]
+    if len(apart) < 4:
+        return []
+    usual = mode(apart)
+    found = [(a, b) for a, b in pairwise(steps) if b - a > usual]
+    return found if apart.count(usual) >= 0.8 * len(apart) else []
 
 
 def _listed(context: Context, steps: Sequence[int]) -> str:
@@ -112,7 +138,7 @@ def restarts(context: Context) -> Verdict:
     doc.bullets(further[:MOST_RESTARTS])
     _both_values(context, twice)
     doc.bullets([say("restart.later"), say("restart.check")])
-    if _WORRIED.search(context.query.text):
+    if _WORRIED.search(context.query.said):
         context.query = replace(context.query, intent="health")
         return Verdict("warning", unmark(text), "medium")
     return Verdict("answered", unmark(text))
@@ -166,11 +192,15 @@ def _printed(context: Context, step: int, metrics: Sequence[str]) -> None:
 # -- how often it is validated ----------------------------------------------------------------------------------------
 def interval(context: Context) -> Verdict:
     """The steps with a validation, how many there are, and the interval between them where it is one."""
-    say, doc = context.say, context.doc
+    run, say, doc = context.run, context.say, context.doc
     steps = list(context.validation_steps)
     if not steps:
-        found = role(context.run, "val_accuracy") or role(context.run, "held_out_loss")
+        found = role(run, "val_accuracy") or role(run, "held_out_loss")
         steps = [] if found is None else [int(step) for step in found.steps]
+    if not steps:
+        names = [name for name in run.metrics if _HELD_OUT.match(name)]
+        held = {int(step) for name in names for step in run.series(name)[0]}
+        steps = sorted(held) if len(held) < len(run.distinct_steps) else []
     if not steps:
         text = say("validation.none_at_all")
         doc.paragraph(f"**{text}**")
@@ -194,9 +224,7 @@ def total_time(context: Context) -> Verdict:
     metric = next((name for name in STEP_TIMES if name in run.columns), None)
     slot = context.query.steps
     if metric is None:
-        text = say("total.none")
-        doc.paragraph(f"**{text}**")
-        return Verdict("no_data", unmark(text))
+        return _stage_totals(context)
     held = [f for s in run.series(metric)[0] if (f := context.value(metric, s)) is not None and _finite(f)]
     if slot.kind == "range":
         held = [f for f in held if slot.values[0] <= (f.step or 0) <= slot.values[1]]
@@ -232,6 +260,38 @@ def total_time(context: Context) -> Verdict:
     doc.bullets(lines)
     context.metrics.append(metric)
     context.cite(context.card(metric))
+    return Verdict("answered", unmark(text))
+
+
+def _stage_totals(context: Context) -> Verdict:
+    """Where no step is timed, the sums of the stages that are: no less than that was spent in them."""
+    run, say, doc = context.run, context.say, context.doc
+    layout = layout_of(run)
+    sums: list[tuple[str, Fact, int]] = []
+    for stage in () if layout is None else stage_keys(run, layout):
+        cells = [f for s in run.series(stage)[0] if (f := context.value(stage, s)) is not None and _finite(f)]
+        if cells:
+            spent = context.ledger.derived(
+                f"total of {stage}", math.fsum(number(f) for f in cells), inputs=cells, unit="s", formula=f"Σ {stage}"
+            )
+            sums.append((stage, spent, len(cells)))
+    if not sums:
+        text = say("total.none")
+        doc.paragraph(f"**{text}**")
+        return Verdict("no_data", unmark(text))
+    sums.sort(key=lambda one: -number(one[1]))
+    total = context.ledger.derived(
+        "total of the stages", math.fsum(number(spent) for _, spent, _ in sums), inputs=[spent for _, spent, _ in sums],
+        unit="s", formula="Σ stages",
+    )  # fmt: skip
+    text = say("total.stages", v=total, first=run.distinct_steps[0], last=run.distinct_steps[-1])
+    doc.paragraph(f"**{text}**")
+    head = [say(f"total.column_{name}") for name in ("stage", "time", "n")]
+    counts = [context.ledger.count(f"values of {stage}", many) for stage, _, many in sums]
+    rows = [[key(stage), doc.show(spent), doc.show(n)] for (stage, spent, _), n in zip(sums, counts, strict=True)]
+    doc.table(head, rows)
+    doc.paragraph(say("total.stages_only"))
+    context.metrics.extend(stage for stage, _, _ in sums)
     return Verdict("answered", unmark(text))
 
 

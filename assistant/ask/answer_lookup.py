@@ -52,7 +52,7 @@ def lookup(context: Context) -> Verdict:
             near=context.join(map(key, near)),
         )
         context.doc.paragraph(f"**{text}**")
-        context.doc.paragraph(_when_logged(context, known))
+        context.doc.paragraph(when_logged(context, known))
         return Verdict("no_data", unmark(text))
     if context.query.op in {"max", "min", "argmax", "argmin"} or (context.query.op is None and len(keys) > 1):
         keys = variant(context, keys, context.query.op)
@@ -105,7 +105,7 @@ def _cut_here(context: Context) -> Verdict | None:
     return Verdict("no_data", unmark(text))
 
 
-def _when_logged(context: Context, card: Card) -> str:
+def when_logged(context: Context, card: Card) -> str:
     """What a metric that the log lacks needs to be logged, in its card's words."""
     when = card.present_when(context.language).rstrip("。.")
     if not when or when.lower() in {"—", "always", "总是", "始终", "一直"}:
@@ -218,9 +218,12 @@ def _one(context: Context, metric: str) -> tuple[str, bool]:
         return text, True
     if not held:
         return absent(context, metric, steps), False
+    nth = _EVERY.search(context.query.wording) if context.query.steps.kind in {"none", "all", "range"} else None
+    if nth is not None:
+        held = [f for f in held if (f.step or 0) % max(1, int(nth[1] or nth[2])) == 0] or held
     number = context.ledger.count("values", len(held), metric=metric)
     spread = _spread(context, metric, held)
-    if spread and context.query.steps.kind == "none" and not _LISTED.search(context.query.wording):
+    if spread and context.query.steps.kind == "none" and nth is None and not _LISTED.search(context.query.wording):
         context.chart(context.title(metric), [metric])
         return spread.rstrip(":：") + ("。" if context.language == "zh" else "."), True
     shown = held if len(held) <= 24 else held[-24:]
@@ -228,7 +231,7 @@ def _one(context: Context, metric: str) -> tuple[str, bool]:
     context.doc.table([say("head.step"), key(metric), "line" if context.language == "en" else "行"], rows)
     context.chart(context.title(metric), [metric])
     gaps = [absent(context, metric, [s]) for s in steps if context.value(metric, s) is None]
-    lead = spread or say("lookup.many", metric=metric, n=number)
+    lead = spread or _two(context, metric, held) or say("lookup.many", metric=metric, n=number)
     return ("" if context.language == "zh" else " ").join([lead, *gaps]), True
 
 
@@ -237,6 +240,8 @@ _LISTED = re.compile(
     r"(?i)列|清单|表|所有|全部|每(?:一)?(?:步|个|次)|各步|逐|依次|分别|历史|数值们|都(?:是|有)(?:多少|哪些)"
     r"|\b(?:list|table|each|every|all|values (?:of|at|for|by)|history|series|print|dump|show)\b"
 )
+#: "entropy every 10 steps".
+_EVERY = re.compile(r"(?i)\bevery (\d{1,5})(?:th)? (?:steps?|iterations?)\b|每隔?\s*(\d{1,5})\s*个?\s*(?:步|steps?)")
 _STATED = re.compile(
     r"(?i)(?:\bwas|\bis|\bat|=|是|为|有|到了?|达到了?|只有)\s*"
     r"(?:about |around |大概|约)?(-?\d+(?:\.\d+)?(?:e-?\d+)?)\s*(%|％)?\s*"
@@ -259,6 +264,15 @@ def _denied(context: Context, fact: Fact) -> str:
     given = context.ledger.constant("stated value", stated, "the question", "fraction" if match[2] else None)
     gap = "" if context.language == "zh" else " "
     return context.say("lookup.not_stated", given=given) + gap
+
+
+def _two(context: Context, metric: str, held: list[Fact]) -> str:
+    """Two steps asked about: both values and the difference; empty where there are not two, or one is not finite."""
+    if len(held) != 2 or context.query.steps.kind != "pair":
+        return ""
+    change = context.ledger.change(metric, held[0].step or 0, held[1].step or 0)
+    finite = change is not None and change.delta is not None and math.isfinite(change.delta)
+    return context.say("lookup.two", metric=metric, c=change) if finite else ""
 
 
 def _last_finite(context: Context, metric: str, fact: Fact) -> str:
@@ -294,7 +308,16 @@ def _spread(context: Context, metric: str, held: list[Fact]) -> str:
 
 def _of_means(context: Context, metric: str) -> bool:
     """Whether the "average" of a question belongs to a key that is itself a mean ("the longest average response")."""
-    return metric.endswith("/mean") and context.query.op in {"max", "min", "argmax", "argmin"}
+    if not metric.endswith("/mean") or context.query.op not in {"max", "min", "argmax", "argmin"}:
+        return False
+    return _MEAN_LISTED.search(context.query.said) is None
+
+
+#: The mean as an item of a list of statistics: "score 均值、最大值、最小值", "max, min and mean".
+_MEAN_LISTED = re.compile(
+    r"(?i)(?:均值|平均值?|\bmean|\baverage)\s*(?:[、,，/和与及]|\band\b)\s*(?:最|max|min|median|std|中位|标准差|high|low)"
+    r"|(?:[、,，/和与及]|\band\b)\s*(?:the )?(?:均值|平均值?|mean|average)\s*(?:$|[?？。,，、各是都])"
+)
 
 
 def _lost_values(context: Context, metric: str, held: list[Fact]) -> list[str]:
@@ -319,6 +342,10 @@ def _lost_values(context: Context, metric: str, held: list[Fact]) -> list[str]:
         return [context.say("lookup.mean_gaps", k=count, steps=shown)]
     word = context.say("lookup.which_max" if op in {"max", "argmax"} else "lookup.which_min")
     return [context.say("lookup.extreme_gaps", k=count, steps=shown, which=word)]
+
+
+#: Up to so many steps that were counted are named.
+MOST_COUNTED = 24
 
 
 def _operation(context: Context, metric: str, held: list[Fact], op: Op | None) -> str:
@@ -357,7 +384,11 @@ def _operation(context: Context, metric: str, held: list[Fact], op: Op | None) -
     }
     if op == "count":
         total = context.ledger.count(f"steps {side} {limit:g}", len(over), metric=metric)
-        return say("lookup.count", metric=metric, v=total, n=count, **words)
+        told = say("lookup.count", metric=metric, v=total, n=count, **words)
+        if not 0 < len(over) <= MOST_COUNTED:
+            return told
+        gap = "" if context.language == "zh" else " "
+        return told + gap + say("calc.steps", steps=context.doc.show([f.step or 0 for f in over]))
     if op is None and over:
         steps = [f.step or 0 for f in over]
         total = context.ledger.count(f"steps {side} {limit:g}", len(over), metric=metric)

@@ -6,8 +6,9 @@ import re
 from dataclasses import replace
 from typing import Final
 
+from assistant.ask.computed import SMALL_IS_GOOD
 from assistant.ask.context import Context
-from assistant.ask.part import cell, remarks
+from assistant.ask.part import cell, remarks, statistic
 from assistant.ask.subject import subject_of
 from assistant.ask.telling import trend_sentence
 from assistant.model import Verdict
@@ -15,7 +16,11 @@ from assistant.model.answer import Op
 from assistant.write.document import mark, unmark
 from assistant.write.numbers import signed
 
+_RISE: Final = re.compile(r"(?i)涨|升|增|提高|变[大长多高]|rise|rose|rising|gain|improv|increas|grow|grew|climb|\bup\b")
+_RATIO: Final = re.compile(r"(?i)几倍|多少倍|倍数|\bratio\b|\btimes\b")
 _FALL: Final = re.compile(r"(?i)跌|掉|降|减|缩|fall|fell|drop|decreas|declin|shrink|down")
+_LOWEST: Final = re.compile(r"(?i)最(?:低|小|差)|\b(?:lowest|min|worst)\b")
+_BEST: Final = re.compile(r"(?i)最(?:好|佳)|\bbest\b")
 #: A stretch takes this share of the points, and at least so many.
 SHARE, LEAST = 0.1, 5
 
@@ -73,12 +78,58 @@ def _delta(context: Context, metric: str, delta: float | None, fact: str) -> str
     return mark(fact, signed(delta or 0.0, context.kind_of(metric), language=context.language))
 
 
+def extreme_gap(context: Context) -> Verdict | None:
+    """By how much the largest value exceeds the smallest, and how many times it is that where this is asked for."""
+    found = subject_of(context)
+    if found is None or context.query.steps.kind in {"single", "pair"}:
+        return None  # the spread within one step, or what changed between two
+    part = found.part
+    low, high = (cell(context, part, part.values.index(pick(part.values))) for pick in (min, max))
+    span = statistic(context, part, "range", max(part.values) - min(part.values), "largest minus smallest value")
+    kind = context.kind_of(found.metric)
+    text = context.doc.show(span, None, "points" if kind == "fraction" else kind)
+    said = context.say("calc.range", metric=found.metric, low=low, high=high, v=text, over=part.over)
+    ratio = ""
+    if _RATIO.search(found.text) and min(part.values) > 0:
+        times = context.ledger.derived(
+            f"largest / smallest of {found.metric}", max(part.values) / min(part.values), inputs=[high, low],
+            formula="largest value / smallest value",
+        )  # fmt: skip
+        ratio = context.say("moves.times", v=times)
+    return _told(context, found.metric, said, None, ratio, *remarks(context, part))
+
+
+def extreme_and_last(context: Context) -> Verdict | None:
+    """How far the latest value is from the best (highest, lowest) one: "best eval loss against the final one"."""
+    found = subject_of(context)
+    if found is None:
+        return None
+    part = found.part
+    low = _LOWEST.search(found.text) is not None
+    if _BEST.search(found.text):
+        low = SMALL_IS_GOOD.search(found.metric) is not None
+    at = part.values.index((min if low else max)(part.values))
+    side = "low" if low else "high"
+    if at == len(part) - 1:
+        said = context.say(f"moves.last_is_{side}", metric=found.metric, v=cell(context, part, at), over=part.over)
+        return _told(context, found.metric, said, None, *remarks(context, part))
+    change = context.ledger.change(found.metric, part.steps[at], part.steps[-1])
+    if change is None:
+        return None
+    delta = _delta(context, found.metric, change.delta, change.id)
+    said = context.say(f"moves.last_from_{side}", metric=found.metric, c=change, delta=delta, over=part.over)
+    return _told(context, found.metric, said, None, *remarks(context, part))
+
+
 def steepest_stretch(context: Context) -> Verdict | None:
     """The stretch of a tenth of the points over which a metric rose (or fell) most."""
     found = subject_of(context, least=2 * LEAST)
     if found is None:
         return None
-    part, fall = found.part, _FALL.search(found.text) is not None
+    part = found.part
+    fall = _FALL.search(found.text) is not None
+    if not fall and not _RISE.search(found.text):  # "mostly when": the way it went
+        fall = part.values[-1] < part.values[0]
     width = max(LEAST, round(SHARE * len(part)))
     sign = -1.0 if fall else 1.0
     start = max(range(len(part) - width + 1), key=lambda at: sign * (part.values[at + width - 1] - part.values[at]))

@@ -59,7 +59,7 @@ _CITED = {
 def derived(context: Context) -> Verdict:
     """The quantities that a question asks for, each with its arithmetic."""
     asked = [t for t in context.query.topics if t in _NEEDS]
-    if not asked and thing_in(context.query.text) is not None:
+    if not asked and thing_in(context.query.said) is not None:
         return unlogged(context)
     topics = asked or ["gpus", "batch", "critic", "kl_reward"]
     if "advantage" in topics and "critic" in topics and len(topics) == 2:
@@ -181,7 +181,7 @@ def _gpus_by_rates(context: Context, step: int) -> tuple[list[str], list[str]]:
 
 def _per_gpu(context: Context, batch: Fact, step: int) -> list[str]:
     """Trajectories that fall to one GPU, where a question asks for that and they divide evenly."""
-    if not _PER_GPU.search(context.query.text):
+    if not _PER_GPU.search(context.query.said):
         return []
     gpus = derive(context.ledger, "n_gpus", step)
     if gpus is None:
@@ -348,7 +348,7 @@ def _whole_steps(context: Context) -> Verdict | None:
     context.doc.paragraph(f"**{text}**")
     context.metrics.append(metric)
     context.cite(context.card(metric))
-    staged = _STAGES.search(context.query.text)  # where stages are asked for, the log does not hold them
+    staged = _STAGES.search(context.query.said)  # where stages are asked for, the log does not hold them
     return Verdict("no_data" if staged else "answered", unmark(text), "medium")
 
 

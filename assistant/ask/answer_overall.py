@@ -4,25 +4,31 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Mapping
 from dataclasses import replace
 from itertools import pairwise
+from statistics import median
 from typing import Final
 
 from assistant.ask.conditions import condition_in
 from assistant.ask.context import Context
-from assistant.ask.part import Part, cell, limit_text, remarks, shown, statistic
+from assistant.ask.part import Part, cell, limit_text, part_of, remarks, shown, statistic
 from assistant.ask.parts import number
-from assistant.ask.subject import subject_of
+from assistant.ask.scope import Scope, scope_in
+from assistant.ask.subject import subject_of, words_of
 from assistant.ask.telling import trend_sentence
-from assistant.model import Verdict
+from assistant.model import Fact, Verdict
 from assistant.write.document import mark, unmark
 from assistant.write.numbers import percent, signed
 
 #: Fewest values for a spread early and late.
 LEAST: Final = 12
+#: Fewest values on either side of a step.
+LEAST_SIDE: Final = 5
 #: A spread that grew or shrank by less than this share is the same.
 ALIKE: Final = 0.2
 _NAMED: Final = 8
+_IN_PERCENT: Final = re.compile(r"(?i)percent|%|％|百分|相对")
 
 
 def _told(context: Context, metric: str, said: str, *lines: str, code: str = "answered") -> Verdict:
@@ -57,16 +63,20 @@ def always(context: Context) -> Verdict | None:
 
 
 def noisiness(context: Context) -> Verdict | None:
-    """How much a metric scatters from one value to the next, over the first and the last third.
+    """How much a metric scatters from one value to the next, over the first and the last third, or before and after a
+    step that the question names ("calmer after step 40").
 
     The scatter is the standard deviation of neighbouring differences over √2 (J. von Neumann, "Distribution of the
     Ratio of the Mean Square Successive Difference to the Variance", 1941): a trend hardly enters it.
     """
-    found = subject_of(context, least=LEAST)
-    if found is None:
+    found = subject_of(context)
+    if found is None or (len(found.part) < LEAST and _turning(context, found.metric) is None):
         return None
-    part, third = found.part, len(found.part) // 3
+    part, cut = found.part, _turning(context, found.metric)
+    third = len(part) // 3
     pieces = {"early": slice(0, third), "late": slice(len(part) - third, len(part))}
+    if cut is not None:
+        part, pieces = cut[0], {"early": slice(0, cut[1]), "late": slice(cut[1], len(cut[0]))}
     facts = {}
     for name, piece in pieces.items():
         inner = Part(part.metric, part.steps[piece], part.values[piece], 0, (), "")
@@ -75,12 +85,42 @@ def noisiness(context: Context) -> Verdict | None:
     way = "same" if abs(late - early) <= ALIKE * max(early, late) else "less" if late < early else "more"
     texts = {name: shown(context, fact, found.metric) for name, fact in facts.items()}
     said = context.say(
-        f"noisy.{way}", metric=found.metric, a=part.steps[0], b=part.steps[third - 1], c=part.steps[-third],
-        d=part.steps[-1], **texts,
+        f"noisy.{way}" if cut is None else f"noisy.split_{way}", metric=found.metric, a=part.steps[0],
+        b=part.steps[pieces["early"].stop - 1], c=part.steps[pieces["late"].start], d=part.steps[-1], **texts,
     )  # fmt: skip
     trend = context.ledger.trend(found.metric, list(part.steps))
     code = (None if trend is None else trend.direction) or "inconclusive"
-    return _told(context, found.metric, said, context.say("noisy.how"), *remarks(context, part), code=code)
+    relative = _relative(context, found.metric, part, pieces, facts) if _IN_PERCENT.search(found.text) else ""
+    lines = (relative, context.say("noisy.how"), *remarks(context, part))
+    return _told(context, found.metric, said, *lines, code=code)
+
+
+def _relative(
+    context: Context, metric: str, part: Part, pieces: Mapping[str, slice], scatters: Mapping[str, Fact]
+) -> str:
+    """The scatters as shares of the medians of their pieces; empty where a median is not above zero."""
+    shares = {}
+    for name, piece in pieces.items():
+        level = median(part.values[piece])
+        if level <= 0:
+            return ""
+        share = context.ledger.derived(
+            f"relative scatter of {metric}/{name}", number(scatters[name]) / level, inputs=[scatters[name]],
+            formula=f"scatter / median of {metric} over the same steps", unit="fraction",
+        )  # fmt: skip
+        shares[name] = context.doc.show(share)
+    return context.say("noisy.relative", **shares)
+
+
+def _turning(context: Context, metric: str) -> tuple[Part, int] | None:
+    """All values of a metric and the place where the part that a question names begins or ends; ``None`` where it names
+    no such part, or too few values stand on either side."""
+    scope = scope_in(words_of(context), context.train_steps)
+    if scope.plain or (scope.first is None) == (scope.last is None) or scope.without:
+        return None
+    whole = part_of(context, metric, Scope())
+    at = sum(s < scope.first if scope.first is not None else s <= (scope.last or 0) for s in whole.steps)
+    return (whole, at) if min(at, len(whole) - at) >= LEAST_SIDE else None
 
 
 def scatter(values: tuple[float, ...]) -> float:

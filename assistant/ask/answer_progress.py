@@ -10,6 +10,7 @@ from statistics import median
 from assistant.analysis import derive
 from assistant.analysis.forecast import STEP_TIMES, total_steps
 from assistant.analysis.timing import layout_of, stage_keys, total_key
+from assistant.ask.answer_ended import complete, said_cause
 from assistant.ask.context import Context
 from assistant.ask.parts import number, timed
 from assistant.model import Fact, Verdict
@@ -36,7 +37,7 @@ def finished(context: Context) -> Verdict | None:
     share = context.ledger.derived(
         "share_done", min(1.0, last / total), unit="fraction", inputs=[planned], formula=f"{last} / total_steps"
     )
-    if last >= total or (steps[0] == 0 and every == 1 and last == total - 1):
+    if complete(steps, total):
         text = say("run.finished", last=last, total=planned)
         context.doc.paragraph(f"**{text}**")
         return Verdict("answered", unmark(text))
@@ -48,7 +49,8 @@ def finished(context: Context) -> Verdict | None:
     else:
         text = say("run.unfinished", last=last, total=planned, share=share)
     context.doc.paragraph(f"**{text}**")
-    context.doc.paragraph(say("run.unfinished_why"))
+    cause = said_cause(context)
+    context.doc.paragraph(say("ended.after", cause=cause) if cause else say("run.unfinished_why"))
     return Verdict("answered", unmark(text), "medium")
 
 

@@ -38,6 +38,9 @@ _TIMES: Final = (
 )
 _FACTOR: Final = re.compile(r"(?i)(?<![\d.])(\d+(?:\.\d+)?)\s*(?:倍|times\b|x\b)")
 _PERCENT: Final = re.compile(r"(?<![\d.])(\d+(?:\.\d+)?)\s*(?:%|％|percent\b|个?百分之)")
+_OF_ITSELF: Final = re.compile(r"[到至为成]了?\s*50\s*%")
+_HALF: Final = re.compile(r"一半|对半|半数|二分之一")
+_START: Final = re.compile(r"初始|最初|开始|起始|起点|开头|第 ?1 ?步|初值|原来|起初|峰值|最高")
 _BY: Final = re.compile(r"(?i)\b(?:by|down|up)\s+(?:about |more than |at least |over )?$|(?:了|掉|涨|幅)\s*$")
 _ABOVE: Final = re.compile(r"(?i)above|over|higher|more|larger|longer|exceed|greater|高|大|超|多|长")
 _POINT: Final = {"single", "last", "first"}
@@ -88,6 +91,8 @@ def of_start(context: Context) -> Verdict | None:
     if found is None:
         return None
     factor = _factor(found.text)
+    if _OF_ITSELF.search(found.text) and _START.search(found.text) is None:
+        factor = 0.5 if _HALF.search(context.query.text) else None  # "falls to 50%" may be a level of its own
     if factor is None or factor == 1.0:
         return None
     part = found.part

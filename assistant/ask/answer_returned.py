@@ -129,6 +129,9 @@ def stage_growth(context: Context) -> Verdict | None:
     slot = context.query.steps
     if slot.kind in {"pair", "range"}:
         steps = [s for s in steps if min(slot.values) <= s <= max(slot.values)]
+    if slot.kind == "single" and slot.values[0] in steps[1:]:  # "it jumps at 26": against the step before
+        at = steps.index(slot.values[0])
+        steps = steps[at - 1 : at + 1]
     if len(steps) < 2:
         return None
     first, last = steps[0], steps[-1]

@@ -19,7 +19,7 @@ _PHASES = re.compile(r"(?i)warm|预热|decay|anneal|衰减|退火|schedul|调度
 
 def schedule(context: Context) -> Verdict | None:
     """The course of the learning rate, or that the log holds none; ``None`` for fewer than two values of it."""
-    if any(m.key is not None for m in context.query.mentions) and not _PHASES.search(context.query.text):
+    if any(m.key is not None for m in context.query.mentions) and not _PHASES.search(context.query.said):
         return None  # "is the lr constant?": whether it changed is asked, of a key that is named
     named = [m.key for m in context.query.mentions if m.key is not None and is_schedule(m.key)]
     rates = [*named, *(m for m in context.run.metrics if is_schedule(m))]

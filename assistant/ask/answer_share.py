@@ -115,7 +115,7 @@ _STAGES = (
 def _spoken(context: Context) -> list[str]:
     """The stage that a question's words mean, where it names no key."""
     for words, names in _STAGES:
-        if re.search(words, context.query.text):
+        if re.search(words, context.query.said):
             held = [
                 m for m in context.run.metrics if is_stage(m) and m.count("/") == 1 and m.rsplit("/", 1)[-1] in names
             ]

@@ -124,7 +124,7 @@ def critic_learns(context: Context) -> Verdict | None:
     ``None`` (nothing written) where that is not asked, or the log holds neither.
     """
     say, doc = context.say, context.doc
-    if not (_CRITIC.search(context.query.text) and _LEARNS.search(context.query.text)):
+    if not (_CRITIC.search(context.query.said) and _LEARNS.search(context.query.said)):
         return None
     found = [one for name in ("value_explained", "value_loss") if (one := role(context.run, name)) is not None]
     keys = [one.metrics[0] for one in found if one.spelling.plain]
@@ -334,7 +334,7 @@ def tail_of(context: Context, metric: str, said: str = "") -> str:
 def validation_against_training(context: Context) -> Verdict:
     """Why a validation's accuracy and a training step's reward are not compared; both values, and what can be."""
     say, doc = context.say, context.doc
-    if _MOVES.search(context.query.text):
+    if _MOVES.search(context.query.said):
         wanted = (("val_accuracy", "held_out_loss"), ("score_mean", "reward_mean", "training_loss"))
         firsts = [next((r for n in names if (r := role(context.run, n)) is not None), None) for names in wanted]
         found = [held for held in firsts if held is not None]

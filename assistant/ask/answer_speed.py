@@ -14,6 +14,7 @@ from assistant.analysis.slowdown import Slowdown, StageChange, slowdown
 from assistant.ask.context import Context, key
 from assistant.ask.departures import all_checks
 from assistant.ask.findings import told
+from assistant.ask.naming import central, named_keys
 from assistant.ask.parts import as_rate, number
 from assistant.ask.telling import course_table, main_change, sides
 from assistant.model import Fact, Verdict
@@ -31,6 +32,8 @@ NEAR, MOST_BESIDE, CANCELS = 2, 2, 3.0
 #: Fewest steps on each side for a test, and the share of the run that a side takes.
 LEAST_SIDE, SIDE = 3, 3
 MOST_STAGES = 5
+#: Speeds that a question may ask about by name.
+_RATE = re.compile(r"(?i)throughput|(?:^|[/_])(?:fps|tps|tgs|mfu)(?:$|[/_])|per_sec|_per_s$|/s$|speed")
 #: Keys that hold all tokens so far, instead of those of one step.
 CUMULATIVE = ("num_tokens", "num_input_tokens_seen", "train/num_tokens", "consumed_tokens")
 #: Keys that hold the tokens of one step.
@@ -40,6 +43,12 @@ PER_STEP = ("perf/total_num_tokens", "token/total_num_tokens", "train/total_num_
 # -- slower ------------------------------------------------------------------------------------------------------------
 def why_slower(context: Context) -> Verdict:
     """Whether steps became slower, which stage carries it, and whether by more tokens or by slower ones."""
+    rates = [name for name in central(named_keys(context)) if _RATE.search(name)]
+    if rates:
+        from assistant.ask.answer_trend import trend
+
+        context.query = replace(context.query, intent="trend", topics=())
+        return trend(context)
     windows = _windows(context)
     found = None if windows is None else slowdown(context.ledger, context.run, *windows)
     if windows is None or found is None:
@@ -50,7 +59,7 @@ def why_slower(context: Context) -> Verdict:
     text = _summary(context, found, windows)
     jump, beside = _jump(context, found) if found.slower else ("", [])
     gap = "" if context.language == "zh" else " "
-    text = f"{jump}{gap}{text}" if jump and _GRADUAL.search(context.query.text) else text
+    text = f"{jump}{gap}{text}" if jump and _GRADUAL.search(context.query.said) else text
     doc.paragraph(f"**{text}**")
     doc.bullets([*([] if jump and jump in text else [jump]), *beside])
     rows = [_row(context, stage) for stage in found.stages[:MOST_STAGES] if _worth(stage, found)]
@@ -68,7 +77,7 @@ def why_slower(context: Context) -> Verdict:
     if any(_splits(stage) for stage in found.stages):
         doc.paragraph(say("slower.parts_note"))
     _stage_cards(context, found)
-    if context.query.steps.kind == "pair" and _HOW_MUCH.search(context.query.text):  # two steps set against each other
+    if context.query.steps.kind == "pair" and _HOW_MUCH.search(context.query.said):  # two steps set against each other
         context.query = replace(context.query, intent="compare")
         code = "inconclusive" if found.slower is None else "regressed" if found.slower else "unchanged"
         return Verdict("improved" if found.faster else code, unmark(text), "low" if found.slower is None else "medium")

@@ -19,7 +19,7 @@ from assistant.write.numbers import signed
 
 def stated(context: Context) -> Verdict:
     """Whether a stated change would be more than noise; said to be the user's figures, not the log's."""
-    claim = claim_in(context.query.text)
+    claim = claim_in(context.query.said)
     assert claim is not None
     crossing = _crossing(context, claim)
     if crossing is not None:
@@ -53,7 +53,7 @@ def _show(context: Context, claim: Claim, place: int, fact: Fact) -> str:
 
 def _table(context: Context) -> tuple[ValidationSet, int] | None:
     """The validation that a stated accuracy belongs to, and the latest step at which its error can be told."""
-    words = context.query.text.lower()
+    words = context.query.said.lower()
     for step in reversed(context.validation_steps):
         for table in validation_sets(context.run, step):
             if table.variable != "acc" or table.key("mean") is None:

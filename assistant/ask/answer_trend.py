@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from dataclasses import replace
 
 from assistant.analysis.checks import JUDGED, covered
 from assistant.analysis.diagnosis import role
@@ -14,8 +15,11 @@ from assistant.ask.context import Context, is_validation, key
 from assistant.ask.departures import all_checks, departure
 from assistant.ask.findings import told
 from assistant.ask.naming import absent, central, named_keys, unknown, wanted_steps
+from assistant.ask.part import slot_of
 from assistant.ask.parts import number
 from assistant.ask.schedules import phases
+from assistant.ask.scope import scope_in
+from assistant.ask.subject import words_of
 from assistant.ask.telling import trend_sentence
 from assistant.model import Fact, Verdict
 from assistant.write.document import unmark
@@ -28,6 +32,9 @@ def trend(context: Context) -> Verdict:
     from assistant.ask.parts import headlines
 
     keys = central(named_keys(context))
+    scope = scope_in(words_of(context), context.train_steps)
+    if context.query.steps.kind in {"single", "none"} and not scope.whole and not scope.plain:  # "since step 14"
+        context.query = replace(context.query, steps=slot_of(context, scope))
     if not keys and any(m.card is None for m in context.query.mentions):
         return unknown(context, next(m.text for m in context.query.mentions if m.card is None))
     if not keys and context.query.mentions:

@@ -67,11 +67,16 @@ def _at_extreme(context: Context, request: Request, metric: str, other: str) -> 
 
 
 # -- difference --------------------------------------------------------------------------------------------------------
+def _within_one(context: Context, metric: str) -> bool:
+    """Whether all values lie between 0 and 1, as shares do."""
+    return all(0 <= value <= 1 for value in context.run.series(metric)[1])
+
+
 def alike(context: Context, a: str, b: str) -> bool:
     """Whether two metrics measure the same kind of quantity, so that their difference means something."""
     kinds = {context.kind_of(a), context.kind_of(b)}
     if len(kinds) > 1:
-        return False
+        return any(context.card(name) is None for name in (a, b)) and all(_within_one(context, name) for name in (a, b))
     if kinds != {"number"}:
         return True
     losses = [
@@ -82,6 +87,8 @@ def alike(context: Context, a: str, b: str) -> bool:
     stems = [_STATISTIC.sub("", _SIDE.sub("", name)) for name in (a, b)]
     if stems[0] == stems[1]:
         return True
+    if all(re.search(r"(?i)acc(?:uracy)?(?:$|[/_@])|rate(?:$|[/_])", name) for name in (a, b)):
+        return all(_within_one(context, name) for name in (a, b))
     families = [re.search(r"(?i)score|reward", name) is not None for name in (a, b)]
     return all(families) or _STATISTIC.sub("", a) == _STATISTIC.sub("", b)
 

@@ -32,7 +32,7 @@ _CLAIMS: tuple[tuple[Claimed, re.Pattern[str]], ...] = (
     ),
     (
         "collapse",
-        re.compile(r"(?i)崩|坍|塌|挂了|归零|清零|collaps|crash"),
+        re.compile(r"(?i)崩|垮|坍|塌|挂了|归零|清零|collaps|crash"),
     ),
     ("burst", re.compile(r"(?i)发散|爆(?:炸|了|掉)|炸了|diverg|blow(?:n|s|ing)?\s*up|blew|explod|explosion")),
     (
@@ -62,7 +62,7 @@ ROUNDING = 1e-9
 # -- "why did it collapse at step 4" -----------------------------------------------------------------------------------
 def premise(context: Context) -> Verdict:
     """Checks what a question asserts; says first where the log does not show it, then what the log does show."""
-    claimed = next((name for name, pattern in _CLAIMS if pattern.search(context.query.text)), None)
+    claimed = next((name for name, pattern in _CLAIMS if pattern.search(context.query.said)), None)
     keys = central(named_keys(context))
     if not keys and any(m.card is None for m in context.query.mentions):
         return unknown(context, next(m.text for m in context.query.mentions if m.card is None))
@@ -117,7 +117,7 @@ def _of_metric(
     steps, _ = run.series(metric)
     earlier = [s for s in steps if step is not None and s < step]
     context.metrics.append(metric)
-    sudden = _SUDDEN.search(context.query.text) is not None
+    sudden = _SUDDEN.search(context.query.said) is not None
     if step is not None and earlier and step in steps:
         text, holds = _at_step(context, metric, claimed, earlier[-1], step)
     else:

@@ -11,6 +11,8 @@ from assistant.ask import naming
 from assistant.ask.context import Context
 from assistant.ask.departures import all_checks
 from assistant.ask.findings import told
+from assistant.ask.patterns import patterns
+from assistant.ask.query import Query
 from assistant.ask.stated import claim_in
 from assistant.model import Verdict
 from assistant.model.answer import Intent
@@ -77,7 +79,7 @@ def answer(context: Context) -> Verdict:
     """Writes the answer into the context's document; the query's intent becomes that of the writer chosen."""
     query = context.query
     for name, (intent, writer) in TOPICS.items():
-        if name not in query.topics or (name == "claim" and claim_in(query.text) is None):
+        if name not in query.topics or (name == "claim" and claim_in(query.said) is None):
             continue
         if name in OF_RUNS and len(context.runs) > 1:  # "which is better" asks for the run, not for the metric
             query = context.query = replace(query, intent="compare")
@@ -85,6 +87,7 @@ def answer(context: Context) -> Verdict:
         context.query = replace(query, intent=intent, op=None if name in {"best", "worst"} else query.op)
         verdict = _attempt(writer)(context)
         if verdict is not None:
+            _other_totals(context, query, name)
             return verdict
         context.query = query
     if len(context.runs) == 1 and bool(query.mentions) and query.intent in {"lookup", "trend", "validation"}:
@@ -95,6 +98,27 @@ def answer(context: Context) -> Verdict:
     if len(context.runs) > 1 and (verdict := _of_runs(context)) is not None:
         return verdict
     return WRITERS[context.query.intent](context)
+
+
+#: Topics that are numbers of the whole run, of which one question may ask several.
+_TOTALS = ("tokens", "total_time", "interval", "restarts")
+_JOINED = re.compile(r"(?i)[,，、;；]|\band\b|以及|还有|和")
+
+
+def _other_totals(context: Context, query: Query, told: str) -> None:
+    """The other totals that a question asks for beside the one told: "how many tokens so far and the total time"."""
+    if told not in _TOTALS or len(context.runs) != 1:
+        return
+    words = {name: pattern for name, pattern, _ in patterns().topics if name in _TOTALS and name in query.topics}
+    pieces = _JOINED.split(query.wording or query.text)
+    kept = context.query
+    for name, pattern in words.items():
+        if name == told or told not in words:
+            continue
+        if any(pattern.search(piece) and not words[told].search(piece) for piece in pieces):
+            context.query = replace(query, topics=(name,))
+            _attempt(TOPICS[name][1])(context)
+    context.query = kept
 
 
 def _of_runs(context: Context) -> Verdict | None:
@@ -117,7 +141,9 @@ def _of_runs(context: Context) -> Verdict | None:
         return replace(verdict, code="answered")
     if query.intent == "trend":
         return answer_by_run.trends(context, keys)
-    if query.intent == "compare" and (len(context.runs) > 2 or query.steps.kind in {"single", "last", "first"}):
+    peaks = query.op in {"max", "min", "argmax", "argmin"} and query.steps.kind in {"none", "all"}
+    pointed = peaks or query.steps.kind in {"single", "last", "first"}
+    if query.intent == "compare" and (pointed or len(context.runs) > 2):
         verdict = answer_by_run.by_run(context, keys)
         judged = query.steps.kind == "last" and len(context.runs) == 2
         return replace(verdict, code=answer_compare.code_of_runs(context, keys)) if judged else verdict
@@ -184,7 +210,7 @@ def _validation(context: Context) -> Verdict:
     keys = naming.named_keys(context)
     report = re.search(
         r"结果|results?\b|解读|分析|explain|interpret|误差|可信|能信|可靠|error|trust|confiden|uncertain|题|problems",
-        query.text,
+        query.said,
     )
     if keys and not report:
         verdict = answer_lookup.lookup(context)

@@ -91,7 +91,7 @@ _RANKS = {
 }
 #: Topics about what a value means rather than what it is.
 _OF_MEANING = {"sign", "good", "premise", "claim", "learning", "got_worse", "got_better", "same", "share"}
-_SMALL_IS_GOOD = re.compile(r"(?i)loss|timing|time|kl|clip|grad_norm|perplexity|ppl|truncat|aborted")
+SMALL_IS_GOOD = re.compile(r"(?i)loss|timing|time|kl|clip|grad_norm|perplexity|ppl|truncat|aborted")
 _EXPLICIT_STEP = re.compile(
     r"(?i)(?:steps?|第|iteration)\s*#?\s*(\d{1,8})(?!\d)(?!\s*(?:窗口|window))|(?<![\d.])(\d{1,8})\s*步"
 )
@@ -175,6 +175,8 @@ def asked(query: Query, keys: Sequence[str], training: Sequence[int]) -> Request
     if words()["future"].search(bare):
         return None
     scope = scope_in(bare, training)
+    if scope.first is not None and scope.last is not None and scope.last < scope.first:
+        return None  # two parts set against each other
     rest = blanked(bare, scope.spans)
     limit = condition_in(blanked(rest, [m.span() for m in _EXPLICIT_STEP.finditer(rest)]))
     if limit is None and query.threshold is not None and query.follows == "slots":
@@ -233,7 +235,7 @@ class _Reading:
             return high is not None
         if words()["better"].search(spoken) or words()["worse"].search(spoken):
             good = words()["better"].search(spoken) is not None
-            return good != bool(_SMALL_IS_GOOD.search(self.keys[0]))
+            return good != bool(SMALL_IS_GOOD.search(self.keys[0]))
         return None
 
     @property
@@ -264,7 +266,10 @@ def _at_extreme(r: _Reading) -> Request | None:
     if re.fullmatch(r"(?i)(?:and|or|,|、|和|与|及|跟|以及)", between):
         return None  # both at their own extreme
     middle = (found[0].start() + found[0].end()) / 2
+    between_them = {m: r.text[min(at[1], found[0].start()) : max(at[0], found[0].end())] for m, at in places}
+    own = [m for m, words_between in between_them.items() if not re.search(r"[,，;；]", words_between)]
     near = min((first, a), (second, b), key=lambda one: min(abs(one[1][0] - middle), abs(one[1][1] - middle)))[0]
+    near = own[0] if len(own) == 1 else near  # the one of the same clause: "when the reward was lowest, how long …"
     other = second if near == first else first
     return Request("at_extreme", r.scope, high=r.side, keys=(near, other), text=r.rest)
 
@@ -364,7 +369,10 @@ def _names(text: str, step: int) -> bool:
 def _ranked(r: _Reading) -> Request | None:
     if r.limit is not None:
         return None
-    match = words()["rank"].search(r.rest)
+    # the name may hold the side: "the five slowest steps"
+    named = any(re.search(r"(?i)slowest|fastest|最慢|最快", mention.text) for mention in r.query.mentions)
+    spoken = r.text if named else r.rest
+    match = words()["rank"].search(spoken)
     if match is not None:
         word = next(
             (
@@ -378,17 +386,17 @@ def _ranked(r: _Reading) -> Request | None:
         number = _RANKS.get(word.lower()) or (
             int(re.sub(r"\D", "", word)) if word[0].isdigit() else chinese_number(word)
         )
-        high = not re.search(r"(?i)lowest|smallest|shortest|fastest|min|低|小|短|少|快|差|worst", match.group())
-        if re.search(r"(?i)best|worst", match.group()) and _SMALL_IS_GOOD.search(r.keys[0]):
+        high = not re.search(r"(?i)(?<!s)lowest|smallest|shortest|fastest|min|低|小|短|少|快|差|worst", match.group())
+        if re.search(r"(?i)best|worst", match.group()) and SMALL_IS_GOOD.search(r.keys[0]):
             high = not high
         return Request("rank", r.scope, high=high, number=number, text=r.rest) if number > 1 else None
-    match = words()["top_count"].search(r.rest)
+    match = words()["top_count"].search(spoken)
     if match is None:
         return None
     number = int(next(group for group in match.groups() if group))
     side = r.side
     if side is None:
-        side = not re.search(r"(?i)bottom|低|小|短|快", match.group())
+        side = not re.search(r"(?i)bottom|fastest|低|小|短|快", match.group())
     return Request("top", r.scope, high=side, number=number, text=r.rest) if number > 1 else None
 
 

@@ -21,18 +21,22 @@ _BETWEEN = re.compile(
 _SIDES: tuple[tuple[Kind, str], ...] = (
     (
         "at_most",
-        r"不(?:超过|高于|大于|多于)|(?<!有)没(?:有)?(?:超过|高于|大于)|最多|至多|小于等于|≤|<=|\bat most\b"
+        r"(?:went|go(?:es)?|going|came|comes?) (?:down )?to(?=\s*0(?![.\d]))|(?:hits?|reach(?:es|ed)?)(?=\s*0(?![.\d]))"
+        r"|不(?:超过|高于|大于|多于)|(?<!有)没(?:有)?(?:超过|高于|大于)|最多|至多|小于等于|≤|<=|\bat most\b"
         r"|no (?:more|greater|higher|larger) than|\bnot (?:above|over|more than|exceed\w*)|降到|跌到|掉到|降至"
         r"|跌至|低到"
         r"|drops? to|dropp?ed to|f[ae]lls? to|fell to|(?:go|gets?|got|goes|went) down to",
     ),
     (
         "at_least",
-        r"不(?:低于|小于|少于|下于)|至少|最少|大于等于|≥|>=|\bat least\b|no (?:less|lower|smaller|fewer) than"
+        r"(?:first|earliest) (?:step|time|eval\w*|point|one) (?:with|at|having) (?:an? |the )?(?:perfect "
+        r"|full )?[a-z ]*?\bof"
+        r"|不(?:低于|小于|少于|下于)|至少|最少|大于等于|≥|>=|\bat least\b|no (?:less|lower|smaller|fewer) than"
         r"|\bnot (?:below|under|less than)|达到|升到|涨到|升至|涨至|增到|增至|达|摸到|reach(?:es|ed|ing)?"
         r"|\bhits?\b|hitting"
         r"|rises? to|rose to|(?:goes|go|went|gets?|got) (?:up )?to|climb(?:s|ed)? to"
-        r"|(?<=第一次)到|(?<=首次)到|(?<=什么时候)到|(?<=何时)到|(?<=有没有)到|(?<=最早)到|(?<=没)到",
+        r"|满分|[拿得做跑考打冲爬]到|(?<=啥时候)到|(?<=哪步)到|(?<=一步)到|(?<=第一次)到|(?<=首次)到|(?<=什么时候)到|(?<=何时)到|(?<=有没有)到"
+        r"|(?<=最早)到|(?<=没)到",
     ),
     (
         "above",
@@ -67,16 +71,17 @@ _BY_SIGN: tuple[tuple[Kind, re.Pattern[str]], ...] = (
         "positive",
         re.compile(
             r"(?i)\bpositive\b(?! (?:sample|example|correl))|转正|(?<!改|修|更|纠)正过|(?:是|为|变)正(?:的|数"
-            r"|值|了)(?!常|确)|正(?:值"
+            r"|值|了|(?=\s*(?:[?,，。]|$)|是))(?!常|确)|正(?:值"
             r"|数)(?!确)|大于零"
             r"|(?:above|greater than) zero"
+            r"|不(?:再)?(?:等于|为|是)\s*(?:零|0)(?![.\d])|非\s*(?:零|0)(?![.\d])|\bnon-?zero\b"
         ),
     ),
     (
         "zero",
         re.compile(
             r"(?i)(?:exactly |equal(?:s)? (?:to )?|\bis |\bare |\bwas |\bwere |\bof )(?:zero|0)\b(?![.\d])"
-            r"|(?:等于|为|是)\s*(?:零|0)(?![.\d])|归零|\bzero values?\b"
+            r"|(?<!不)(?:等于|为|是)\s*(?:零|0)(?![.\d])|归零|\bzero values?\b"
         ),
     ),
 )

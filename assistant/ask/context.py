@@ -68,6 +68,8 @@ class Context:
     """What may stand in backquotes beside metric keys: conditions, file names."""
     settled: bool = False
     """Whether the answer is complete as it stands, so that nothing is added about the metrics named."""
+    kind: str = ""
+    """The kind of question (``run_questions.yaml``) that was answered; empty for none."""
     quotable: dict[str, str] = field(default_factory=dict)
     """Texts that are no card's and may be quoted all the same, by the id under which they are cited."""
 

@@ -18,6 +18,11 @@ _DIFFERENCE: Final = re.compile(
     r"|how (?:much|big)\b.{0,20}\b(?:change|drop|gain|jump|rise|fall|grow)\b"
     r"|how much (?:higher|lower|more|less|better|worse)"
 )
+#: "How far apart are they", after a highest or a lowest value.
+_APART: Final = re.compile(
+    r"(?i)(?:这|那)?(?:两|俩)(?:个|者|步)|(?:它们|他们)|^差|相差|差距"
+    r"|\b(?:apart|between (?:them|the two)|gap|they|the two|both)\b"
+)
 _MOVED: Final = re.compile(
     r"(?i)[降涨跌升掉变](?:了|过)(?:多少|几|多大)|how (?:much|far|big)\b.{0,20}\b(?:change|move|drop|gain|jump"
     r"|rise|fall|fell|grow|rose)"
@@ -67,6 +72,12 @@ def differing(own: Query, before: Query, text: str, runs: Sequence[Run]) -> Quer
         return None
     if own.mentions and own.mentions != before.mentions:
         return None
+    if before.op in {"max", "min", "argmax", "argmin"} and _APART.search(text):
+        wording = "最高和最低差多少" if own.language == "zh" else "difference between the highest and the lowest"
+        return replace(
+            before, text=own.text, wording=wording, language=own.language, op=None, asked_op=None, intent="lookup",
+            steps=StepSlot(), all_steps=(), step_marks=(), follows="slots", guessed=False,
+        )  # fmt: skip
     asked = replace(
         before, text=own.text, wording=own.wording or own.text, language=own.language, intent="compare", op=None,
         asked_op=None, threshold=None, follows="slots", guessed=False,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 import re
 import time
@@ -11,14 +10,26 @@ from dataclasses import replace
 from weakref import WeakKeyDictionary
 
 from assistant.analysis import Ledger
-from assistant.ask import answer_computed, answer_define, answer_other, answers, aspects, naming, run_questions, unread
+from assistant.ask import (
+    answer_computed,
+    answer_define,
+    answer_other,
+    answers,
+    aspects,
+    clauses,
+    naming,
+    run_questions,
+    unread,
+)
 from assistant.ask.answer_named import values_of_named
 from assistant.ask.context import EPOCHS, Context, is_validation
+from assistant.ask.pointing import pointed
 from assistant.ask.understand import Query, State, after, continued_language, language_of, off_topic, parts, understand
+from assistant.ask.wording import normalised
 from assistant.ground import check
 from assistant.ground.check import Checked, withhold
 from assistant.knowledge import Library, Resolver
-from assistant.model import Answer, Fact, GroundingError, Mention, Run, StepSlot, Usage, Verdict
+from assistant.model import Answer, Fact, GroundingError, Mention, Run, Usage, Verdict
 from assistant.write.document import mark, marked_ids, render, unmark
 
 #: Intents that can be answered without any log.
@@ -61,7 +72,10 @@ class Answerer:
         if language == "auto":
             fallback = state.language if state is not None and state.language else default_language
             language = continued_language(question, state, language_of(question, fallback))
-        queries = [understand(part, self.resolver, runs, language=language, state=state) for part in parts(question)]
+        pieces = parts(question)
+        leaning = clauses.leaning(normalised(question)) if len(pieces) == 1 else []
+        pieces = leaning or pieces
+        queries = [understand(part, self.resolver, runs, language=language, state=state) for part in pieces]
         whole = understand(question, self.resolver, runs, language=language, state=state)
         if len(queries) == 1 or len({q.intent for q in queries} & {whole.intent, "out_of_scope"}) == 0:
             queries = [whole]
@@ -82,10 +96,17 @@ class Answerer:
             aspects.further(context)
         first = context.query
         for other in queries[1:] if context.runs else []:
-            context.query = _of_the_same(_at_its_step(context, other, first), first)
+            told = pointed(other.wording, clauses.pointed_step(context))
+            same = told == other.wording  # else: "and how long were the answers then?"
+            meant = other if same else understand(told, self.resolver, runs, language=language)
+            context.query = clauses.meant(meant, first) if leaning else _of_the_same(meant, first)
             _, further = self._answer(context)
             problem = problem or further
         context.query = first
+        if context.runs and problem is None and len(queries) == 1:
+            clauses.further(
+                context, lambda text: understand(text, self.resolver, runs, language=language), self._answer
+            )
         if not context.settled and verdict.code not in {"no_metrics", "out_of_scope", "unknown_metric", "no_data"}:
             values_of_named(context, queries)
         _other_readings(context)
@@ -100,11 +121,11 @@ class Answerer:
     def _answer(self, context: Context) -> tuple[Verdict, str | None]:
         query = context.query
         if query.intent == "out_of_scope" and context.runs:
-            plain = None if off_topic(query.text) else run_questions.attempt(context)
+            plain = None if off_topic(query.said) else run_questions.attempt(context)
             if plain is not None:
                 return plain, None
             return answer_other.out_of_scope(context), None
-        answerable = bool(query.mentions) or (query.intent == "out_of_scope" and off_topic(query.text))
+        answerable = bool(query.mentions) or (query.intent == "out_of_scope" and off_topic(query.said))
         if not context.runs and not (query.intent in _WITHOUT_LOG and answerable):
             text = context.say("empty.no_metrics")
             context.doc.paragraph(f"**{text}**")
@@ -122,7 +143,7 @@ class Answerer:
         if lost is not None:
             return lost, None
         logged = any("acc" in m and not is_validation(m) for m in context.run.metrics)
-        if _TRAIN_ACCURACY.search(query.text) and not logged:
+        if _TRAIN_ACCURACY.search(query.said) and not logged:
             context.doc.paragraph(f"**{context.say('validation.no_training_accuracy')}**")
         verdict = answers.answer(context)
         if verdict.code == "unknown_metric":
@@ -152,30 +173,13 @@ class Answerer:
         return Verdict("no_data", unmark(text))
 
 
-_IN_IT = re.compile(
-    r"(?i)\b(?:in|at) (?:it|that one|that (?:step|point|time))\b|\bthere\b"
-    r"|[那该此这](?:一)?(?:个)? ?(?:步|step)|那时|当时"
-)
-
-
-def _at_its_step(context: Context, query: Query, first: Query) -> Query:
-    """A further question about "that step" is about the step of the extreme just told: "which was slowest, and …"."""
-    metric = context.metrics[0] if context.metrics else ""
-    pointed = first.op in {"max", "argmax", "min", "argmin"} and metric in context.run.columns
-    if not pointed or query.steps.kind != "none" or not _IN_IT.search(query.wording):
-        return query
-    pairs = [(float(v), s) for s, v in zip(*context.run.series(metric), strict=True) if math.isfinite(v)]
-    if not pairs:
-        return query
-    step = (max if first.op in {"max", "argmax"} else min)(pairs, key=lambda pair: pair[0])[1]
-    return replace(query, steps=StepSlot("single", (step,)), all_steps=(step,))
-
-
 def _of_the_same(query: Query, first: Query) -> Query:
     """A further question of one text that names no metric is about the metric of the first: "… per 10 steps?"."""
     asks = query.intent in {"lookup", "trend", "compare"} and not query.topics and query.op != "count"
     named = any(m.key is not None or m.card is not None for m in query.mentions)
-    return replace(query, mentions=first.mentions) if asks and not named and len(first.mentions) == 1 else query
+    if not asks or named or len(first.mentions) != 1:
+        return query
+    return replace(query, mentions=first.mentions, op=query.op or query.asked_op)
 
 
 def distinct(runs: Sequence[Run]) -> tuple[Run, ...]:

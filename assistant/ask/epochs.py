@@ -22,6 +22,12 @@ AN_EPOCH: Final = re.compile(
     r"|(?:哪|第几)(?:一)?(?:个)?\s*epoch|epochs?\s*(?:是)?几|\b(?:which|what) epoch"
 )
 """Words that name an epoch, or ask for one, as a place: it is not the metric asked for."""
+_NUMERAL: Final = r"(\d+(?:\.\d+)?|[一二两三四五六七八九十])"
+_ROUND: Final = re.compile(
+    rf"(?:第\s*)?{_NUMERAL}\s*个?\s*(?P<before>半)?\s*(?:轮|epochs?\b)(?!对话|工具|数|次)\s*(?P<after>半)?"
+    r"|(?P<half>半)\s*个?\s*(?:轮|epoch\b)"
+)
+"""Rounds over the data, where nothing else is counted in rounds: "训完一轮半", "半轮", "第一轮跑完"."""
 _ROW: Final = re.compile(
     r"(?i)第\s*(\d{1,7})\s*(?:行|条(?:记录|数据|日志)?|个?记录)|\b(?:row|record|entry)\s*(?:number|no\.?|#)?\s*(\d{1,7})\b"
 )
@@ -50,18 +56,37 @@ def epochs(text: str, run: Run) -> list[Mark]:
         text: the question, numerals in figures.
         run: the log; one without a key that counts epochs has none.
     """
-    match = _EPOCH.search(text)
     held = next((key for key in EPOCH_KEYS if key in run.columns), None)
-    if match is None or held is None:
+    if held is None:
+        return []
+    match, numbers = _EPOCH.search(text), list[float]()
+    if (rounds := _rounds(text, run)) is not None:
+        match, numbers = rounds
+    elif match is not None:
+        numbers = [float(group) for group in match.groups() if group]
+    if match is None:
         return []
     steps, values = run.series(held)
     rows = [(step, float(value)) for step, value in zip(steps, values, strict=True) if math.isfinite(float(value))]
     found: list[Mark] = []
-    for number in (float(group) for group in match.groups() if group):
+    for number in numbers:
         if rows and number <= max(value for _, value in rows) + _NEAR_ENOUGH:
             step, _ = min(rows, key=lambda row: (abs(row[1] - number), -row[0]))
             found.append((match.start(), step))
     return found
+
+
+def _rounds(text: str, run: Run) -> tuple[re.Match[str], list[float]] | None:
+    """A number of epochs told as rounds or with a half; a plain round only where the log prints no steps."""
+    match = _ROUND.search(text)
+    if match is None:
+        return None
+    halved = match["half"] or match["before"] or match["after"]
+    if not halved and (run.step_axis != "index" or "轮" not in match.group()):
+        return None
+    whole = match[1] or "0"
+    number = float(whole) if whole[0].isdigit() else float(2 if whole == "两" else _NUMERALS[whole])
+    return match, [number + (0.5 if halved else 0.0)]
 
 
 def rows(text: str, run: Run) -> list[Mark]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from assistant.ask.differing import OVER_THE_RUN, SINCE_THEN, differing, logged, one_step
-from assistant.ask.logged import as_mention
+from assistant.ask.logged import STEP_TIME, TIMED, as_mention
 from assistant.ask.patterns import patterns
 from assistant.ask.query import Depth, Query, State
 from assistant.ask.steps import NUMBER_WORDS, chinese_number
@@ -28,7 +28,8 @@ _LANGUAGE_WORDS = re.compile(
 )
 _THAT_STEP = re.compile(
     r"(?i)(?:那|这|该|当时|此)(?:一)?(?:个)?\s*(?:步|step|时候|次)|\b(?:that|this|the same|at that) step\b"
-    r"|\bat that (?:point|time)\b|\bthere\b|\bsame step\b|同一(?:个)?\s*(?:步|step)"
+    r"|(?:与之|跟它|它)?(?:相)?对应的|相应的|\bcorresponding\b|\bat that (?:point|time)\b|\bthere\b|\bsame step\b"
+    r"|同一(?:个)?\s*(?:步|step)"
     r"|\b(?:in|at|on|of|for|during) (?:it|that(?: one)?|this one)\b(?=\s*[?.!,]*\s*$)"
 )
 _RELATIVE = re.compile(
@@ -41,8 +42,9 @@ _RELATIVE = re.compile(
     r"|\b(?:the )?(?:step|one) (?:right |just )?before\b|\bthe (?:step|one) prior\b)"
 )
 _BARE_NUMBER = re.compile(
-    r"(?i)^\s*(?:那|那么|and|what about|how about|then|or|at|in|on|for|sorry|oops|no|i|mean[ts]?|make (?:it|that)|same"
-    r"|再看|看看?|顺便|以及|还有|说错了?|打错了?|写错了?|不对|应该是|是|换成?|第|[,，\s])*\s*(\d{1,7})\s*"
+    r"(?i)^\s*(?:那|那么|and|what about|how about|then|or|at|in|on|for|sorry|oops|no|wait|nah|actually|hold on"
+    r"|scratch that|rather|i|mean[ts]?|make (?:it|that)|same"
+    r"|等等|等下|等一下|噢|哦|不是|再看|看看?|顺便|以及|还有|说错了?|打错了?|写错了?|不对|应该是|是|换成?|第|[,，\s])*\s*(\d{1,7})\s*"
     r"(?:步|的|那步|呢|too|also|也(?:要|看)?|as well"
     r"|[?!.\s])*$"
 )
@@ -57,7 +59,7 @@ _SHIFTED = re.compile(
     r"|(?<!the )\b(?P<before>\d{1,5})\s*(?:steps? )?(?:earlier|before(?: that)?|prior)\b"
 )
 _BARE_PAIR = re.compile(
-    r"(?i)^\s*(?:那|and|what about|then|\s)*(?:step\s*)?(\d{1,7})\s*(?:vs\.?|和|跟|与|and|to|对比"
+    r"(?i)^\s*(?:那|and|what about|how about|then|换成?|\s)*(?:step\s*)?(\d{1,7})\s*(?:vs\.?|和|跟|与|and|to|对比"
     r"|比)\s*(?:step\s*)?(\d{1,7})\s*[?呢.]*$"
 )
 _DENIED = re.compile(r"(?i)(?:不是|而非|并非|\bnot|n't|rather than|instead of)\s*(?:the|说|问|看|要|指)?\s*$")
@@ -131,6 +133,7 @@ def followed(own: Query, text: str, state: State, runs: Sequence[Run], *, resolv
     if own.intent == "out_of_scope" and single["out_of_domain"].search(text):
         return own
     own = _run_named(own, before, text, runs)
+    own = _stage_kept(own, before, text)
     if single["why"].fullmatch(text.strip()):
         return _why(own, before, state)
     if (corrected := _corrected(own, before, text, runs, resolver)) is not None:
@@ -144,6 +147,8 @@ def followed(own: Query, text: str, state: State, runs: Sequence[Run], *, resolv
                 own, mentions=before.mentions, steps=StepSlot("range", (held, last)), all_steps=(held, last), topics=(),
                 intent="trend", op=None, asked_op=None, follows="slots", guessed=False, runs=own.runs or before.runs,
             )  # fmt: skip
+    if (again := _again(own, before, text)) is not None:
+        return again
     own = _limit_meant(_steps_meant(own, state, text, runs), before, text)
     marked = single["follow"].search(text) is not None
     fragment = len(text) <= 24 if own.language == "zh" else len(text.split()) <= 5
@@ -160,11 +165,21 @@ def followed(own: Query, text: str, state: State, runs: Sequence[Run], *, resolv
     elif not own.mentions and own.op is None:
         own = replace(own, asked_op=None)
     found = _filled(own, before, text, marked=marked, fragment=fragment or own.guessed, soft=strength < _WEAK)
+    if runs and not own.mentions and found.mentions == before.mentions:
+        found = _other_member(found, runs[0], resolver)
     if found.mentions and before.mentions and found.mentions != before.mentions and found.follows == "slots":
         found = replace(found, beside=before.mentions)
     if runs and found.mentions == before.mentions and one_step(found, runs[0]) != (then := one_step(before, runs[0])):
         return replace(found, earlier=then)
     return found
+
+
+def _stage_kept(own: Query, before: Query, text: str) -> Query:
+    """ "And how long did the one before it take?" after a stage's time asks for the stage's, not for the step's."""
+    stage = any(m.key is not None and m.key.startswith(TIMED) for m in before.mentions)
+    whole = own.mentions and all(m.key in STEP_TIME for m in own.mentions)
+    whole = whole and not re.search(r"(?i)整步|整个?\s*(?:步|step)|一整|\b(?:whole|full|entire|total)\b", text)
+    return replace(own, mentions=()) if stage and whole and (_RELATIVE.search(text) or _THAT_STEP.search(text)) else own
 
 
 def asks_by_itself(text: str) -> bool:
@@ -276,6 +291,9 @@ def _corrected(own: Query, before: Query, text: str, runs: Sequence[Run], resolv
     unclear = not any(m.key for m in mentions) or len(mentions) > 1
     found = _sibling(text[match.start() :], before.mentions, runs[0], resolver) if unclear and runs else None
     mentions = mentions if found is None else (found,)
+    if not mentions and runs and own.asked_op in _EXTREMES:  # "no, the longest one": of the same step, another member
+        member = _sibling(str(own.asked_op).removeprefix("arg"), before.mentions, runs[0], resolver)
+        mentions, own = (() if member is None else (member,)), replace(own, op=None, asked_op=None, steps=StepSlot())
     if own.steps.kind in {"none", "all"} and before.steps.kind == "single" and (number := _LAST_NUMBER.search(text)):
         step = int(number[1])
         own = replace(own, steps=StepSlot("single", (step,)), all_steps=(step,))
@@ -324,6 +342,9 @@ def _sibling(text: str, mentions: Sequence[Mentioned], run: Run, resolver: Resol
 
 def _steps_meant(own: Query, state: State, text: str, runs: Sequence[Run]) -> Query:
     """Steps told by what was said before: that step, the next one, a bare number."""
+    if not own.mentions and (match := _BARE_PAIR.match(_figures(text))):  # "what about 30 and 60"
+        two = (int(match[1]), int(match[2]))
+        return replace(own, steps=StepSlot("pair", tuple(sorted(two))), all_steps=two)
     shifted = _SHIFTED.search(_figures(text)) if len(text) <= _SHORT_ENOUGH else None
     if own.steps.kind not in {"none", "first", "last"} and shifted is None:
         return own
@@ -333,9 +354,6 @@ def _steps_meant(own: Query, state: State, text: str, runs: Sequence[Run]) -> Qu
     if held is None and state.steps.kind == "last" and runs and runs[0].distinct_steps:
         held = runs[0].distinct_steps[-1]
     single: int | None = None
-    if own.steps.kind == "none" and (match := _BARE_PAIR.match(_figures(text))):
-        pair = (int(match[1]), int(match[2]))
-        return replace(own, steps=StepSlot("pair", tuple(sorted(pair))), all_steps=pair)
     if (match := shifted) and held is not None:
         further = int(match["on"] or match["later"] or 0) - int(match["off"] or match["before"] or 0)
         single = held + further
@@ -352,6 +370,58 @@ def _steps_meant(own: Query, state: State, text: str, runs: Sequence[Run]) -> Qu
     intent: Intent = "lookup" if own.mentions and own.intent in {"define", "explain"} else own.intent
     guessed = own.guessed or own.intent in {"advice", "out_of_scope"}
     return replace(own, steps=StepSlot("single", (single,)), all_steps=(single,), intent=intent, guessed=guessed)
+
+
+_COUNTED = re.compile(r"(?i)\bhow (?:often|many (?:times|steps))\b|(?:多少|几)\s*(?:次|步|回)|一共几|次数")
+_WHEN_LAST = re.compile(r"(?i)\b(?:last|latest|most recent) (?:time|one)\b|最后一次|最近一次")
+_WHEN_FIRST = re.compile(r"(?i)\b(?:first|earliest) (?:time|one)\b|第一次|第1次|首次|最早")
+_THAT_MANY = re.compile(
+    r"(?i)how many (?:answers|responses|trajectories|samples|completions|rollouts) (?:is|are|was|were"
+    r"|would) (?:that|it|those|this)"
+    r"|(?:那|这)?(?:就)?(?:是|等于|相当于|合)(?:多少|几)(?:条|个)(?:回答|轨迹|样本|response)?"
+)
+_WHICH_STAGE = re.compile(r"(?i)\b(?:which|what) (?:stage|phase|part)\b|哪(?:个|些|一)?(?:阶段|环节|部分)")
+
+
+def _again(own: Query, before: Query, text: str) -> Query | None:
+    """A follow-up that asks another thing of the same limit, the same share or the same two steps; else ``None``."""
+    if own.mentions or own.threshold is not None or not before.mentions:
+        return None
+    asked = replace(
+        before, text=own.text, wording=own.wording or own.text, language=own.language, follows="slots", guessed=False
+    )
+    whole = replace(asked, steps=StepSlot(), all_steps=(), step_marks=(), intent="lookup", topics=())
+    if before.threshold is not None:
+        if _COUNTED.search(text):
+            return replace(whole, op="count", asked_op="count")
+        if _WHEN_LAST.search(text):
+            return replace(whole, op=None, asked_op=None)
+        if _WHEN_FIRST.search(text):
+            return replace(whole, op="first_crossing", asked_op="first_crossing")
+    if _THAT_MANY.search(text) and any("clip" in (m.key or "") for m in before.mentions):
+        return replace(asked, wording=before.wording or before.text)
+    if _WHICH_STAGE.search(text) and before.earlier is not None and before.steps.kind == "single":
+        pair = (before.earlier, before.steps.values[0])
+        return replace(
+            own, steps=StepSlot("pair", tuple(sorted(pair))), all_steps=pair, step_marks=((0, pair[0]), (1, pair[1])),
+            intent="bottleneck", follows="slots", topics=(),
+        )  # fmt: skip
+    return None
+
+
+_MEMBERS = {"max": "/max", "argmax": "/max", "min": "/min", "argmin": "/min", "mean": "/mean"}
+
+
+def _other_member(found: Query, run: Run, resolver: Resolver) -> Query:
+    """ "The longest response?", "the shortest?": another key of the family rather than the least of its largest."""
+    end = _MEMBERS.get(found.op or "")
+    key = found.mentions[0].key if len(found.mentions) == 1 else None
+    if end is None or key is None or not key.endswith(("/max", "/min")) or key.endswith(end):
+        return found
+    other = f"{key.rpartition('/')[0]}{end}"
+    if other not in run.columns:
+        return found
+    return replace(found, mentions=(as_mention(run, resolver, other, 0, 0, other),))
 
 
 def _limit_meant(own: Query, before: Query, text: str) -> Query:

@@ -35,8 +35,12 @@ _CUT = re.compile(r"(?i)(?:被)?(?:truncat\w*|cut(?: off| short)?|截断\S{0,2}|
 _STEPS_TO_COME = re.compile(
     r"(?i)(?:几|多少)\s*个?步\s*(?:之|以)?后|再(?:过|跑|训|练)?\s*(?:几|多少)\s*个?步|how many more steps"
 )
+_YET_TO_COME = re.compile(
+    r"(?:什么时候|啥时候|何时|几时)(?:才)?(?:到|达到|上|破)(?!过|了)[^?。]{0,12}(?<!的)\s*[?。]*$"
+)
 _ABOUT = re.compile(
-    r"(?i)大概|大约|估计|预计|应该|会|能|\b(?:about|roughly|expect\w*|estimat\w*|predict\w*|would|will|might)\b"
+    r"(?i)外推|推[到算]|大概|大约|估计|预计|应该|会|能|[照按依](?:这|此|现在|目前|当前)|这样下去|趋势|势头"
+    r"|\b(?:about|roughly|expect\w*|estimat\w*|predict\w*|would|will|might)\b"
 )
 _WHICH_RUN = re.compile(r"(?i)谁|哪(?:个|边|一个|份|次)|\bwhich\b|\bwhose\b|\bwho\b")
 _ASKS_HEALTH = re.compile(
@@ -153,6 +157,8 @@ def decided(
     order = [name for name, _ in held.intents]
     if run is not None and query.op == "first_crossing" and _reached(query, run):
         scores["forecast"] = 0.0  # "when did it pass 60?" of a log in which it did
+    elif run is not None and query.op == "first_crossing" and query.mentions and _YET_TO_COME.search(text):
+        scores["forecast"] += 6.0  # "啥时候到 0.9", of a log in which it has not
     if run is not None and query.steps.kind == "single" and query.steps.values[0] > run.distinct_steps[-1]:
         scores["forecast"] += 8.0 if _ABOUT.search(text) else 0.0  # "about how much at step 100", of a log of 66
     weigh(query, text, scores, n_runs, with_log=run is not None)
@@ -223,7 +229,9 @@ def _topics_kept(query: Query, text: str, scores: dict[str, float], n_runs: int)
             and scores["advice"] >= (6 if topic == "nan" else 5)
         ):
             continue
-        if topic == "nan" and query.op == "count":
+        if topic == "memory" and scores["advice"] >= 9:
+            continue  # "怎么避免 OOM" asks what to do
+        if topic == "nan" and query.op == "count" and named:
             continue
         kept.append(topic)
     return replace(query, topics=tuple(kept))
@@ -236,7 +244,7 @@ def _reached(query: Query, run: Run) -> bool:
         return False
     side, limit = query.threshold
     values = [float(value) for value in run.series(key)[1]]
-    return any(value > limit if side == "above" else value < limit for value in values)
+    return any(value >= limit if side == "above" else value <= limit for value in values)
 
 
 def _missing_there(query: Query, run: Run) -> bool:

@@ -26,7 +26,7 @@ _SCALE: Final = re.compile(
 )
 _SCALES: Final = (60.0, 3600.0, 1e3, 1e4, 1e-3)
 _NOT_A_STEP: Final = re.compile(r"(?i)(?:steps?|第|步|iteration|epoch)\s*$")
-_AHEAD: Final = re.compile(r"会|能|什么时候|何时|多久")
+_AHEAD: Final = re.compile(r"会|能|什么时候|啥时候|何时|几时|多久")
 _TO: Final = re.compile(rf"(?i)到{_FILLER}{_NUMBER}{_NO_LIMIT}")
 
 

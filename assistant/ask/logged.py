@@ -11,6 +11,8 @@ from assistant.model import Run
 
 TIMED: Final = ("timing_s/", "time/")
 """What the keys of a stage's seconds begin with."""
+STEP_TIME: Final = ("timing_s/step", "perf/time_per_step", "time/step_total", "step_time")
+"""Keys of the seconds of a whole step."""
 
 
 def as_mention(run: Run, resolver: Resolver, key: str, start: int, end: int, text: str) -> Mentioned:  # noqa: PLR0917

@@ -28,6 +28,9 @@ _STATISTICS = {
 }
 _CLIP_RATIOS = ("clip_ratio/region_mean", "clip_ratio")
 _NO_METRIC = re.compile(r"(?i)(?:training )?steps?|global_step|training/global_step|epochs?\s*\d+")
+_SLOWEST_ONE = re.compile(
+    r"(?i)slowest[ _/](?:trajector|rollout|sample|response|request|agent|generate|tool|prompt)|agent_loop|轨迹|样本"
+)
 _SOME_EPOCHS = re.compile(
     r"(?i)(?:\b(?:one|two|another|more|next|per|each|every|an?|few|extra|further|last|first)|\d|[一两二三几每个半轮整])\s*$"
 )
@@ -98,6 +101,8 @@ def metrics_named(text: str, resolver: Resolver, run: Run | None) -> tuple[Menti
     framework = run.framework if run is not None else None
     found = [m for m in resolver.mentions(text, keys, framework) if not _NO_METRIC.fullmatch(m.text)]
     found = [m for m in found if m.key is not None or not _FRAMEWORK.fullmatch(m.text)]
+    if not _SLOWEST_ONE.search(text):  # of the steps rather than of the trajectories
+        found = [m for m in found if m.text.lower() != "slowest"]
     found = [m for m in found if not (m.text.lower().startswith("epoch") and _counted_epochs(text[: m.start]))]
     if run is None:
         return tuple(found)
@@ -160,7 +165,10 @@ def _unjointed(text: str, found: list[Mentioned], run: Run, resolver: Resolver) 
         for length in range(min(6, len(words) - at), 1, -1):
             run_of = words[at : at + length]
             start, end = run_of[0][0], run_of[-1][1]
-            keys = tails.get(tuple(word for _, _, word in run_of), [])
+            spelt = tuple(word for _, _, word in run_of)
+            keys = tails.get(spelt, [])
+            whole = [key for key in keys if tuple(re.findall(r"[a-z0-9]+", key.lower())) == spelt]
+            keys = whole or keys  # "num_turns mean" where there is a `val-aux/num_turns/mean` too
             free = re.fullmatch(r"[A-Za-z0-9]+(?:[ _/.-][A-Za-z0-9]+)+", text[start:end])
             inside = [m for m in found if m.start < end and start < m.end]
             shorter = all(start <= m.start and m.end <= end and (m.start, m.end) != (start, end) for m in inside)
@@ -180,11 +188,22 @@ def _begun(text: str, found: list[Mentioned], run: Run, resolver: Resolver) -> l
         inside = [m for m in found if m.start < match.end() and match.start() < m.end]
         if any(m.key is not None for m in inside):
             continue
-        keys = _starting(word, run)
+        keys = _starting(word, run) or (_headed(word, run) if _A_GROUP.search(text) else [])
         if keys:
             found = [m for m in found if m not in inside]
             found += [as_mention(run, resolver, key, match.start(), match.end(), match.group()) for key in keys]
     return found
+
+
+_A_GROUP = re.compile(
+    r"(?i)[一这那整]组|相关|[这那]几个|[这那]些|全部|所有|都(?:列|给|报|看)|全列|系列|\b(?:all|every|group|family|metrics)\b"
+)
+MOST_HEADED = 24
+
+
+def _headed(word: str, run: Run) -> list[str]:
+    """All keys that begin with a component, where its whole group is asked for: "rollout_corr 那一组"."""
+    return [key for key in run.metrics if key.lower().partition("/")[0] == word][:MOST_HEADED]
 
 
 _CRITICS = re.compile(r"(?i)(?:critics?|价值网络|value (?:network|model|function))(?:'s?| ?的)?\s*$")
@@ -196,6 +215,8 @@ def _owned(mention: Mentioned, text: str, run: Run, resolver: Resolver) -> Menti
     if key is None or "actor" not in key.split("/") or not _CRITICS.search(text[: mention.start]):
         return mention
     own = "/".join("critic" if part == "actor" else part for part in key.split("/"))
+    own = own.replace("pg_loss", "vf_loss")  # what a critic minimises is no policy gradient
+    own = own if own in run.columns else own.partition("@")[0]  # ROLL sums the actor's alone: "clipfrac@sum"
     if own in run.columns:
         return as_mention(run, resolver, own, mention.start, mention.end, mention.text)
     resolution = resolver.key(own, run.framework)

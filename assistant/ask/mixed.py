@@ -18,6 +18,10 @@ from assistant.model import KnowledgeError
 
 _HAN: Final = re.compile(r"[\u3400-\u9fff]")
 _ENGLISH: Final = re.compile(r"[A-Za-z]{2}")
+_KEY: Final = re.compile(r"[A-Za-z0-9.-]*[A-Za-z0-9][/_@][A-Za-z0-9_@/.-]*[A-Za-z0-9]")
+_FIRST_PLACE: Final = 0xE000
+_PLACES: Final = frozenset(map(chr, range(_FIRST_PLACE, 0xF900)))
+"""Private characters that stand for a question's keys while its words are put into Chinese."""
 
 
 @lru_cache(maxsize=1)
@@ -46,6 +50,14 @@ def unmixed(text: str) -> str:
     """
     if not _HAN.search(text) or not _ENGLISH.search(text):
         return text
+    keys: list[str] = []
+
+    def put_by(match: re.Match[str]) -> str:
+        keys.append(match[0])
+        return chr(_FIRST_PLACE + len(keys) - 1)
+
+    if "/" in text or "_" in text or "@" in text:  # words within a key are none of the sentence
+        text = _KEY.sub(put_by, text)
     for pattern, words in _words():
         text = pattern.sub(words, text)
-    return text
+    return "".join(keys[ord(char) - _FIRST_PLACE] if char in _PLACES else char for char in text) if keys else text

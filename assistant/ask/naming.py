@@ -67,12 +67,20 @@ def wanted_steps(context: Context, metric: str) -> list[int]:
     return steps
 
 
+MOST_CUT = 24
+
+
 def absent(context: Context, metric: str, steps: list[int]) -> str:
     """That the log holds no value of a metric, and why where it is known."""
     step = steps[0] if steps else context.run.distinct_steps[-1]
     gap = context.ledger.missing(metric, step)
     reason = context.run.missing_at(metric, step)
     if reason is not None:
+        cut = [s for s in steps if context.run.missing_at(metric, s) is not None]
+        if gap.limit and len(cut) == len(steps) > 1:
+            for other in cut:
+                context.ledger.missing(metric, other)
+            return context.say("lookup.missing_cuts", metric=metric, gap=gap, steps=context.doc.show(cut[:MOST_CUT]))
         return context.say("lookup.missing_cut" if gap.limit else "lookup.missing_half", metric=metric, gap=gap)
     steps_held, _ = context.run.series(metric)
     return context.say("lookup.not_there", metric=metric, gap=gap, steps=steps_text(context, steps_held))

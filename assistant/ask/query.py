@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from assistant.ask.wording import seamed
 from assistant.knowledge import Mentioned
 from assistant.model import Slots, StepSlot
 from assistant.model.answer import Intent, Op
@@ -65,6 +66,11 @@ class Query:
     not_finite: bool = False
     earlier: int | None = None
     beside: tuple[Mentioned, ...] = ()
+
+    @property
+    def said(self) -> str:
+        """The question as typed, with a blank where Chinese meets letters: what writers look for words in."""
+        return seamed(self.text)
 
     def slots(self, metrics: Sequence[str]) -> Slots:
         """The contract's slots."""

@@ -95,7 +95,7 @@ def _report(context: Context, *, brief: bool) -> Verdict:
         summary = say("learning.loss_only")
     back = held_out(context)
     if back is not None and not grave_of(checks):
-        parts = [back[0], summary] if _OVERFITTING.search(context.query.text) else [summary, back[0]]
+        parts = [back[0], summary] if _OVERFITTING.search(context.query.said) else [summary, back[0]]
         summary = ("" if context.language == "zh" else " ").join(parts)
     doc.blocks[slot] = f"**{summary}**"
     metrics = [m for m in headlines(context, last) if len(context.run.series(m)[0]) > 1]

@@ -16,6 +16,7 @@ from typing import cast
 
 from assistant import resources
 from assistant.ask.context import Context
+from assistant.ask.query import Query
 from assistant.ask.wording import normalised
 from assistant.model import KnowledgeError, Verdict
 from assistant.model.answer import Intent
@@ -28,6 +29,7 @@ _OF_THE_RUN = {
 }  # fmt: skip
 _INTENTS = {
     "lookup", "forecast", "bottleneck", "health", "explain", "trend", "define", "validation", "derive", "advice",
+    "compare",
 }  # fmt: skip
 
 
@@ -74,6 +76,24 @@ def kinds() -> tuple[Asked, ...]:
     return tuple(found)
 
 
+def _asked(kind: Asked, text: str, query: Query) -> bool:
+    """Whether a text holds a kind's words, and none that rule it out."""
+    if query.intent == "advice" and not kind.advice:
+        return False
+    return kind.words.search(text) is not None and (kind.unless is None or kind.unless.search(text) is None)
+
+
+def kind_of(query: Query) -> str | None:
+    """The first kind whose words a question holds; ``None`` where it holds those of none."""
+    text = normalised(query.wording or query.text)
+    return next((kind.name for kind in kinds() if _asked(kind, text, query)), None)
+
+
+def holds(name: str, text: str) -> bool:
+    """Whether a text by itself holds a kind's words."""
+    return any(kind.name == name and kind.words.search(text) is not None for kind in kinds())
+
+
 def attempt(context: Context) -> Verdict | None:
     """Answers a question about the run; ``None`` (nothing written) where it is none of these kinds."""
     query = context.query
@@ -81,9 +101,7 @@ def attempt(context: Context) -> Verdict | None:
         return None
     text = normalised(query.wording or query.text)
     for kind in kinds():
-        if query.intent == "advice" and not kind.advice:
-            continue
-        if kind.words.search(text) is None or (kind.unless is not None and kind.unless.search(text)):
+        if not _asked(kind, text, query):
             continue
         about_run = kind.name in _OF_THE_RUN
         context.query = replace(query, intent=kind.intent, topics=(), mentions=() if about_run else query.mentions)
@@ -91,7 +109,7 @@ def attempt(context: Context) -> Verdict | None:
         write = cast("Callable[[Context], Verdict | None]", getattr(import_module(f"assistant.ask.{module}"), function))
         verdict = write(context)
         if verdict is not None:
-            context.settled = True
+            context.settled, context.kind = True, kind.name
             return verdict
         context.query = query
     return None

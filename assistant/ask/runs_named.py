@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from pathlib import PurePath
 
+from assistant.ask.wording import seamed
 from assistant.model import Run
 
 _LETTER = re.compile(
@@ -66,6 +67,7 @@ def _names(runs: Sequence[Run]) -> dict[str, list[int]]:
         if file != run.name:
             mark = run.name[len(file) + 1 :]
             names |= {mark, *(f"{each}{blank}{mark}" for each in files for blank in ("", " "))}
+        names |= {seamed(name) for name in names}
         for name in names:
             if len(name) > 1:
                 found.setdefault(name, []).append(place)

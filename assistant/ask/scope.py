@@ -14,6 +14,18 @@ _STEP = r"(?:(?:the )?(?:global[_ ]?)?(?:steps?|iterations?|iter|updates?)\s*#?\
 _N = r"(\d{1,8})"
 #: A step as it is named: "step 40", "第 40 步", "40 步".
 _AT = rf"(?:{_STEP}{_N}(?:\s*个?\s*(?:步|step|轮))?|(?<![\d.]){_N}\s*(?:步|steps?))"
+#: A number alone, where the word before it says that it is a step: "since 18".
+_BARE = (
+    r"(?P<bare>\d{1,8})(?![\d.,:/@-]*\d)(?!\s*(?:%|percent|s\b|secs?\b|seconds?|ms\b|mins?\b|minutes?|h\b"
+    r"|hours?|tokens?|k\b|gb|gib"
+    r"|evals?|validations?|epochs?|rows?|points?|values?|logs?|of\b|to\b|and\b|-|–|runs?|gpus?|[一-鿿]))"
+)
+_BARE_AFTER = re.compile(rf"(?i)\b(?:after|past)\s+{_BARE}")
+_BARE_SINCE = re.compile(
+    rf"(?i)\bsince\s+{_BARE}|\bfrom\s+{_BARE.replace('bare', 'from_bare')}(?=\s+(?:on|onwards?)\b)"
+)
+_BARE_BEFORE = re.compile(rf"(?i)\b(?:before|prior to)\s+{_BARE}")
+_BARE_UNTIL = re.compile(rf"(?i)\b(?:until|till|up to)\s+{_BARE}")
 _TO_NEXT = r"(?!\s*步?\s*(?:to|until|through|and|till|-|~|到|至|和|与)\s*(?:step|第)?\s*\d)"
 _AFTER = re.compile(
     rf"(?i)\b(?:after|past|beyond|later than)\s+{_AT}(?!\d)|{_AT}\s*(?:的)?(?:之后|以后|过后|后面|后(?!续|半|期"
@@ -145,11 +157,17 @@ def _bounds(
         (_SINCE, "first", 0),
         (_BEFORE, "last", -1),
         (_UNTIL, "last", 0),
+        (_BARE_AFTER, "first", 1),
+        (_BARE_SINCE, "first", 0),
+        (_BARE_BEFORE, "last", -1),
+        (_BARE_UNTIL, "last", 0),
     ):
         match = pattern.search(_blanked(text, spans))
         if match is None or (first is not None and side == "first") or (last is not None and side == "last"):
             continue
         step = int(next(group for group in match.groups() if group)) + shift
+        if "bare" in pattern.groupindex and not (training and training[0] <= step <= training[-1]):
+            continue  # a value rather than a step
         first, last = (step, last) if side == "first" else (first, step)
         spans.append(match.span())
     if spans:

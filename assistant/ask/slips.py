@@ -19,8 +19,12 @@ _WORD: Final = re.compile(r"(?<![\w/@.-])[A-Za-z]{3,}(?![\w/@]|[.-]\w)")
 _SHORTEST: Final = 4
 _LONG: Final = 9
 """From so many letters on, two may be wrong."""
+_STEP: Final = re.compile(
+    r"(?i)(?<![\w/])(?:setp|stpe|sept|tsep|etsp|spet|stp|sttep|stteep|stepp|sstep|steo|stap|stwp)s?(?=\s*#?\d)"
+)
 _SMALL_WORDS: Final = {
-    "teh": "the", "hte": "the", "adn": "and", "waht": "what", "whats": "what's", "hwo": "how", "yuo": "you",
+    "teh": "the", "hte": "the", "adn": "and", "nad": "and", "annd": "and", "waht": "what",
+    "whats": "what's", "hwo": "how", "yuo": "you",
 }  # fmt: skip
 
 
@@ -46,6 +50,7 @@ def _words() -> tuple[dict[int, tuple[str, ...]], frozenset[str]]:
 
 def mended(text: str) -> str:
     """A text, half-width, with misspelt words as they are spelt."""
+    text = _STEP.sub(lambda match: "steps" if match[0].lower().endswith("s") else "step", text)
     return _WORD.sub(lambda match: _right(match[0]), text)
 
 

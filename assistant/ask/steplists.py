@@ -28,6 +28,12 @@ _NOUN: Final = re.compile(
 _PLACED: Final = re.compile(
     rf"(?i)(?:\b(?:at|on|for|in|around|from)\s+|[@:：]\s*|(?:在|看看?|比较?|对比)\s*)({_LIST}){_BEHIND}"
 )
+#: Three figures or more with nothing but marks between them: "host mem 33/66/99".
+_MARKED: Final = re.compile(rf"(?i)({_N}(?:\s*[/、,]\s*{_MORE}){{2,}}){_BEHIND}")
+#: Two figures that are to be compared, whatever other step is spoken of: "30 步前后有断崖，29 跟 36 比一下".
+_SET_AGAINST: Final = re.compile(
+    rf"(?i)(?:第\s*)?({_N})\s*步?\s*(?:跟|和|与|同|vs\.?|对)\s*(?:第\s*)?({_MORE})\s*步?\s*(?:相?比|对比|比较|对照|差(?!不多))"
+)
 _FIGURE: Final = re.compile(r"\d+")
 _SPAN: Final = re.compile(
     rf"(?i)(?<![A-Za-z0-9_.@/#=*×x+-])(?:第\s*)?({_N})\s*步?\s*(?:-{{1,2}}|–|—|~|～|→|⟶|-{{1,2}}>|=>|\.{{2,3}}|到|至"
@@ -76,13 +82,21 @@ def listed(text: str, run: Run | None) -> list[Mark]:
         run: the log.
     """
     held = set(run.distinct_steps) if run is not None else set()
-    for pattern, sure in ((_NOUN, True), (_PLACED, False)):
+    for pattern, sure in ((_NOUN, True), (_PLACED, False), (_MARKED, False)):
         for match in pattern.finditer(text):
             place = next(at for at in range(1, len(match.groups()) + 1) if match[at])
             found = [(match.start(place) + one.start(), int(one[0])) for one in _FIGURE.finditer(match[place])]
             if sure or all(step in held for _, step in found):
                 return found
     return []
+
+
+def set_against(text: str, run: Run | None) -> list[Mark]:
+    """Two steps that are to be compared with each other, where the log holds both; else none."""
+    two, held = _SET_AGAINST.search(text), set(run.distinct_steps) if run is not None else set()
+    if two is None or not {int(two[1]), int(two[2])} <= held:
+        return []
+    return [(two.start(1), int(two[1])), (two.start(2), int(two[2]))]
 
 
 def span(text: str, run: Run | None) -> tuple[Mark, Mark] | None:

@@ -6,16 +6,17 @@ import re
 from typing import Any, cast
 
 from assistant.ask.epochs import epochs, rows, validations
-from assistant.ask.steplists import Mark, both_ends, listed, loose, span
+from assistant.ask.steplists import Mark, both_ends, listed, loose, set_against, span
 from assistant.model import Run, StepSlot
 
 SLOWEST_STEP = re.compile(
-    r"(?i)哪(?:一|几)?(?:个)?\s?(?:步|step).{0,4}(?:最慢|最耗时|最快)"
+    r"(?i)哪(?:一|几|\s?\d{1,3}\s?)?(?:个)?\s?(?:步|step).{0,4}(?:最慢|最耗时|最快)"
+    r"|最(?:慢|快|耗时)的?\s*(?:\d+|[一二两三四五六七八九十])?\s*(?:个)?\s*(?:步|step)"
     r"|which step (?:was|is|took).{0,12}(?:slowest|fastest|longest)"
     r"|比.{0,14}(?:慢|快)|变(?:慢|快)了?|(?:慢|快)了(?:多少|几|百分)|\b(?:slower|faster)\b"
 )
 _DIGITS = {"零": 0, "一": 1, "二": 2, "两": 2, "三": 3, "四": 4, "五": 5, "六": 6, "七": 7, "八": 8, "九": 9}
-_NUMERAL = r"[零一二两三四五六七八九十百]{1,5}"
+_NUMERAL = r"[零一二两三四五六七八九十百千]{1,7}"
 _CHINESE_STEP = re.compile(
     rf"(倒数第|第|倒数|前|最近|过去|近|最后|打头|开头|头|最初|末尾|结尾|收尾|末|后|接下来|再训练?|再跑)(?:的)?({_NUMERAL})(\s*(?:个\s*)?(?:步|step|轮|epoch))"
 )
@@ -24,6 +25,11 @@ _CHINESE_AFTER = re.compile(
     r"|(?<![零一二两三四五六七八九十百第])([一二两三四五六七八九]?[十百][零一二三四五六七八九十]{0,3})(\s*步)"
 )
 _CHINESE_SECONDS = re.compile(rf"({_NUMERAL})(?=\s*(?:多)?(?:秒|分钟|小时))")
+#: A limit in words: "超过一千二", "低于三百".
+_CHINESE_LIMIT = re.compile(
+    r"((?:[超高长多大]过|超|[高低大小少多短]于|[突跌冲打]?破|不到|不足|达到?)\s*)([一二两三四五六七八九]?[十百千万][零一二三四五六七八九十百千万]{0,7})"
+    r"(?![个成\d])"
+)
 _CHINESE_SHARE = re.compile(rf"百分之({_NUMERAL})")
 _CHINESE_TENTHS = re.compile(
     r"([一二两三四五六七八九])成(?:([一二三四五六七八九])(?![零一二三四五六七八九十]))?(?![功为本员立长分了绩果套])"
@@ -47,8 +53,31 @@ _ENGLISH_COUNT = re.compile(
     rf"|starting)\s+({_ENGLISH_WORD})\s+"
     r"((?:training |logged )?(?:steps?|iterations?|updates?))\b"
 )
-_ENGLISH_FEW = re.compile(rf"(?i)\b(last|past|latest)\s+({_ENGLISH_WORD})\b(?=\s*(?:[,.?!]|$))")
+_ENGLISH_FEW = re.compile(
+    rf"(?i)\b(last|past|latest|first|final|initial)\s+({_ENGLISH_WORD})\b"
+    r"(?=\s*(?:[,.?!]|$|\b(?:on|in|of|for|by|vs|against|versus|and|to)\b))"
+)
+_ENGLISH_BEFORE_END = re.compile(
+    rf"(?i)\b({_ENGLISH_WORD}) ((?:steps?|iterations?) (?:ago|back\b|(?:before|from) the (?:very )?(?:end|last)))"
+)
 _ENGLISH_STEP = re.compile(rf"(?i)\b(step|iteration|epoch)\s+({_ENGLISH_WORD})\b")
+_ZERO = re.compile(r"(?i)\b(to|hits?|reach(?:es|ed)?|touch(?:es|ed)?) zero\b")
+#: "over a quarter" of what is itself a share: a limit of 25%.
+_FRACTIONS = {
+    "half": 1 / 2, "quarter": 1 / 4, "third": 1 / 3, "fifth": 1 / 5, "tenth": 1 / 10, "two thirds": 2 / 3,
+    "three quarters": 3 / 4, "一半": 1 / 2, "半数": 1 / 2, "三分之一": 1 / 3, "三分之二": 2 / 3, "四分之一": 1 / 4,
+    "四分之三": 3 / 4, "五分之一": 1 / 5, "十分之一": 1 / 10,
+}  # fmt: skip
+_FRACTION_LIMIT = re.compile(
+    r"(?i)\b((?:over|above|under|below|than|past|hit|hits|reach(?:es|ed)?|exceed(?:s|ed)?|pass(?:es|ed)?"
+    r"|cross(?:es|ed)?|at least|at most|top(?:s|ped)?))"
+    r"\s+(?:an? |one )?(half|quarter|third|fifth|tenth|two[- ]thirds"
+    r"|three[- ]quarters)\b(?!\s*(?:of (?!(?:the |all )?(?:answers|responses|completions|samples|trajectories"
+    r"|rollouts|prompts|groups|tokens))|its\b|the\b|what\b|an? |as\b|hour|minute|million|time))"
+)
+_CHINESE_FRACTION_LIMIT = re.compile(
+    r"(超过|高于|大于|多于|低于|小于|少于|不到|不足|跌破|突破|达到|涨到|升到|降到|跌到|掉到|(?<!超)过)了?\s*(一半|半数|[三四五十]分之[一二三])(?!的?(?:步|时间|step))"
+)
 _ORDINALS = {
     "first": 1, "1st": 1, "second": 2, "2nd": 2, "third": 3, "3rd": 3, "fourth": 4, "4th": 4, "fifth": 5, "5th": 5,
     "sixth": 6, "6th": 6, "seventh": 7, "7th": 7, "eighth": 8, "8th": 8, "ninth": 9, "9th": 9, "tenth": 10, "10th": 10,
@@ -58,6 +87,7 @@ _ENGLISH_ORDINAL = re.compile(
     r"|rd))\s+"
     r"(step|iteration|epoch)\b(?!\s*(?:from|to))"
 )
+_HUNDRED = re.compile(r"(?i)\b(?:a|one) hundred\b(?=\s+(?:steps?|iterations?))")
 _FIRST_EPOCH = re.compile(r"(?i)\bfirst epoch\b")
 _A_MINUTE = re.compile(r"(?i)\b(over|above|than|under|below|past|exceed\w*)\s+(?:an?|one)\s+(minute|hour)\b")
 #: "than at the start": the start is what the end is compared with.
@@ -92,6 +122,11 @@ _SUMMED_UP = re.compile(
     r"(?i)平均|均值|最[大高小低长短多少快慢好差]|峰|趋势|走势|\b(?:mean|average|avg|max\w*|min\w*|peak|highest|lowest|trend|best|worst)\b"
 )
 
+_SO_FAR = re.compile(r"(?i)目前|到现在|到目前|至今|迄今|截[至止](?:目前|现在)?|\bso far\b|up to now|until now")
+_EXTREME = re.compile(
+    r"(?i)最[大高低小长短多少快慢好差佳优久]|峰|\b(?:best|worst|highest|lowest|longest|shortest|slowest|fastest|max|min|peak)\b"
+)
+
 
 def step_marks(text: str, rules: dict[str, Any], run: Run | None) -> tuple[StepSlot, tuple[Mark, ...]]:
     """The steps that a question names, as a slot, and where each stands.
@@ -109,6 +144,14 @@ def step_marks(text: str, rules: dict[str, Any], run: Run | None) -> tuple[StepS
         held = [step for step in _training_steps(run) if step < int(match[1] or match[2])]
         if held:
             return StepSlot("range", (held[0], held[-1])), ((match.start(), held[0]), (match.end(), held[-1]))
+    if run and (match := _AGO.search(text)) and run.distinct_steps:
+        step = run.distinct_steps[-1] - int(match[1] or match[2])
+        return StepSlot("single", (step,)), ((match.start(), step),)
+    if run and (match := _WAY.search(text)) and (trained := _training_steps(run)):
+        step = trained[round(_share_of_way(match) * (len(trained) - 1))]
+        return StepSlot("single", (step,)), ((match.start(), step),)
+    if run and (match := _NEIGHBOUR.search(text)) and (beside := _beside(match, run)) is not None:
+        return StepSlot("single", (beside,)), ((match.start(), beside),)
     for pattern in rules["range"]:
         if match := pattern.search(text):
             first, last = sorted((int(match[1]), int(match[2])))
@@ -132,10 +175,42 @@ def step_marks(text: str, rules: dict[str, Any], run: Run | None) -> tuple[StepS
         return (StepSlot("range", (picked[0], picked[-1])) if picked else StepSlot("none")), ()
     if run is not None and (found := epochs(text, run) or rows(text, run) or validations(text, run)):
         return _numbered(found)  # "at the end of epoch 2": no step stands beside the epoch
-    found = _united(listed(text, run), _single_steps(text, rules["single"])) or _bare(text, run)
+    found = set_against(text, run) or _united(listed(text, run), _single_steps(text, rules["single"]))
+    found = found or _bare(text, run)
     if not found and run is not None:
         found = loose(text, run)
     return _singles(text, rules, run, found)
+
+
+#: "the step after 20", "20 步的下一步".
+_NEIGHBOUR = re.compile(
+    r"(?i)\b(?:the|one) (?:step|iteration)(?: right| just| immediately)? (?:(?P<after>after)"
+    r"|before) (?:step )?(?P<at>\d{1,7})\b(?![.%])"
+    r"|(?:step\s*|第\s*)?(?P<zh>\d{1,7})\s*步?的?(?:(?P<next>下一步|后一步)|上一步|前一步)"
+)
+
+
+#: "100 steps ago", and "two thirds of the way through".
+_AGO = re.compile(r"(?i)(?<![\d.])(\d{1,6}) (?:steps?|iterations?) (?:ago|back)\b|(?<![\d.])(\d{1,6}) 步以前的?那一?步")
+_WAY = re.compile(
+    r"(?i)\b(?:an? |one )?(third|quarter|fifth|tenth|two[- ]thirds"
+    r"|three[- ]quarters)(?: of the)? way (?:through|in|into)\b"
+    r"|\b(?:at|around) (?:the |about )?(?:an? )?(quarter|third|two[- ]thirds|three[- ]quarters?) (?:mark|point)\b"
+    r"|(?:跑|训|走)(?:了|到|完)?(?:大概|约)?(三分之[一二]|四分之[一三])(?:的?时候|处|时)?|(三分之[一二]|四分之[一三])(?:处|的地方|进度)"
+)
+
+
+def _share_of_way(match: re.Match[str]) -> float:
+    words = next(group for group in match.groups() if group).lower().replace("-", " ")
+    return _FRACTIONS["three quarters" if words == "three quarter" else words]
+
+
+def _beside(match: re.Match[str], run: Run) -> int | None:
+    """The step of the log next to the one named."""
+    at = int(match["at"] or match["zh"])
+    later = match["after"] or match["next"]
+    beside = [s for s in run.distinct_steps if (s > at if later else s < at)]
+    return (beside[0] if later else beside[-1]) if beside else None
 
 
 def _singles(text: str, rules: dict[str, Any], run: Run | None, found: list[Mark]) -> tuple[StepSlot, tuple[Mark, ...]]:
@@ -160,6 +235,8 @@ def _singles(text: str, rules: dict[str, Any], run: Run | None, found: list[Mark
         middle = trained[(len(trained) - 1) // 2]
         return StepSlot("single", (middle,)), ((0, middle),)
     for kind in ("last", "first", "all"):
+        if kind == "last" and _SO_FAR.search(text) and _EXTREME.search(text):
+            continue  # "the slowest step so far": of all there are
         if rules[kind].search(text):
             return StepSlot(cast("Any", kind)), ()
     return StepSlot("none"), ()
@@ -176,8 +253,16 @@ def _united(one: list[Mark], other: list[Mark]) -> list[Mark]:
     return sorted([*one, *(mark for mark in other if mark[1] not in known)])
 
 
+#: "the last but two": so many steps from the end, the last one counted.
+_BUT = {"one": 2, "two": 3, "three": 4}
+
+
 def _back(match: re.Match[str]) -> int:
     word = next((group for group in match.groups() if group), "2")
+    if word.lower() in _BUT:
+        return _BUT[word.lower()]
+    if "before" in match.group() or "from the end" in match.group():
+        return int(word) + 1  # "10 steps before the end"
     return int(word) if word.isdigit() else _ORDINALS.get(word.lower(), 2)
 
 
@@ -241,14 +326,20 @@ def western_numbers(text: str) -> str:
     text = _ENGLISH_COUNT.sub(lambda match: f"{match[1]} {_ENGLISH[match[2].lower()]} {match[3]}", text)
     text = _ENGLISH_FEW.sub(lambda match: f"{match[1]} {_ENGLISH[match[2].lower()]}", text)
     text = _ENGLISH_STEP.sub(lambda match: f"{match[1]} {_ENGLISH[match[2].lower()]}", text)
+    text = _ENGLISH_BEFORE_END.sub(lambda match: f"{_ENGLISH[match[1].lower()]} {match[2]}", text)
     text = _ENGLISH_ORDINAL.sub(_ordinal, text)
+    text = _HUNDRED.sub("100", text)
     text = _FIRST_EPOCH.sub("epoch 1", text)
     text = _A_MINUTE.sub(r"\1 1 \2", text)
+    text = _ZERO.sub(r"\1 0", text)
+    text = _FRACTION_LIMIT.sub(lambda match: f"{match[1]} {_percent(match[2])}", text)
+    text = _CHINESE_FRACTION_LIMIT.sub(lambda match: f"{match[1]} {_percent(match[2])}", text)
     text = _CHINESE_RANGE.sub(
         lambda match: f"{match[1]}{chinese_number(match[2])}{match[3]}{chinese_number(match[4])}{match[5]}", text
     )
 
     text = _CHINESE_AFTER.sub(lambda match: f"{chinese_number(match[1] or match[3])}{match[2] or match[4]}", text)
+    text = _CHINESE_LIMIT.sub(lambda match: f"{match[1]}{chinese_number(match[2])}", text)
     text = _CHINESE_SHARE.sub(lambda match: f"{chinese_number(match[1])}%", text)
     text = _CHINESE_TENTHS.sub(lambda match: f"{_DIGITS[match[1]]}{_DIGITS[match[2] or '零']}%", text)
     text = _CHINESE_WITHIN.sub(r"前\1步", text)
@@ -265,6 +356,11 @@ def western_numbers(text: str) -> str:
     return _CHINESE_STEP.sub(convert, text)
 
 
+def _percent(words: str) -> str:
+    """A fraction in words as per cent, to four digits."""
+    return f"{100 * _FRACTIONS[words.lower().replace('-', ' ')]:.4g}%"
+
+
 def _ordinal(match: re.Match[str]) -> str:
     word = match[1].lower()
     number = _ORDINALS.get(word) or int(re.sub(r"\D", "", word))
@@ -272,12 +368,17 @@ def _ordinal(match: re.Match[str]) -> str:
 
 
 def chinese_number(text: str) -> int:
-    """A Chinese numeral below 1000 (``三`` → 3, ``十二`` → 12, ``一百零五`` → 105)."""
-    total, digit = 0, 0
+    """A Chinese numeral (``三`` → 3, ``一百零五`` → 105, ``两千`` → 2000); ``一千五`` is 1500, as it is said."""
+    total, below, digit, unit = 0, 0, 0, 1
     for char in text:
-        if char in _DIGITS:
+        if char == "零":
+            digit, unit = 0, 1
+        elif char in _DIGITS:
             digit = _DIGITS[char]
+        elif char == "万":
+            total, below, digit, unit = (below + digit or 1) * 10_000, 0, 0, 10_000
         else:
-            total += (digit or 1) * {"十": 10, "百": 100}[char]
+            unit = {"十": 10, "百": 100, "千": 1000}[char]
+            below += (digit or 1) * unit
             digit = 0
-    return total + digit
+    return total + below + digit * (unit // 10 if unit >= 100 else 1)

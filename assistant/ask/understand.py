@@ -8,13 +8,16 @@ from dataclasses import replace
 from typing import cast
 
 from assistant.ask.described import described, may_describe
+from assistant.ask.differing import one_step
 from assistant.ask.epochs import AN_EPOCH, EPOCH_KEYS
 from assistant.ask.follow import after, asks_by_itself, continued_language, followed
 from assistant.ask.intents import decided, further_operations, operation
 from assistant.ask.learnt import Table, shipped
 from assistant.ask.limits import threshold_in
+from assistant.ask.logged import STEP_TIME
 from assistant.ask.metrics_named import metrics_named, statistics
 from assistant.ask.patterns import patterns
+from assistant.ask.pointing import pointed_span
 from assistant.ask.query import Depth, Query, State
 from assistant.ask.readings import alternatives
 from assistant.ask.runs_named import runs_named
@@ -29,7 +32,6 @@ __all__ = [
     "understand",
 ]  # fmt: skip
 
-_STEP_TIME = ("timing_s/step", "perf/time_per_step", "time/step_total", "step_time")
 _MOST_PARTS = 4
 _STEP_WORDS = re.compile(
     r"(?i)\b(?:the|at|in|and|to|steps?|last|first|final|latest)\b"
@@ -62,6 +64,9 @@ def understand(
         return Query(question, language, "out_of_scope" if question.strip() else "explain", wording=question)
     said, places = runs_named(text, runs)
     about = runs[places[0]] if places else runs[0] if runs else None
+    if state is not None and state.query is not None and about is not None:
+        held = state.step if state.step is not None else one_step(state.query, about)
+        said = pointed_span(said, held)
     wording = question if said == question.strip() else said
     asked = without_language(said)
     talking = state is not None and state.query is not None
@@ -167,7 +172,7 @@ def _own_ends(
 
 
 def _step_time(slow: re.Match[str], resolver: Resolver, run: Run) -> tuple[Mentioned, ...]:
-    held = next((m for m in _STEP_TIME if m in run.metrics), None)
+    held = next((m for m in STEP_TIME if m in run.metrics), None)
     if held is None:
         return ()
     card = resolver.key(held, run.framework)
@@ -188,9 +193,15 @@ def parts(question: str) -> list[str]:
     if (listed := _COUNTED_QUESTIONS.match(text)) is not None:  # "three things: steps so far, time a step, memory"
         pieces = [piece.strip() for piece in _BETWEEN.split(text[listed.end() :]) if len(piece.strip()) > 1]
         return pieces if 2 <= len(pieces) <= _MOST_PARTS else [question]
+    if len(_ENUMERATED.findall(text)) > 1 and _ENUMERATED.match(text):  # "1) … 2) …"
+        listed_pieces = [piece.strip(" ,，、;；") for piece in _ENUMERATED.split(text)]
+        listed_pieces = [piece for piece in listed_pieces if len(piece) > 1]
+        return listed_pieces if 2 <= len(listed_pieces) <= _MOST_PARTS else [question]
     pieces = [piece.strip(" ,，、") for piece in held.single["split"].split(text)]
     pieces = [piece for piece in pieces if len(piece) > 1]
     if not 2 <= len(pieces) <= _MOST_PARTS or len(text) > 400:
+        return [question]
+    if any(_CHALLENGED.search(piece) for piece in pieces):  # what it doubts is what the rest asks about
         return [question]
     of_training = (held.single["domain"], held.single["out_of_domain"])
     strong = [
@@ -203,6 +214,13 @@ def parts(question: str) -> list[str]:
 _COUNTED_QUESTIONS = re.compile(
     r"(?i)^\s*(?:(?:问|查|看)?(?:你)?(?:两|二|三|四|2|3|4|几)(?:个|件)(?:事|问题|东西|数|点)?(?:情)?"
     r"|(?:two|three|four|2|3|4|a few|several) (?:quick )?(?:things|questions|numbers))\s*[:：,，]\s*"
+)
+#: Numbers of a list of questions.
+_ENUMERATED = re.compile(r"(?:(?<=^)|(?<=[\s,，;；。?？]))(?:\(?[1-9a-d]\)|[1-9][.、:](?!\d)|[①②③④])\s*")
+#: "You said it was 5 %, that is wrong, isn't it? …": no question of its own.
+_CHALLENGED = re.compile(
+    r"(?i)^(?:你|您)(?:刚才|刚刚|之前|上面|前面|上次)?(?:说|讲|回答|给)的?[^?]{0,40}(?:不对|错了?|有误|不是吧|搞错)"
+    r"|^you (?:just )?(?:said|told|claimed)\b.{0,60}\b(?:wrong|not right|mistake|incorrect)"
 )
 _BETWEEN = re.compile(r"[、,，;；?？\n]|\s+(?:and|以及|还有)\s+(?=[^,]{4,}$)|\(?\d[).、]\s")
 _ASKS = re.compile(

@@ -30,6 +30,7 @@ _HOW_TO_READ = re.compile(
     r"|how (?:should|do|can|would|to|am i supposed to) ?(?:i|we|one|you)? ?(?:read|interpret|understand)\b"
     r"|怎么理解|如何理解|怎样理解|怎么解读"
 )
+_TOLD_BY = re.compile(r"(?i)\bwhat (?:does|do|is|did)\b.{0,40}\b(?:mean|say|tell|show|about)\b")
 _WHAT_IS = re.compile(r"(?i)\bwhat('s| is| was| were| are)\b")
 
 
@@ -107,7 +108,7 @@ def weigh(query: Query, text: str, scores: dict[str, float], n_runs: int, *, wit
         scores["compare"] += 7
     if named and scores["explain"] and patterns().operations["why"].search(text) and not _ABSENT.search(text):
         scores["lookup"] = min(scores["lookup"], scores["explain"] - 1)  # why it is so, rather than how much it is
-    if named and scores["explain"] >= 14:
+    if named and scores["explain"] >= 14 and _TOLD_BY.search(text):
         scores["define"] += (
             scores["explain"] + 1
         )  # "num_preempted, what does it tell me": of the metric, not of the log

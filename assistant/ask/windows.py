@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from assistant.ask.scope import shares_in
+from assistant.ask.scope import scope_in, shares_in
 from assistant.ask.steps import chinese_number
 from assistant.model import Run
 
@@ -80,6 +80,9 @@ def windows_in(
     if (match := _AROUND.search(text)) and (at := int(next(group for group in match.groups() if group))) in steps[1:]:
         place = steps.index(at)
         return (steps[0], steps[place - 1]), (at, steps[-1])
+    scope = scope_in(text, list(training or run.distinct_steps))
+    if scope.first is not None and scope.last is not None and scope.last < scope.first:
+        return _ordered((steps[0], scope.last), (scope.first, steps[-1]), run)  # "up to step 17 against 18 onwards"
     if _HALVES.search(text) and len(steps) > 3:
         middle = len(steps) // 2
         return (steps[0], steps[middle - 1]), (steps[middle], steps[-1])

@@ -45,6 +45,9 @@ _CHINESE_NAMES = re.compile(
 )
 #: Signs that a Chinese keyboard types.
 _CHINESE_SIGNS = re.compile(r"[？！，。、；：（）“”]")
+#: Where Chinese and a word of letters meet without a blank: "最后lr多少", "math500最高".
+_SEAM = re.compile(r"(?<=[\u3400-\u9fff])(?=[A-Za-z_])|(?<=[A-Za-z_])(?=[\u3400-\u9fff])")
+_SEAM_OF_FIGURES = re.compile(r"([A-Za-z_][A-Za-z0-9_]*\d)(?=[\u3400-\u9fff])")
 #: English terms that a Chinese question may consist of.
 _FEW_TERMS = 3
 
@@ -58,7 +61,12 @@ def normalised(question: str) -> str:
     text = _CHINESE.sub(lambda match: fold(match.group()), text)
     rest = _ORDERED.sub(" ", _INJECTED.sub(" ", text)).strip() if _INJECTED.search(text) else text
     rest = _NOW.sub("", rest)
-    return western_numbers(unmixed(mended(rest)))
+    return western_numbers(unmixed(mended(seamed(rest))))
+
+
+def seamed(text: str) -> str:
+    """A text with a blank where Chinese meets a word of letters: both ways of typing are read by one set of words."""
+    return _SEAM_OF_FIGURES.sub(r"\1 ", _SEAM.sub(" ", text))
 
 
 def injected(question: str) -> bool:

@@ -5,7 +5,7 @@ python -m evals.questions.fit_intents --write     and the table, fitted on all q
 
 A multinomial logistic regression with a quadratic penalty (A. Y. Ng, Feature selection, L1 vs. L2 regularization,
 ICML 2004), by gradient descent with Nesterov's momentum from zero, so that the same questions give the same table. It
-learns from the open and the fresh questions of one turn (of the second fresh set from part a) and from
+learns from the open and the fresh questions of one turn (of the later sets those that are no longer kept back) and from
 ``intent_wordings.yaml``, whose placeholders are filled twice with metrics of a log. No held question is read.
 """
 
@@ -53,7 +53,7 @@ KEYS: Final = (
     "actor/entropy", "actor/pg_clipfrac", "critic/rewards/mean", "perf/mfu/actor", "response_length/clip_ratio",
     "actor/ppo_kl", "ppo_kl", "grad_norm", "mean_ratio", "timing_s/update_actor", "zero_std_frac",
 )  # fmt: skip
-SEEN: Final = ("open", "fresh", "second")
+SEEN: Final = ("open", "fresh", "second", "third")
 """The sets whose questions may be learnt from, as far as they are not held."""
 FILLINGS: Final = 2
 FOLDS: Final = 5
@@ -71,7 +71,7 @@ class Item:
 
     Attributes:
         group: whose fillings and repetitions stand in one fold.
-        origin: ``open``, ``fresh``, ``second`` or ``wordings``.
+        origin: ``open``, ``fresh``, ``second``, ``third`` or ``wordings``.
         accepted: its intents, the first the main one.
         query: its slots.
         text: normalised.

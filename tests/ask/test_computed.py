@@ -454,7 +454,7 @@ def test_correlation_is_spearmans(question: str) -> None:
 )
 def test_changed_constant_is_no(question: str) -> None:
     answer = ask(question)
-    assert answer.answer.lstrip("*").startswith(("没变", "No"))
+    assert answer.answer.lstrip("*").startswith(("没变", "It did not change"))
     has(answer, shown(LR, 1e-6, "en"))
     assert answer.verdict.code == "flat"
 
@@ -462,7 +462,7 @@ def test_changed_constant_is_no(question: str) -> None:
 def test_changed_moving_is_yes_with_its_range() -> None:
     for question in ("actor/entropy 变过吗", "did actor/entropy ever change?"):
         answer = ask(question)
-        assert answer.answer.lstrip("*").startswith(("变了", "Yes"))
+        assert answer.answer.lstrip("*").startswith(("变了", "It changed"))
         has(answer, *(shown(ENTROPY, f(column(ENTROPY).values()), "en") for f in (min, max)))
 
 

@@ -95,3 +95,8 @@ def test_understand_follow_up_takes_what_it_leaves_open(entry: dict[str, Any]) -
 @pytest.mark.parametrize("entry", table("paraphrases_mixed.yaml"), ids=name_of)
 def test_understand_mixed_and_misspelt_questions_as_the_plain_ones(entry: dict[str, Any]) -> None:
     assert mistakes(entry, understood(entry)) == []
+
+
+@pytest.mark.parametrize("entry", table("paraphrases_spoken.yaml"), ids=name_of)
+def test_understand_spoken_chinese_and_mixed(entry: dict[str, Any]) -> None:
+    assert mistakes(entry, understood(entry)) == []

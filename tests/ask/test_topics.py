@@ -189,6 +189,19 @@ def test_time_of_many_more_steps_of_drifting_step_times_gives_the_pace() -> None
     assert "不给区间" in made.answer
 
 
+def test_time_left_of_few_step_times_gives_the_pace_and_says_that_no_interval_is_possible() -> None:
+    few = run_of({i: {"timing_s/step": 60.0 + i % 3} for i in range(1, 9)})
+    made = told("remaining", (few,), "100 steps in total, how long is left")
+    assert value(made, "seconds_left_at_this_pace") == pytest.approx(92 * value(made, "mean_step_time"))
+    assert "No interval is given: 8 step times do not show" in made.answer
+
+
+def test_time_left_says_whether_its_interval_is_one_of_95_percent_or_of_at_least_that() -> None:
+    still = run_of({i: {"timing_s/step": 60.0 + (7 * i) % 5} for i in range(1, 31)})
+    assert "interval of 95%" in told("remaining", (still,), "60 steps in total, how long is left").answer
+    assert "of at least 95%" in told("remaining", (DRIFTING,), "40 steps in total, how long is left").answer
+
+
 def test_time_left_of_a_run_past_its_total_says_so() -> None:
     assert "at its end" in told("remaining", text="10 steps in total").verdict.summary
 

@@ -1,0 +1,81 @@
+"""Whether a part of the training is switched on, as far as its metrics tell: they are logged only where it is."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from assistant.ask.answer_lookup import when_logged
+from assistant.ask.context import Context, key
+from assistant.knowledge import Card, Mentioned
+from assistant.model import Verdict
+from assistant.write.document import unmark
+
+#: "Never", "not logged": a card that says so tells nothing of a switch.
+_SWITCH = re.compile(r"(?i)=\s*true|\bwith\b|\bwhen\b|\bnon-?zero\b|use_\w+|enabled?")
+_LOSS = re.compile(r"(?i)loss|损失")
+_MOST = 4
+
+
+def enabled(context: Context) -> Verdict | None:
+    """Which of the metrics that stand for what is asked the log holds; ``None`` where no card ties them to a switch."""
+    cards = _switched(context)
+    if not cards:
+        return None
+    held = {card.id: metric for card in cards if (metric := _held(context, card)) is not None}
+    say, doc = context.say, context.doc
+    asked = _asked(context, cards)
+    on = [card for card in asked if card.id in held] or [card for card in cards if card.id in held]
+    if on:
+        metric = held[on[0].id]
+        last = context.value(metric, context.run.series(metric)[0][-1])
+        context.names.add(asked[0].keys[0])
+        name = "enabled.yes" if on[0] in asked else "enabled.other"
+        text = say(name, metric=metric, v=last, **({} if on[0] in asked else {"name": key(asked[0].keys[0])}))
+    else:
+        text = say("enabled.no", names=context.join(key(card.keys[0]) for card in cards[:_MOST]))
+        context.names.update(card.keys[0] for card in cards)
+    doc.paragraph(f"**{text}**")
+    lines = []
+    for card in cards[:_MOST]:
+        name = held.get(card.id) or card.keys[0]
+        context.names.add(name)
+        phrase = "enabled.held" if card.id in held else "enabled.absent"
+        lines.append(say(phrase, name=key(name), when=when_logged(context, card)))
+    doc.bullets(lines)
+    doc.paragraph(say("enabled.config"))
+    context.metrics.extend(held.values())
+    return Verdict("answered", unmark(text), "medium")
+
+
+def _asked(context: Context, cards: Sequence[Card]) -> list[Card]:
+    """Of the cards, those that the question itself names; with "loss" in it, none that is no loss."""
+    named = [card for card in cards if any(_card_of(context, mention) is card for mention in context.query.mentions)]
+    if any(_LOSS.search(mention.text) for mention in context.query.mentions):
+        named = [card for card in cards if "loss" in card.keys[0]] or named
+    return named or list(cards)
+
+
+def _card_of(context: Context, mention: Mentioned) -> Card | None:
+    return mention.card or (context.card(mention.key) if mention.key else None)
+
+
+def _held(context: Context, card: Card) -> str | None:
+    return next((m for m in context.run.metrics if m in card.keys or context.card(m) is card), None)
+
+
+def _switched(context: Context) -> list[Card]:
+    """The cards of what is asked and of its namesakes that tell under which setting they are logged."""
+    found: dict[str, Card] = {}
+    for mention in context.query.mentions:
+        card = _card_of(context, mention)
+        if card is None or card.framework != (context.run.framework or "").lower():
+            continue
+        words = set(re.findall(r"[a-z]{2,}", card.keys[0].lower())) - {"actor", "critic", "loss", "mean", "max", "min"}
+        near = (context.resolver.library.get(name) for name in card.meta.get("related", ()))
+        for one in (card, *(other for other in near if other is not None and other.framework == card.framework)):
+            when = one.present_when("en")
+            shared = words & set(re.findall(r"[a-z]{2,}", one.keys[0].lower()))
+            if when and _SWITCH.search(when) and (one is card or (shared and any(word in when for word in shared))):
+                found.setdefault(one.id, one)
+    return list(found.values())

@@ -1,0 +1,169 @@
+"""The clauses of one text that ask something each, where they do not stand alone: none is dropped without a word.
+
+"Between which steps did the length jump the most, and is the gradient calmer afterwards?" asks twice. What the answer
+does not hold is answered after it; what was not understood is said.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Final
+
+from assistant.ask import run_questions
+from assistant.ask.answers import TOPICS
+from assistant.ask.context import Context
+from assistant.ask.naming import named_keys
+from assistant.ask.pointing import AFTERWARDS, BEFOREHAND, NUMBERED, THERE, pointed
+from assistant.ask.query import Query
+from assistant.ask.wording import normalised
+from assistant.model import Verdict
+from assistant.write.document import marked_ids
+
+_BETWEEN: Final = re.compile(
+    r"(?i)[,，;；。?？!！\n]+|(?:,\s*)?\b(?:and|but)\b(?=\s+(?:then\s+|also\s+)?(?:how|what|which|when|where|why"
+    r"|who|is|are|was|were|did|does|do|has"
+    r"|have|had|can|should|any)\b)|而且|并且|同时(?!的)|还有(?![没多几])|以及|另外|顺便"
+)
+_ASKS: Final = re.compile(
+    r"(?i)多少|几(?!乎)|多[久长大高快慢]|什么|啥|哪|怎么|咋|如何|吗|么\s*$|呢\s*$|没\s*$|是不是|有没有|是否|会不会|能不能|够不够|对不对"
+    r"|^\s*(?:(?:so|then|also|and|but|ok|by|in|at|on|from|to|for|between|over) )*"
+    r"(?:how|what|what's|which|when|where|why|who|is|are|was|were|did|does|do|has|have|can|should|any)\b"
+    r"|\b(?:when|where|why|how much|how many|which one)\s*$"
+)
+_WHICH_STEP: Final = re.compile(
+    r"(?i)最|峰|谷|哪(?:一)?(?:个)? ?(?:步|step)|第几步|什么时候|何时"
+    r"|slowest|fastest|highest|lowest|largest|smallest|biggest"
+    r"|longest|shortest"
+    r"|\bpeak|\bmost\b|\bbest\b|\bworst\b|\bwhich step|\bwhen\b|\bfirst\b"
+)
+#: Intents of a clause that lean on the whole rather than ask for more.
+_LEANING: Final = {"explain", "health", "define", "out_of_scope", "advice", "forecast", "compare"}
+#: Operations that ask for a number of their own.
+_OWN_OPS: Final = {"max", "min", "argmax", "argmin", "mean"}
+MOST: Final = 3
+
+Understand = Callable[[str], Query]
+Write = Callable[[Context], tuple[Verdict, str | None]]
+
+
+def asking(text: str) -> list[str]:
+    """The clauses of a text that ask, in order; none where only one does."""
+    pieces = [piece.strip() for piece in _BETWEEN.split(text) if piece and piece.strip()]
+    found = [piece for piece in pieces if _ASKS.search(piece)]
+    return found if len(found) > 1 else []
+
+
+def leaning(text: str) -> list[str]:
+    """The clauses of a text of which a later one leans on the step that the first asks for ("…, and the KL there?");
+    none where there is no such clause."""
+    found = asking(text)
+    if not found or _WHICH_STEP.search(found[0]) is None or len(found) > MOST:
+        return []
+    leans = any(words.search(piece) for piece in found[1:] for words in (THERE, AFTERWARDS, BEFOREHAND))
+    return found if leans and not any(NUMBERED.search(piece) for piece in found[1:]) else []
+
+
+def further(context: Context, understand: Understand, write: Write) -> None:
+    """Answers the clauses that the answer so far does not hold, and says which were not understood.
+
+    Args:
+        context: of the answer, its text written; its query and its list of metrics are kept.
+        understand: what a clause says by itself.
+        write: writes the answer to the context's query.
+    """
+    first = context.query
+    clauses = asking(normalised(first.wording or first.text))[: MOST + 1]
+    if not clauses or len(context.runs) != 1:
+        return
+    at = pointed_step(context)
+    lost = []
+    for clause in clauses:
+        if context.kind and run_questions.holds(context.kind, clause):
+            continue
+        query = meant(understand(pointed(clause, at)), first)
+        if not _is_new(context, query, first):
+            if context.kind and _unread(query):
+                lost.append(clause)
+            continue
+        _added(context, query, write)
+    context.query = first
+    for clause in lost:
+        context.names.add(clause)
+        context.doc.paragraph(context.say("clause.unread", clause=clause))
+
+
+def meant(query: Query, first: Query) -> Query:
+    """A clause that names no metric is about the one of the whole question; a few words describe none of their own."""
+    query = replace(query, mentions=tuple(m for m in query.mentions if m.end > m.start))
+    shared = tuple(m for m in first.mentions if m.text and m.text in query.wording)
+    query = replace(query, mentions=shared) if shared else query
+    named = any(m.key is not None or m.card is not None for m in query.mentions)
+    keys = {m.key for m in first.mentions if m.key is not None}
+    if named or len(keys) != 1 or query.topics:
+        return query
+    return replace(query, mentions=tuple(m for m in first.mentions if m.key is not None))
+
+
+def _is_new(context: Context, query: Query, first: Query) -> bool:
+    """Whether a clause asks for something that the answer does not hold."""
+    kind = run_questions.kind_of(query)
+    if kind is not None:
+        return kind != context.kind
+    if set(query.topics) & set(TOPICS) - set(first.topics):
+        return query.intent not in {"define", "advice"}
+    if query.intent in _LEANING:
+        return False
+    held, context.query = context.query, query
+    keys = set(named_keys(context)) if query.mentions else set()
+    context.query = held
+    if first.intent in {"derive", "bottleneck"} and query.mentions and query.mentions != first.mentions:
+        return True  # what a derivation was made of is not told by it
+    told = {first.op, first.asked_op, *first.more_ops}
+    if query.intent == "lookup" and query.op in _OWN_OPS and query.op not in told and keys:
+        return not {query.op.removeprefix("arg"), f"arg{query.op}"} & told
+    return (bool(keys) and not keys & _told(context)) or query.intent == "derive" != first.intent
+
+
+def _unread(query: Query) -> bool:
+    """Whether nothing at all was understood of a clause."""
+    return query.intent == "out_of_scope" and not query.topics and not any(m.key or m.card for m in query.mentions)
+
+
+def _told(context: Context) -> set[str]:
+    """The metrics of which something stands in the answer."""
+    facts = (context.ledger.get(fact_id) for fact_id in marked_ids(context.doc.markup()))
+    return {str(fact.metric) for fact in facts if fact is not None and fact.metric}
+
+
+def _added(context: Context, query: Query, write: Write) -> None:
+    """Writes one more answer; takes it back where it says nothing that is not there yet."""
+    doc, before = context.doc, len(context.doc.blocks)
+    kept = (list(context.metrics), list(context.charts), context.kind)
+    said = set(marked_ids(doc.markup()))
+    context.query = query
+    verdict, problem = write(context)
+    fresh = [name for block in doc.blocks[before:] for name in marked_ids(block) if name not in said]
+    if problem is not None or verdict.code in {"unknown_metric", "out_of_scope"} or not fresh:
+        del doc.blocks[before:]
+        context.metrics[:], context.charts[:] = kept[0], kept[1]
+    elif len(context.charts) > len(kept[1]):
+        drawn = {series.metric for chart in kept[1] for series in chart.series}
+        context.charts[len(kept[1]) :] = [
+            chart for chart in context.charts[len(kept[1]) :] if {series.metric for series in chart.series} - drawn
+        ]
+    context.kind = kept[2]
+
+
+def pointed_step(context: Context) -> int | None:
+    """The step that "there" and "afterwards" mean: of the extreme, the change or the first crossing told first."""
+    for fact_id in marked_ids(context.doc.markup()):
+        fact = context.ledger.get(fact_id)
+        if fact is None:
+            continue
+        if fact.to_step is not None and fact.from_step is not None:
+            return fact.to_step
+        if fact.kind == "value" and fact.step is not None and context.query.op is not None:
+            return fact.step
+    return None

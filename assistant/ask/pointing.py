@@ -1,0 +1,54 @@
+"""Words that point to a step told before, as that step's number: "afterwards" → "after step 40"."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+AFTERWARDS: Final = re.compile(
+    r"(?i)\bafter(?:wards?| that| it)\b|\bsince(?: then)?(?=\s*$)|(?:在)?(?:[那这此])?之后|后来"
+    r"|[那此]以后|随后|(?<=[此那])后"
+)
+BEFOREHAND: Final = re.compile(
+    r"(?i)\bbefore(?:hand| that| it| then)\b(?!\s*\d)|(?:在)?(?:[那这此])?之前|[那此]以前|(?<=[此那])前"
+)
+THERE: Final = re.compile(
+    r"(?i)\b(?:in|at) (?:it|that one|that (?:step|point|time)|the same (?:step|time|point))\b|\bthere\b"
+    r"|\bthen\s*$|\bby then\b"
+    r"|[那该此这当](?:一)?(?:个)? ?(?:步|step|时候)(?:的时候)?|那时|当时|此时|同一步"
+)
+#: A question that says which step it means.
+NUMBERED: Final = re.compile(r"\d|第\s*[一二三四五六七八九十]")
+#: What is asked of a part of the run rather than of one step.
+_SUMMED_UP: Final = re.compile(
+    r"(?i)平均|均值|中位|最[大高小低长短多少快慢好差]|趋势|走势|怎么变|怎么走|如何变|\b(?:mean|average|avg|max\w*|min\w*|median|highest"
+    r"|lowest|trend|best|worst|do|behave|evolve|develop|go|move|change)\b"
+)
+
+
+def pointed(clause: str, step: int | None) -> str:
+    """A clause with "there", "afterwards" and "before that" told by the step's number.
+
+    Args:
+        clause: the text, normalised.
+        step: the step that was told before; ``None`` leaves the text as it is.
+    """
+    if step is None or NUMBERED.search(clause):
+        return clause
+    chinese = re.search(r"[\u3400-\u9fff]", clause) is not None
+    for words, zh, en in (
+        (THERE, f"step {step} ", f" at step {step} "),
+        (AFTERWARDS, f"step {step} 之后", f"after step {step}"),
+        (BEFOREHAND, f"step {step} 之前", f"before step {step}"),
+    ):
+        if words.search(clause):
+            return words.sub(zh if chinese else en, clause, count=1)
+    return clause
+
+
+def pointed_span(text: str, step: int | None) -> str:
+    """A follow-up that asks for a mean, an extreme or a trend "before that" or "since then", with the step's number."""
+    of_a_span = AFTERWARDS.search(text) or BEFOREHAND.search(text)
+    if THERE.search(text) or not of_a_span or not _SUMMED_UP.search(text):
+        return text
+    return pointed(text, step)
