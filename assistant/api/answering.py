@@ -23,6 +23,7 @@ from assistant.api.problems import ApiError, request_id_of
 from assistant.api.running import Busy, Runner, runner_of, until_gone
 from assistant.api.streaming import event_response, wants_events
 from assistant.api.uploads import weight_of
+from assistant.model.jsontext import json_bytes
 from assistant.service import Material, Source, service
 from assistant.settings import settings
 
@@ -179,7 +180,7 @@ async def _told(material: Material, question: str, send: Callable[[str, str], No
             if event.kind == "answer":
                 return event.data.answer
             data = {"text": event.data} if isinstance(event.data, str) else event.data
-            send(event.kind, orjson.dumps(data).decode())
+            send(event.kind, json_bytes(data).decode())
     finally:
         await events.aclose()
     raise RuntimeError("the stream of an answer ended without it")

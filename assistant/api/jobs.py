@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from assistant.model import EmptyInput, InputError
+from assistant.model.jsontext import json_bytes
 from assistant.service import Explained, Material, Source, service
 from assistant.settings import settings
 
@@ -144,11 +145,11 @@ def explain(
 
 def of_answer(answer: dict[str, Any], stages: Mapping[str, float], *, events: bool = False) -> Done:
     """What a job gives back for an answer's JSON."""
-    body = orjson.dumps(answer)
+    body = json_bytes(answer)
     listed: list[tuple[str, str]] = []
     if events:
-        listed += [("fact", orjson.dumps(fact).decode()) for fact in answer["facts"]]
-        listed += [("delta", orjson.dumps({"text": part}).decode()) for part in paragraphs(answer["answer"])]
+        listed += [("fact", json_bytes(fact).decode()) for fact in answer["facts"]]
+        listed += [("delta", json_bytes({"text": part}).decode()) for part in paragraphs(answer["answer"])]
         listed.append(("answer", body.decode()))
     found = tuple((finding["rule"], finding["severity"]) for finding in answer["findings"])
     return Done(body, tuple(listed), stages, found, answer["usage"], answer["engine"])
@@ -211,10 +212,10 @@ def verify(sources: Sequence[Source], text: str, lang: str, *, events: bool = Fa
 
 def _whole(document: dict[str, Any], stages: Mapping[str, float], *, events: bool) -> Done:
     """A document whose stream is its facts, then itself."""
-    body = orjson.dumps(document)
+    body = json_bytes(document)
     listed: list[tuple[str, str]] = []
     if events:
-        listed = [("fact", orjson.dumps(fact).decode()) for fact in document.get("facts", ())]
+        listed = [("fact", json_bytes(fact).decode()) for fact in document.get("facts", ())]
         listed.append(("answer", body.decode()))
     return Done(body, tuple(listed), stages)
 

@@ -12,7 +12,6 @@ import time
 from collections.abc import AsyncIterator, Mapping
 from typing import Annotated, Any, Literal
 
-import orjson
 from fastapi import APIRouter, Body, Depends, FastAPI, Request, Response
 from fastapi.responses import JSONResponse, StreamingResponse
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
@@ -21,6 +20,7 @@ from assistant.api.access import needs
 from assistant.api.problems import ApiError, language_of_request, problem
 from assistant.api.running import run_job
 from assistant.model import AssistantError, InputError
+from assistant.model.jsontext import json_bytes
 from assistant.service import service
 from assistant.service.completions import MODELS, Conversation, offline_answer, read_chat, said, tokens
 from assistant.settings import settings
@@ -155,7 +155,7 @@ async def chat_completions(request: Request, body: Annotated[ChatRequest, Body()
         "usage": _usage(texts, content),
         "metric_assistant": _about(answer),
     }
-    return Response(orjson.dumps(reply), media_type="application/json")
+    return Response(json_bytes(reply), media_type="application/json")
 
 
 async def _events(asked: Conversation | dict[str, Any], engine: str) -> AsyncIterator[tuple[str, Any]]:
@@ -183,7 +183,7 @@ async def _chunks(
     def chunk(delta: Mapping[str, Any], finish: str | None = None, **extra: Any) -> bytes:
         choices = [{"index": 0, "delta": delta, "finish_reason": finish, "logprobs": None}]
         counted = {"usage": None} if usage else {}
-        return b"data: " + orjson.dumps({**head, "choices": choices, **counted, **extra}) + b"\n\n"
+        return b"data: " + json_bytes({**head, "choices": choices, **counted, **extra}) + b"\n\n"
 
     yield chunk({"role": "assistant", "content": ""})
     sent = ""
@@ -201,10 +201,10 @@ async def _chunks(
             yield chunk({}, "stop", metric_assistant=_about(data))
     except Exception:  # the head has gone out: the client is told in the stream
         failed = {"message": "The server made a mistake.", "type": "server_error", "param": None, "code": "internal"}
-        yield b"data: " + orjson.dumps({"error": failed}) + b"\n\n"
+        yield b"data: " + json_bytes({"error": failed}) + b"\n\n"
         raise
     if usage:
-        yield b"data: " + orjson.dumps({**head, "choices": [], "usage": _usage(texts, sent)}) + b"\n\n"
+        yield b"data: " + json_bytes({**head, "choices": [], "usage": _usage(texts, sent)}) + b"\n\n"
     yield b"data: [DONE]\n\n"
 
 

@@ -12,7 +12,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
-import orjson
 from fastapi import APIRouter, Depends, FastAPI, Query, Request
 from pydantic import BaseModel
 from starlette.responses import Response
@@ -25,6 +24,7 @@ from assistant.api.schemas import problems
 from assistant.api.sessions_schemas import CREATED, SESSION, SESSIONS, ChangeSession, CreateSession, json_body
 from assistant.api.uploads import read_request
 from assistant.model import AssistantError
+from assistant.model.jsontext import json_bytes
 from assistant.service import Explained, Material, Source
 from assistant.service.sessions.packing import size_of
 from assistant.settings import settings
@@ -148,7 +148,7 @@ Held = Annotated[Kept, Depends(kept_of)]
 
 def reply(content: Any, status: int = 200, **headers: str) -> Response:
     """A JSON reply; stored JSON goes through as it is."""
-    return Response(orjson.dumps(content), status, headers, "application/json")
+    return Response(json_bytes(content), status, headers, "application/json")
 
 
 def key_of(request: Request) -> str | None:
@@ -245,7 +245,7 @@ def _session(held: Kept, session: str, limit: int, answers: bool) -> bytes:
     found = service.sessions.get(held.owner, session)
     runs = service.runs.all(held.owner, session)
     messages = service.messages.list(held.owner, session, limit=limit)
-    return orjson.dumps(
+    return json_bytes(
         {
             **found.to_json(),
             "runs": [run.to_json(held.language) for run in runs],

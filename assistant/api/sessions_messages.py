@@ -20,6 +20,7 @@ from assistant.api.sessions_schemas import MESSAGE, MESSAGES, PostMessage, json_
 from assistant.api.streaming import Item, event_content, event_response, wants_events
 from assistant.api.uploads import read_request, weight_of
 from assistant.model import InputError
+from assistant.model.jsontext import json_bytes
 from assistant.service import Source
 from assistant.settings import settings
 
@@ -227,7 +228,7 @@ async def _events(held: Kept, session: str, message: str, posted: Posted | None,
     after = _place(last)
     if posted is not None:
         for place, one in enumerate((posted.user, posted.reply), 1):
-            yield "message", orjson.dumps(one.to_json()).decode(), f"0.{place}"
+            yield "message", json_bytes(one.to_json()).decode(), f"0.{place}"
     answering = held.service.answering
     told = bool(after[0])
     while True:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-import orjson
 from fastapi import APIRouter, Depends, Query, Request
 from starlette.responses import Response
 
@@ -24,6 +23,7 @@ from assistant.api.sessions_schemas import (
 )
 from assistant.api.uploads import read_request, weight_of
 from assistant.model import EmptyInput
+from assistant.model.jsontext import json_bytes
 
 router = APIRouter(tags=["sessions"])
 
@@ -122,7 +122,7 @@ def _overview(held: Kept, session: str, stored: Any, language: str) -> bytes:
 
     resolver = service().resolver
     return held.service.library.derived(
-        session, stored, ("overview", language), lambda run: orjson.dumps(made(run, resolver, language))
+        session, stored, ("overview", language), lambda run: json_bytes(made(run, resolver, language))
     )
 
 
@@ -145,7 +145,7 @@ async def series(
 def _series(held: Kept, session: str, stored: Any, metrics: list[str]) -> bytes:
     from assistant.service.sessions.overview import series as made
 
-    return orjson.dumps(made(held.service.library.run(session, stored), metrics))
+    return json_bytes(made(held.service.library.run(session, stored), metrics))
 
 
 @router.get(

@@ -8,13 +8,13 @@ import logging
 from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
-import orjson
 from fastapi import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from assistant.api.problems import fault, request_id_of, told
 from assistant.model import AssistantError
+from assistant.model.jsontext import json_bytes
 from assistant.settings import settings
 
 log = logging.getLogger("assistant.api.streaming")
@@ -51,7 +51,7 @@ def wants_events(request: Request) -> bool:
 def encode(item: Item) -> bytes:
     """An event as it goes over the wire; no line of its data or id can begin another field."""
     name, data, event_id = item
-    text = data if isinstance(data, str) else orjson.dumps(data).decode()
+    text = data if isinstance(data, str) else json_bytes(data).decode()
     head = f"event: {_line(name)}\n" if name else ""
     if event_id is not None:
         head = f"id: {_line(event_id)}\n{head}"

@@ -89,7 +89,7 @@ def read_apart(engine: Any, sources: Sequence[Any], names: Sequence[str], progre
 
 def write_json(document: Any, stream: TextIO) -> None:
     """JSON with two blanks of indentation, on a line of its own."""
-    import orjson
+    from assistant.model.jsontext import json_bytes
 
-    stream.write(orjson.dumps(document, option=orjson.OPT_INDENT_2).decode())
+    stream.write(json_bytes(document, indent=True).decode())
     stream.write("\n")

@@ -140,9 +140,9 @@ def _outcome_json(outcome: Any) -> dict[str, Any]:
 
 
 def _write_json(document: Any) -> None:
-    import orjson
+    from assistant.model.jsontext import json_bytes
 
-    sys.stdout.write(orjson.dumps(document, option=orjson.OPT_INDENT_2).decode() + "\n")
+    sys.stdout.write(json_bytes(document, indent=True).decode() + "\n")
 
 
 # --- a team's own card -----------------------------------------------------------------------------------

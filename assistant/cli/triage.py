@@ -12,6 +12,7 @@ from typing import Any, BinaryIO
 
 from assistant.cli.common import message_language, write_json
 from assistant.model import InputError
+from assistant.model.jsontext import json_bytes
 
 FINDINGS = 1
 
@@ -114,10 +115,8 @@ def _opened(name: str, stack: ExitStack) -> BinaryIO:
 def _stream(rows: list[dict[str, Any]], arguments: argparse.Namespace) -> None:
     if arguments.format != "jsonl":
         return
-    import orjson
-
     for row in rows:
-        sys.stdout.write(orjson.dumps(row).decode() + "\n")
+        sys.stdout.write(json_bytes(row).decode() + "\n")
     sys.stdout.flush()
 
 

@@ -8,6 +8,7 @@ from types import TracebackType
 from typing import Any, Protocol, Self, TextIO
 
 from assistant.cli.verify import columns
+from assistant.model.jsontext import json_bytes
 from assistant.service.alerts import Alert
 from assistant.service.terminal_words import duration, say
 from assistant.service.watching import Progress, Snapshot, step_json
@@ -229,8 +230,7 @@ class JsonLines:
         return {"progress": {"step": progress.step, "total": progress.total, "left": shown}}
 
     def _write(self, event: str, document: dict[str, Any]) -> None:
-        import orjson
 
         told = {"event": event, "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), **document}
-        self._stream.write(orjson.dumps(told).decode() + "\n")
+        self._stream.write(json_bytes(told).decode() + "\n")
         self._stream.flush()

@@ -225,6 +225,8 @@ class Lexicon:
     def named(self, text: str) -> list[Named]:
         """Every metric that a text names, left to right, the longest name first, not overlapping."""
         lower = text.lower().replace("\n", " ")
+        if len(lower) != len(text):  # "İ" in small letters is two characters, and places would no longer agree
+            lower = "".join(low if len(low := char.lower()) == 1 else char for char in text).replace("\n", " ")
         found: list[Named] = []
         taken = bytearray(len(text))
 

@@ -36,7 +36,8 @@ class Elsewhere:
         """What the cards say to be the counterpart, in the framework asked for, of a key that a question spells."""
         text = fold(question)
         asked, source = self.asked_and_source(text, framework)
-        if asked is None or not (asks_counterpart(text) or (source is not None and framework is None)):
+        both = source is not None and (framework is None or framework in named_frameworks(text))
+        if asked is None or not (asks_counterpart(text) or both):
             return []
         if source is not None:
             spelt = self.spelt(text, source)
@@ -50,8 +51,8 @@ class Elsewhere:
                     spelt += cards
         twins = [twin for card in spelt for twin in self._counterparts.twins(card, asked)]
         told = [] if source is None else self._counterparts.told(question, source, asked)
-        both = [card for card in twins if card in told]
-        return list({card.id: card for card in (*both, *(told or twins))}.values())
+        agreed = [card for card in twins if card in told]
+        return list({card.id: card for card in (*agreed, *(told or twins))}.values())
 
     def asked_and_source(self, text: str, framework: str | None) -> tuple[str | None, str | None]:
         """Whose metric a folded question asks for, and whose it names: ``verl's name for TRL's kl`` are two.

@@ -10,25 +10,24 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final, Literal
+from itertools import zip_longest
+from typing import Final
 
 from assistant.knowledge.cards import Card, Library
 from assistant.knowledge.counterparts import Counterparts
 from assistant.knowledge.elsewhere import Elsewhere
 from assistant.knowledge.entries import entry_of, entry_of_passage
+from assistant.knowledge.finder_found import Found, How, varied
+from assistant.knowledge.finder_signs import Signs
 from assistant.knowledge.index import Entry, Index
 from assistant.knowledge.naming import GENERAL, LIKE_KEY, MAJOR, Naming
+from assistant.knowledge.nearest import LEAST_LIKENESS, alike_names
 from assistant.knowledge.passages import FoundPassage, find_passages
 from assistant.knowledge.questions import (
-    FRAMEWORKS,
-    SYNONYM,
     asked_framework,
-    asked_kinds,
     asks_counterpart,
-    known_wordings,
     named_frameworks,
     narrow,
-    question_terms,
     search_table,
     spelt_out,
     without_fillers,
@@ -37,72 +36,38 @@ from assistant.knowledge.questions import (
 )
 from assistant.knowledge.resolver import EXPLAINED_AS, Resolution, Resolver, _ordered
 from assistant.knowledge.spoken import SpokenKeys
-from assistant.knowledge.terms import fold, pieces, terms
-from assistant.knowledge.typos import KEY, NAME, Speller, replaced
-
-How = Literal["exact", "template", "alias", "search"]
+from assistant.knowledge.terms import fold, pieces
+from assistant.knowledge.typos import KEY, NAME, Speller
 
 _JOINT: Final = re.compile(r"[/_@]")
 _SHORT_REST: Final = 12
 _LONG_REST: Final = 20
-_COMMON: Final = 0.05
-_USUAL: Final = 0.35
 _LEAST: Final = 0.5
 _HALF: Final = 5.6
 """Weighted sum of a card that is just likely enough; goes with the scale of the weights."""
 
-_HELD: Final = (1, 3, 10)
-"""How many cards hold a word of the question: one at least, some, many."""
+_MISSPELT: Final = 0.75
+"""How alike (0 to 1) two keys must be for one to be a misspelling of the other."""
 
-_PLACES: Final = 3
-_NEXT: Final = 5
-_NEARLY: Final = 0.02
-"""How much less a card of another kind may score than the third."""
+_SPELLINGS: Final = 4
+"""Keys that are compared for each card that is offered: a card has several."""
 
 _FEW: Final = 2
-_NOT_ASKED: Final = 3.0
-"""What another framework's card counts where the question names it only to ask for its counterpart."""
-
 _UNJOINED: Final = re.compile(r"[\s-]+")
 _WORDS: Final = re.compile(r"[a-z]+")
-_LONG_QUESTION: Final = 8
-_MANY_WORDINGS: Final = 3
-_LIKELY: Final = 0.4
 _LEAST_LIKENESS: Final = 0.5
-_NAMING: Final = ("exact", "name")
-_OF_FRAMEWORKS: Final = frozenset(name.lower() for name in (*FRAMEWORKS, *FRAMEWORKS.values()))
+"""Cosine from which on a passage of a team's own documents is about a question."""
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """A card that answers a question, and why.
+class _Reading:
+    """A question as it is understood: mended, what it calls by name, the framework it names, and whether it is about a
+    key that nothing is called."""
 
-    Attributes:
-        card: the card.
-        how: ``exact``, ``template``, ``alias`` (a name), or ``search``.
-        score: 0 to 1; comparable within one search only.
-        features: what the score was made of, for looking into it.
-    """
-
-    card: Card
-    how: How
-    score: float
-    features: Mapping[str, float]
-
-
-SIGNS: Final = (
-    "exact", "name", "asks_metric", "asks_failure", "asks_concept", "words", "strength", "vectors", "framework",
-    "other_framework", "failure", "concept", "symptom", "verl", "twin", "cover", "likely", "minor",
-    "aside",
-)  # fmt: skip
-"""What speaks for a card. ``exact``, ``name``: the question names it, weighed by how much of the question
-that is; ``asks_…``: it is a metric, a failure mode or a concept, and the wording asks for one; ``words``: BM25
-against the best card's, ``strength``: against what the question could reach; ``vectors``: the cosine; ``framework``:
-whose it is; ``symptom``: it is a failure mode and the question tells no name; ``twin``: no framework is asked for,
-this is verl's card, and another framework's card of the same quantity fits that well; ``cover``, ``likely``: how
-much of the question the card holds, and how strongly its words point to the card
-(:mod:`assistant.knowledge.termtable`); ``minor``: it is a card of a framework that is no trainer of language models
-by reinforcement, and that is not asked for; ``aside``: it is a concept, though a framework is asked for."""
+    question: str
+    direct: tuple[Resolution, ...]
+    asked: str | None
+    unknown: bool
 
 
 class Finder:
@@ -170,6 +135,14 @@ class Finder:
         return Elsewhere(self.resolver, self.counterparts, self.spoken, self.speller)
 
     @cached_property
+    def signs(self) -> Signs:
+        """What speaks for a card."""
+        return Signs(
+            self.library, self.index, speller=self.speller, naming=self.naming, counterparts=self.counterparts,
+            elsewhere=self.elsewhere,
+        )  # fmt: skip
+
+    @cached_property
     def entries(self) -> list[Entry]:
         """What the index holds."""
         return [*map(entry_of, self.library), *map(entry_of_passage, self.library.passages)]
@@ -182,13 +155,93 @@ class Finder:
             framework: whose metrics are meant, ``None`` if the question may say.
             k: how many at most.
         """
+        read = self._read(question, framework)
+        if read.unknown:
+            return []
+        first, rest = self._ranked(read, framework)
+        best = rest[0] if rest else None
+        if not first and (best is None or not (best.is_named or self._is_sure(read.question, best, rest))):
+            cards = self.naming.said(without_frame(without_framework(fold(read.question))), framework or read.asked)
+            return [Found(card, "alias", 0.9, {"name": 1.0}) for card in cards][:k]
+        shown = [*first, *(found for found in rest if found.score >= _LEAST)]
+        return varied(shown, len(first))[:k]
+
+    def nearest(self, question: str, framework: str | None = None, k: int = 3) -> list[Card]:
+        """Cards that may have been meant where :meth:`find` is not sure, likeliest first: an offer, never an answer.
+
+        A key goes by its spelling alone, where some key is as like it as a misspelling is. Otherwise what the search
+        ranks highest and, for a text that is one name, what is spelt most alike take turns.
+
+        Args:
+            question: a key, a name or a sentence.
+            framework: whose metrics are meant, ``None`` if the question may say.
+            k: how many.
+        """
+        if not pieces(question):
+            return []
+        name = without_frame(without_framework(fold(question))).strip("`")
+        alike = self._spelt_alike(name, framework, k) if NAME.fullmatch(name) else []
+        if alike and KEY.search(name) and alike[0][1] >= _MISSPELT:  # no index need be opened for this
+            return [card for card, _ in alike][:k]
+        first, rest = self._ranked(self._read(question, framework), framework)
+        ranked = [found.card for found in varied([*first, *rest], len(first))]
+        perhaps = [card for card, likeness in alike if likeness >= LEAST_LIKENESS]
+        pairs = zip_longest(ranked[: 2 * k], perhaps)
+        offered = [card for pair in pairs for card in pair if card is not None]
+        return list({card.id: card for card in (*offered, *(card for card, _ in alike))}.values())[:k]
+
+    def leading_name(self, card: Card, text: str) -> str:
+        """The key of a metric that is most like a text, if asking for it leads to its card; else the card's id."""
+        keys = {key.lower(): key for key in card.keys} if card.framework not in GENERAL else {}
+        alike = [keys[key] for key, likeness in alike_names(fold(text), keys, (), 1) if likeness >= LEAST_LIKENESS]
+        for key in (*alike, *list(keys.values())[:1]):
+            if any(found.card is card for found in self.resolver.name(key)[:1]):
+                return key
+        return card.id
+
+    def _spelt_alike(self, name: str, framework: str | None, k: int) -> list[tuple[Card, float]]:
+        """Metrics with the keys spelt most like a name, each once, and how alike these are (0 to 1)."""
+        cards: dict[str, tuple[Card, float]] = {}
+        home = EXPLAINED_AS.get(framework or "", framework)
+        own = {key for key, held in self._keys.items() if any(card.framework == home for card in held)}
+        for key, likeness in alike_names(name, self._keys, own, _SPELLINGS * k):
+            for card in _ordered(self._keys[key], framework):
+                cards.setdefault(card.id, (card, likeness))
+        return list(cards.values())
+
+    @cached_property
+    def _keys(self) -> dict[str, list[Card]]:
+        """The keys of all metrics, in lower case, and their cards."""
+        table: dict[str, list[Card]] = {}
+        for card in self.library:
+            for key in card.keys if card.framework not in GENERAL else ():
+                table.setdefault(key.lower(), []).append(card)
+        return table
+
+    def _ranked(self, read: _Reading, framework: str | None) -> tuple[list[Found], list[Found]]:
+        """What a question names, then all other cards that have any sign, each list best first."""
+        features = self.features(read.question, framework)
+        scored = [
+            Found(self.library.cards[card], _how(signs), self._score(signs), signs) for card, signs in features.items()
+        ]
+        direct = list(read.direct)
+        if _JOINT.search(read.question.strip()):  # spelt as a key: a metric comes before the concept of the same name
+            direct.sort(key=lambda resolution: resolution.card.framework in GENERAL)
+        once = {resolution.card.id: resolution for resolution in reversed(direct)}
+        direct = [r for r in direct if once[r.card.id] is r]
+        first = [Found(r.card, r.how, 1.0 if r.how != "alias" else 0.95, {"name": 1.0}) for r in direct]
+        known = {found.card.id for found in first}
+        return first, sorted((f for f in scored if f.card.id not in known), key=lambda found: -found.score)
+
+    def _read(self, question: str, framework: str | None) -> _Reading:
+        """A question without its typos, what it calls by name, and whether it is about a key that does not exist."""
         if (rejoined := self.speller.rejoined(fold(question))) is not None:
             question = rejoined
         direct = self.resolver.name(question, framework)
         if all(r.how == "template" for r in direct) and len(question.split()) > 1:
             direct = []  # a template takes a whole sentence, too
-        typed = spelt_out(question)
-        question = question if direct else self._mended(typed)
+        typed_as, typed = question, spelt_out(question)
+        question = question if direct else self.signs.mended(typed)
         asked = asked_framework(fold(question)) if framework is None and not direct else None
         if asked is not None:
             named = self.resolver.name(without_framework(narrow(question)), asked)
@@ -196,6 +249,7 @@ class Finder:
             spoken = self.resolver.key(_UNJOINED.sub("_", without_framework(fold(question))), asked)
             if spoken is not None and spoken.how == "exact" and spoken.card.framework == asked:  # "TRL eval loss"
                 direct = [spoken, *(resolution for resolution in direct if resolution.card is not spoken.card)]
+        direct = self._with_other_names(direct, fold(narrow(typed_as)), framework or asked)
         told = named_frameworks(fold(question))
         if not direct and (not told or (len(told) == 1 and not asks_counterpart(fold(question)))):
             names = dict.fromkeys(without_frame(without_framework(fold(text))) for text in (question, typed))
@@ -216,25 +270,16 @@ class Finder:
             direct = [Resolution(card, "alias", 0.9) for card in self._wordings.get(_spoken(fold(question)), ())]
         if framework is None and not _JOINT.search(question) and all(r.card.framework not in MAJOR for r in direct):
             direct = []  # other trainers' bare names are weighed with everything else
-        if not direct and self._asks_for_unknown(question, framework or asked):
-            return []
-        features = self.features(question, framework)
-        scored = [
-            Found(self.library.cards[card], _how(signs), self._score(signs), signs) for card, signs in features.items()
-        ]
-        if _JOINT.search(question.strip()):  # spelt as a key: a metric comes before the concept of the same name
-            direct.sort(key=lambda resolution: resolution.card.framework in GENERAL)
-        once = {resolution.card.id: resolution for resolution in reversed(direct)}
-        direct = [r for r in direct if once[r.card.id] is r]
-        first = [Found(r.card, r.how, 1.0 if r.how != "alias" else 0.95, {"name": 1.0}) for r in direct]
-        known = {found.card.id for found in first}
-        rest = sorted((f for f in scored if f.card.id not in known), key=lambda found: -found.score)
-        best = rest[0] if rest else None
-        if not first and (best is None or not (_is_named(best) or self._is_sure(question, best, scored))):
-            cards = self.naming.said(without_frame(without_framework(fold(question))), framework or asked)
-            return [Found(card, "alias", 0.9, {"name": 1.0}) for card in cards][:k]
-        shown = [*first, *(found for found in rest if found.score >= _LEAST)]
-        return _varied(shown, len(first))[:k]
+        unknown = not direct and self._asks_for_unknown(question, framework or asked)
+        return _Reading(question, tuple(direct), asked, unknown)
+
+    def _with_other_names(self, direct: list[Resolution], question: str, framework: str | None) -> list[Resolution]:
+        """What a question names; what goes by that name elsewhere first, if it is nothing or only others' cards."""
+        home = None if framework is None else EXPLAINED_AS.get(framework, framework)
+        if direct and (home is None or any(resolution.card.framework == home for resolution in direct)):
+            return direct
+        called = self.naming.also_called(question, framework)
+        return [*(Resolution(card, "alias", 0.9) for card in called), *direct]
 
     @cached_property
     def _wordings(self) -> dict[str, list[Card]]:
@@ -248,48 +293,14 @@ class Finder:
                         bucket.append(card)
         return {said: _ordered(cards, None) for said, cards in table.items() if said and len(cards) <= _FEW}
 
-    def _mended(self, question: str) -> str:
-        """A question with its names and words as they are spelt.
-
-        Homophones are only mended here if the question is short: of the many pairs of a long one some are no typos.
-        """
-        text = narrow(question)
-        short = len(text) <= _SHORT_REST
-        for typed, right in self.speller.mend(without_fillers(fold(question)))[1].items():
-            if typed.isascii() or short:
-                text = replaced(text, typed, right)
-        return text
-
     def _is_sure(self, question: str, best: Found, found: Sequence[Found]) -> bool:
         """Whether what was found best is about the question at all; how much each sign tells is in the table."""
-        signs = self.sure_signs(question, best, found)
+        signs = self.signs.of_sureness(question, best, found)
         return sum(self.sureness[sign] * value for sign, value in signs.items()) >= self.sureness["least"]
 
-    def sure_signs(self, question: str, best: Found, found: Sequence[Found]) -> dict[str, float]:
-        """What tells that a question is about metrics at all, each from 0 to 1.
-
-        Args:
-            question: without its typos.
-            best: the likeliest card.
-            found: all cards that have any sign.
-        """
-        text = self.speller.mend(without_fillers(fold(question)))[0]
-        own = {t: w for t, w in question_terms(text).items() if w > SYNONYM and len(t) > 1}
-        whole = sum(own.values()) or 1.0
-        held = {term: self.index.share(term) * len(self.library) for term in own}
-        kinds = [value for sign, value in best.features.items() if sign.startswith("asks_")]
-        return {
-            **{
-                f"held_{least}": sum(weight for term, weight in own.items() if held[term] >= least) / whole
-                for least in _HELD
-            },
-            **{sign: best.features.get(sign, 0.0) for sign in ("vectors", "cover", "framework")},
-            "kind": max(kinds, default=0.0),
-            "wordings": min(len(set(known_wordings(text))), _MANY_WORDINGS) / _MANY_WORDINGS,
-            "length": min(len(own), _LONG_QUESTION) / _LONG_QUESTION,
-            "named": max(max(other.features.get(sign, 0.0) for sign in _NAMING) for other in found),
-            "best_named": max(best.features.get(sign, 0.0) for sign in _NAMING),
-        }
+    def features(self, question: str, framework: str | None = None) -> dict[str, dict[str, float]]:
+        """The signs for each card that has any."""
+        return self.signs.of(question, framework)
 
     def find_passages(self, question: str, k: int = 5) -> list[FoundPassage]:
         """Passages of a team's own documents that answer a question, best first."""
@@ -304,110 +315,6 @@ class Finder:
             if passage is not None and passage_id not in known and likeness >= _LEAST_LIKENESS and len(found) < k:
                 found.append(FoundPassage(passage, likeness, passage.text[:240]))
         return found
-
-    def features(self, question: str, framework: str | None = None) -> dict[str, dict[str, float]]:
-        """The signs for each card that has any."""
-        question = self._mended(question)
-        text = fold(question)
-        asked, source = self.elsewhere.asked_and_source(text, framework)
-        signs: dict[str, dict[str, float]] = {}
-
-        def add(card: Card, sign: str, value: float) -> None:
-            mine = signs.setdefault(card.id, {})
-            mine[sign] = max(mine.get(sign, 0.0), value)
-
-        text = self.speller.mend(without_fillers(text))[0]
-        weights = question_terms(text)
-        whole = sum(weight for weight in weights.values() if weight > SYNONYM) or 1.0
-        counterpart = asks_counterpart(fold(question))
-        spells_key = False
-        for found, sign, span in self.naming.named(question, asked):
-            cards = [card for card in found if source is None or card.framework != source]
-            if not cards:
-                continue
-            if LIKE_KEY.search(span):  # a name with joints is a metric, whatever concept is called alike
-                cards = [card for card in cards if card.framework not in GENERAL] or cards
-                spells_key = spells_key or any(card.framework not in GENERAL for card in cards)
-            share = sum(weights.get(term, 0.0) for term in set(terms(span))) / whole
-            value = min(1.0, 0.25 + share) if not KEY.search(span) else 1.0
-            for card in cards:
-                twins = self.counterparts.twins(card, asked) if counterpart or _JOINT.search(span) else []
-                for twin in twins:
-                    add(twin, "exact", value)
-                    add(twin, "name", value)
-                if not twins:
-                    add(card, sign, value / len(cards) ** 0.25)
-                    if sign == "name" and len(cards) == 1 and KEY.search(span):
-                        add(card, "exact", value)
-        if source is not None and asked is not None:
-            spelt = self.elsewhere.spelt(fold(question), source)
-            for cards, _, span in self.naming.named(question, source):
-                if span.lower() not in _OF_FRAMEWORKS:
-                    spelt += [card for card in cards if card.framework == source]
-            told = self.counterparts.told(question, source, asked)
-            for twin in told or [twin for card in spelt for twin in self.counterparts.twins(card, asked)]:
-                add(twin, "exact", 1.0)
-                add(twin, "name", 1.0)
-            for card in spelt[:1]:  # what it is, for a counterpart that no card tells
-                text = f"{text} {card.title('en')} {card.short('en')}"
-        by_words = self.index.by_words(self._asked_words(weights))
-        top = max(by_words.values(), default=1.0)
-        for card_id, score in by_words.items():
-            if card_id in self.library.cards:
-                add(self.library.cards[card_id], "words", score / top)
-                add(self.library.cards[card_id], "strength", min(1.0, score / (12.0 * whole)))
-        for card_id, score in self.index.by_vectors(text).items():
-            if card_id in self.library.cards:
-                add(self.library.cards[card_id], "vectors", score)
-        for card_id, (cover, likely) in self.index.by_terms(text, signs).items():
-            if card_id in self.library.cards:
-                mine = signs.setdefault(card_id, {})
-                mine["cover"], mine["likely"] = cover, likely
-        named = max((max(mine.get(sign, 0.0) for sign in _NAMING) for mine in signs.values()), default=0.0)
-        kinds = asked_kinds(narrow(question).lower())
-        for card_id, mine in signs.items():
-            of = self.library.cards[card_id].framework
-            if self.library.cards[card_id].own:
-                mine["framework"] = 1.0  # a team's own words come first
-                continue
-            kind = of if of in GENERAL else "metric"
-            if kind in kinds and not (spells_key and kind == "concept" and "name" not in mine):
-                mine[f"asks_{kind}"] = 1.0
-            if of in GENERAL:
-                mine[of] = 1.0
-                if of == "failure":
-                    mine["symptom"] = 1.0 - named
-                elif asked is not None:
-                    mine["aside"] = 1.0
-            elif asked is not None:
-                if of == EXPLAINED_AS.get(asked, asked):
-                    mine["framework"] = 1.0
-                else:
-                    mine["other_framework"] = _NOT_ASKED if counterpart else 1.0
-            elif of == "verl":
-                mine["verl"] = 1.0
-            if of not in MAJOR and of != EXPLAINED_AS.get(asked or "", asked):
-                mine["minor"] = 1.0
-        if asked is None:
-            self._add_twins(signs)
-        return signs
-
-    def _add_twins(self, signs: dict[str, dict[str, float]]) -> None:
-        """Tells the cards of the framework that comes first how well their counterparts elsewhere fit."""
-        for card_id, mine in list(signs.items()):
-            likeness = (mine.get("words", 0.0) + mine.get("vectors", 0.0)) / 2
-            if likeness < _LIKELY:
-                continue
-            for home in self.counterparts.homes.get(card_id, ()):
-                its = signs.setdefault(home, {"verl": 1.0})
-                its["twin"] = max(its.get("twin", 0.0), likeness)
-
-    def _asked_words(self, weights: Mapping[str, float]) -> dict[str, float]:
-        """The terms that full text is asked for: what is common tells nothing, and costs time."""
-        share = self.index.share
-        own = {term: share(term) for term, weight in weights.items() if weight > SYNONYM}
-        rare = [term for term, held in own.items() if held <= (_COMMON if len(term) == 1 else _USUAL)]
-        return dict.fromkeys(rare or own, 1.0)
 
     def _score(self, signs: Mapping[str, float]) -> float:
         """The weighted sum, brought to 0…1: a half at :data:`_HALF`."""
@@ -431,36 +338,6 @@ class Finder:
         if not keys or any(True for key in keys for _ in self.naming.named(self.speller.mend(fold(key))[0], framework)):
             return False
         return not any(True for _ in self.naming.named(question, framework))
-
-
-def _is_named(found: Found) -> bool:
-    """Whether the question spells a key or a name with joints of the card."""
-    return found.features.get("exact", 0.0) >= 1.0
-
-
-def _varied(found: list[Found], named: int) -> list[Found]:
-    """What was found, so ordered that the first three differ where their scores hardly do.
-
-    A card of a kind (metric, concept, failure mode) that is not among the first three takes the third place from
-    one of a kind that is there twice, if it scores nearly as well.
-
-    Args:
-        found: best first.
-        named: how many of them the question names; these stay.
-    """
-    first, rest = found[:_PLACES], found[_PLACES:]
-    if len(first) == _PLACES and named < _PLACES:
-        kinds = [_kind(one.card) for one in first]
-        near = (one for one in rest[:_NEXT] if one.score > first[-1].score - _NEARLY and _kind(one.card) not in kinds)
-        other = next(near, None)
-        if other is not None and kinds.count(kinds[-1]) > 1:
-            first, rest = [*first[:-1], other], [first[-1], *(one for one in rest if one is not other)]
-    return [*first, *rest]
-
-
-def _kind(card: Card) -> str:
-    """Metric, concept or failure mode."""
-    return card.framework if card.framework in GENERAL else "metric"
 
 
 def _spoken(text: str) -> str:

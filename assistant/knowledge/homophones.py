@@ -49,23 +49,40 @@ class Homophones:
             own = [char for char in piece if char not in search_table()["fillers"]]
             if len(own) == 1 and (word := self._sounding_word(own[0])) is not None:
                 found[own[0]] = word
-            meant = {at: best for at in range(len(piece) - 1) if (best := self._sounding_pair(piece[at : at + 2]))}
-            for at in sorted(meant, key=lambda at: (-self._share(meant[at]), at)):
+            meant = {at: best for at in range(len(piece) - 1) if (best := self._sounding_pair(piece, at))}
+            for at in sorted(meant, key=lambda at: (_has_filler(meant[at]), -self._share(meant[at]), at)):
                 if at in meant:
                     found[piece[at : at + 2]] = meant[at]
                     meant = {other: best for other, best in meant.items() if abs(other - at) > 1}
         return found
 
-    def _sounding_pair(self, pair: str) -> str | None:
-        """The pair that cards hold most, of those that sound like a rare one."""
-        fillers = search_table()["fillers"]
+    def _sounding_pair(self, piece: str, at: int) -> str | None:
+        """The pair that cards hold most, of those that sound like a rare one; first those that fit their neighbours.
+
+        A pair with a word such as 里 in it may be two words: it is only mended where a neighbour vouches for it.
+        """
+        pair = piece[at : at + 2]
         held = self._share(pair)
-        if pair[0] in fillers or pair[1] in fillers or held > _BY_CHANCE:
+        around = (piece[at - 1 : at], piece[at + 2 : at + 3])
+        if held > _BY_CHANCE or self._is_held_between(pair, *around):
             return None
         alike = [other + pair[1] for other in self._sounding(pair[0])]
         alike += [pair[0] + other for other in self._sounding(pair[1])]
-        best = max(alike, key=self._share, default=pair)
+        vouched = {other: self._is_held_between(other, *around) for other in alike}
+        alike = [other for other in alike if vouched[other] or not (_has_filler(pair) or _has_filler(other))]
+        best = max(alike, key=lambda other: (vouched[other], self._share(other)), default=pair)
         return best if self._share(best) > _MUCH_RARER * held else None
+
+    def _is_held_between(self, pair: str, before: str, after: str) -> bool:
+        """Whether some wording of the cards has the pair beside one of its neighbours."""
+        return bool(before and before + pair in self._triples) or bool(after and pair + after in self._triples)
+
+    @cached_property
+    def _triples(self) -> frozenset[str]:
+        """Three characters in a row of the cards' titles and wordings."""
+        texts = (t for card in self._library for t in (card.title("zh"), *card.words("zh"), *card.asks("zh")))
+        found = (piece for text in texts for piece in pieces(text) if is_chinese(piece))
+        return frozenset(piece[at : at + 3] for piece in found for at in range(len(piece) - 2))
 
     def _sounding_word(self, char: str) -> str | None:
         """The word of one character that is meant by a much rarer one which stands alone: 熵 by 商."""
@@ -91,6 +108,11 @@ class Homophones:
         for char in sorted(chars):
             table.setdefault(_sound(char), []).append(char)
         return table
+
+
+def _has_filler(pair: str) -> bool:
+    """Whether one of two characters is a word that questions are written around with, such as 的."""
+    return pair[0] in search_table()["fillers"] or pair[1] in search_table()["fillers"]
 
 
 def _sound(char: str) -> str:

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Final
 
 from assistant.knowledge.cards import Card, Library
-from assistant.knowledge.questions import FRAMEWORKS
+from assistant.knowledge.questions import FRAMEWORKS, search_table, without_frame, without_framework
 from assistant.knowledge.resolver import EXPLAINED_AS, Resolution, Resolver, _ordered
 from assistant.knowledge.spoken import SpokenKeys
 from assistant.knowledge.terms import fold
@@ -19,10 +19,12 @@ GENERAL: Final = frozenset({"concept", "failure"})
 """Cards that are of no framework, and no metric."""
 
 MAJOR: Final = frozenset({*FRAMEWORKS.values(), *GENERAL, "custom"})
+_NO_PARTS: Final = frozenset({"log", "logs", "logged"})
 _SHORTEST_NAME: Final = 3
 _MOST_ALIKE: Final = 8
 _SHORTEST_SAID: Final = 6
 _SAID_ALIKE: Final = 0.88
+_JOINTS: Final = re.compile(r"[\s_()-]+")
 
 
 class Naming:
@@ -48,6 +50,21 @@ class Naming:
             Resolution(card, "alias", 0.8, foreign=_is_elsewhere(card, framework))
             for card in _ordered(list(alike), framework)
         ]
+
+    def also_called(self, question: str, framework: str | None) -> list[Card]:
+        """Cards of what a question that is nothing but a name goes by elsewhere (``called`` in ``search.yaml``).
+
+        Args:
+            question: folded.
+            framework: whose cards are meant, those of no other are returned; ``None`` for everybody's.
+        """
+        home = None if framework is None else EXPLAINED_AS.get(framework, framework)
+        bare = without_framework(question)
+        for name in (bare, without_frame(bare)):
+            cards = self._called.get(_joined(name.strip("`'\"?？ ")), [])
+            if cards:
+                return [card for card in cards if home in {None, card.framework}]
+        return []
 
     def alone(self, name: str, framework: str | None) -> list[Resolution]:
         """What a question means that holds nothing but a name, or the end of a key."""
@@ -97,7 +114,7 @@ class Naming:
                     named = named or _ordered(self._parts_of_templates(token.lower()), framework)
                 if named:
                     yield named, "name", token
-            if framework is not None and (found is None or found.foreign):
+            if framework is not None and (found is None or found.foreign) and _tells(token):
                 parts = self._by_part.get((EXPLAINED_AS.get(framework, framework), token.lower()), [])
                 if 0 < len(parts) <= _MOST_ALIKE:
                     yield parts, "name", token
@@ -136,6 +153,15 @@ class Naming:
         return self._speller.listed_ends(name) or self._speller.template_heads(name)
 
     @cached_property
+    def _called(self) -> dict[str, list[Card]]:
+        """What else quantities go by, joints as spaces → their cards, as far as the library holds them."""
+        table: dict[str, list[Card]] = {}
+        for entry in search_table()["called"]:
+            cards = [self._library.cards[card] for card in entry["cards"] if card in self._library.cards]
+            table.update((_joined(fold(name)), cards) for name in entry["names"])
+        return table
+
+    @cached_property
     def _by_part(self) -> dict[tuple[str, str], list[Card]]:
         """Framework and part of a key → cards: ``kl`` in ``train/kl_loss``."""
         table: dict[tuple[str, str], list[Card]] = {}
@@ -143,6 +169,16 @@ class Naming:
             for part in {part for key in card.keys for part in re.split("[/_@]", key.lower())}:
                 table.setdefault((card.framework, part), []).append(card)
         return table
+
+
+def _joined(name: str) -> str:
+    """A folded name with one space for whatever joins its parts."""
+    return _JOINTS.sub(" ", name).strip()
+
+
+def _tells(token: str) -> bool:
+    """Whether a word may stand for a part of a key: the s of ``slime's`` and a log do not."""
+    return len(token) > 1 and token.lower() not in _NO_PARTS
 
 
 def _is_elsewhere(card: Card, framework: str | None) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable
 from difflib import SequenceMatcher
+from heapq import nlargest
 from itertools import zip_longest
 from typing import Final
 
@@ -14,6 +15,7 @@ LEAST_LIKENESS: Final = 0.55
 _FIELD: Final = re.compile(r"\{[^{}]*\}")
 _TAIL: Final = 0.9
 _OWN: Final = 0.05
+_ROUNDING: Final = 1e-9
 _STATISTICS: Final = frozenset({"mean", "max", "min", "std", "sum", "avg", "count", "total", "median"})
 """Ends that half of all keys have: two keys are not alike for it."""
 
@@ -27,20 +29,46 @@ def nearest_names(text: str, names: Collection[str], own: Collection[str], k: in
         own: those of the log at hand, which come a little before others.
         k: how many.
     """
+    scored = alike_names(text, names, own, k)
+    return [name for name, likeness in scored if likeness >= LEAST_LIKENESS] or [name for name, _ in scored]
+
+
+def alike_names(text: str, names: Collection[str], own: Collection[str], k: int) -> list[tuple[str, float]]:
+    """The ``k`` names most like a text with their likeness (0 to 1, :func:`difflib.SequenceMatcher.ratio`), best first.
+
+    Only names that may be among them are compared: matching blocks are a common subsequence, so that the ratio of the
+    longest one (``rapidfuzz.distance.Indel``, fast) is an upper bound of theirs.
+    """
     tail = text.rsplit("/", 1)[-1]
-    likeness: dict[str, float] = {}
-    for name in names:
-        if "{" in name:
-            continue
+    by_tail = tail not in _STATISTICS
+    likeness = {name: _ratio(text, filled) for name, filled in _filled(text, (name for name in names if "{" in name))}
+    best = nlargest(k, likeness.values())
+    plain = [name for name in names if "{" not in name]
+    for name, most in _bounds(text, tail if by_tail else None, plain, own):
+        if len(best) >= k and most < best[-1]:
+            break
         alike = _ratio(text, name)
-        if tail not in _STATISTICS:
+        if by_tail:
             alike = max(alike, _TAIL * _ratio(tail, name.rsplit("/", 1)[-1]))
         likeness[name] = alike + (_OWN if name in own else 0.0)
-    for name, filled in _filled(text, (name for name in names if "{" in name)):
-        likeness[name] = _ratio(text, filled)
-    scored = sorted(likeness, key=lambda name: -likeness[name])
-    alike_ones = [name for name in scored if likeness[name] >= LEAST_LIKENESS]
-    return (alike_ones or scored)[:k]
+        best = nlargest(k, [*best, likeness[name]])
+    order = {name: at for at, name in enumerate(names)}
+    return sorted(likeness.items(), key=lambda pair: (-pair[1], "{" in pair[0], order[pair[0]]))[:k]
+
+
+def _bounds(text: str, tail: str | None, names: Collection[str], own: Collection[str]) -> list[tuple[str, float]]:
+    """The most that each name's likeness can be, the greatest first; without a tail, ends are not compared."""
+    from rapidfuzz import process
+    from rapidfuzz.distance import Indel
+
+    alike = Indel.normalized_similarity
+    most = {name: float(value) for name, value, _ in process.extract(text, names, scorer=alike, limit=None)}
+    if tail is not None:
+        ends = list(dict.fromkeys(name.rsplit("/", 1)[-1] for name in names))
+        by_end = {end: float(value) for end, value, _ in process.extract(tail, ends, scorer=alike, limit=None)}
+        most = {name: max(value, _TAIL * by_end[name.rsplit("/", 1)[-1]]) for name, value in most.items()}
+    bounds = ((name, value + (_OWN if name in own else 0.0) + _ROUNDING) for name, value in most.items())
+    return sorted(bounds, key=lambda pair: -pair[1])
 
 
 def _ratio(one: str, other: str) -> float:

@@ -47,12 +47,22 @@ _ASKS_OF: Final = (
     re.compile(rf"{_ONE}(?:'s)?\s+(?:{_CALLED})\b"),
     re.compile(rf"{_ONE}\s*(?:里|中)?(?:面)?\s*(?:叫|有没有|有无|有什么|对应|等价|相当于|类似|哪|是哪)"),
     re.compile(rf"(?:对应|换到|换成|等于)\s*{_ONE}"),
-    re.compile(rf"在\s*{_ONE}\s*(?:里|中|那边)"),
-    re.compile(rf"^\s*{_ONE}\s*(?:里|中)"),
-    re.compile(rf"\b(?:in|does|for)\s+{_ONE}(?:\s+terms)?(?=\s*(?:[?,.]|$|call))"),
+    re.compile(rf"在\s*{_ONE}\s*(?:里|中|那边|找|查|看)"),
+    re.compile(rf"(?:迁移|切换|切|转|搬)到\s*{_ONE}"),
+    re.compile(rf"^\s*{_ONE}\s*(?:里|中|:)"),
+    re.compile(rf"\b(?:in|does|for)\s+{_ONE}(?:\s+terms)?(?=\s*(?:[?,.]|$|call|log|report|print|show|have))"),
 )
 
+_SAYS: Final = re.compile(
+    rf"(?P<framework>{_ASKED.pattern})\s+(?:logs?|calls?|reports?|names?|terms?)\b"
+    r"|\b(?:i\s+)?(?:come|coming|moving) from\b"
+)
+"""What ties a question for a counterpart together: ``what does TRL call …``, ``where does verl log …``."""
+
 _RATE: Final = re.compile(r"(?<![\w/@])tok(?:en)?s?/s(?:ec)?(?:/(gpu|card|卡))?(?![\w/@])", re.IGNORECASE)
+
+_ALONE: Final = re.compile(r"(?<![\w/@.-])[A-Za-z]+(?![\w/@-]|\.\w)", re.ASCII)
+"""A word that is no part of a key; Chinese may stand beside it."""
 
 _WORD: Final = re.compile(r"[a-z0-9@]+|[\u3400-\u9fff]+")
 _LONGEST_PHRASE: Final = 4
@@ -96,6 +106,11 @@ def asked_of_two(text: str) -> tuple[str, str] | None:
     return None
 
 
+def without_asking(text: str) -> str:
+    """A folded question for a counterpart without its verbs: what TRL calls something has nothing to do with calls."""
+    return _SAYS.sub(lambda match: match["framework"] or " ", text)
+
+
 def without_framework(text: str) -> str:
     """A question without the framework that it names, and without what ties the two: ``kl (slime)`` is ``kl``."""
     rest = re.sub(_ASKED.pattern, " ", text, flags=re.IGNORECASE)
@@ -103,8 +118,10 @@ def without_framework(text: str) -> str:
 
 
 def spelt_out(text: str) -> str:
-    """A question with its rates in words: ``tok/s/gpu`` is no key, but tokens per second per gpu."""
-    return _RATE.sub(lambda match: "tokens per second" + (f" per {match[1]}" if match[1] else ""), text)
+    """A question without abbreviations: ``tok/s/gpu`` is no key, but tokens per second per gpu; ``fwd`` is forward."""
+    text = _RATE.sub(lambda match: "tokens per second" + (f" per {match[1]}" if match[1] else ""), text)
+    table: dict[str, str] = search_table()["abbreviations"]
+    return _ALONE.sub(lambda match: table.get(match[0].lower(), match[0]), text)
 
 
 def narrow(text: str) -> str:
@@ -200,6 +217,8 @@ def search_table() -> dict[str, Any]:
         },
         "weights": table["weights"],
         "sureness": table["sureness"],
+        "abbreviations": table["abbreviations"],
+        "called": table["called"],
         "fillers": {*english, *chinese},
         "known": {*english, *table["frame"]["en"], *(word for line in table["known"] for word in line.split())},
         "frame": re.compile(

@@ -37,6 +37,9 @@ _SHORT_PART_ALIKE: Final = 0.66
 """One slip in three letters."""
 
 _LEAST_PART_ALIKE: Final = 0.5
+_LEAST_WORD_ALIKE: Final = 0.4
+"""Two slips in four letters."""
+
 _JOINED_ALIKE: Final = 0.9
 _NEARLY_JOINED: Final = 0.85
 _SHORT_TEXT: Final = 5
@@ -77,7 +80,7 @@ class Speller:
 
     def _mended(self, text: str) -> tuple[str, dict[str, str]]:
         mended: dict[str, str] = {}
-        tokens = [token.rstrip("./-:") for token in NAME.findall(text)]
+        tokens = [_unbracketed(token.rstrip("./-:")) for token in NAME.findall(text)]
         for at, name in enumerate(tokens):
             if not _PROSE.fullmatch(name):
                 right = self._right(name) if len(name) >= _SHORTEST - 1 else None
@@ -168,12 +171,15 @@ class Speller:
         free = self._resolver.key(name) is not None  # any text fits into some templates
         cutoff = _SURELY_ALIKE if free else _LEAST_ALIKE
         best = process.extractOne(name, known, scorer=OSA.normalized_similarity, score_cutoff=cutoff)
-        if best is not None and _parts_alike(name, str(best[0])):
+        if best is not None and _parts_alike(name, str(best[0]), self.words.knows):
             return str(best[0])
         if (joined := self._run_together(name)) is not None:
             return joined
         if free or not KEY.search(name):
             return None
+        setting = process.extractOne(name, self.settings, scorer=OSA.normalized_similarity, score_cutoff=_SURELY_ALIKE)
+        if setting is not None and "/" not in name:
+            return str(setting[0])
         return self._templates.mend(name) or (self._mended_parts(name) if "/" in name else None)
 
     @cached_property
@@ -425,15 +431,40 @@ def replaced(text: str, typed: str, right: str) -> str:
     return re.sub(pattern, right.replace("\\", r"\\"), text, flags=re.IGNORECASE)
 
 
-def _parts_alike(typed: str, right: str) -> bool:
-    """Whether each part of a key may be a misspelling of the other key's: ``zen`` in ``a/zen`` is none of ``min``."""
+def _unbracketed(token: str) -> str:
+    """A name without a bracket that was opened before it: ``(value) loss``."""
+    return token if token.count("(") >= token.count(")") else token.rstrip(")")
+
+
+def _parts_alike(typed: str, right: str, knows: Callable[[str], bool]) -> bool:
+    """Whether each part of a key may be a misspelling of the other key's, and each word that nobody knows.
+
+    ``zen`` in ``a/zen`` is none of ``min``, nor ``karma`` in ``karma_norm`` one of ``grad``.
+    """
+    parts, rights = typed.split("/"), right.split("/")
+    if len(parts) != len(rights):
+        return True
+    for part, other in zip(parts, rights, strict=True):
+        words, others = part.split("_"), other.split("_")
+        pairs = zip(words, others, strict=True) if len(words) == len(others) else ()
+        if not _alike(part, other) or any(_is_another(one, two) and not knows(one) for one, two in pairs):
+            return False
+    return True
+
+
+def _is_another(typed: str, right: str) -> bool:
+    """Whether a word of a key is no misspelling of another one; short ones may be anything."""
     from rapidfuzz.distance import OSA
 
-    parts, rights = typed.split("/"), right.split("/")
-    return len(parts) != len(rights) or all(
-        OSA.normalized_similarity(part, other) > _LEAST_PART_ALIKE or sorted(part) == sorted(other)
-        for part, other in zip(parts, rights, strict=True)
-    )
+    unlike = float(OSA.normalized_similarity(typed, right)) < _LEAST_WORD_ALIKE
+    return min(len(typed), len(right)) >= _SHORTEST and unlike and sorted(typed) != sorted(right)
+
+
+def _alike(typed: str, right: str) -> bool:
+    """Whether a part of a key may be a misspelling of another one."""
+    from rapidfuzz.distance import OSA
+
+    return float(OSA.normalized_similarity(typed, right)) > _LEAST_PART_ALIKE or sorted(typed) == sorted(right)
 
 
 def _shape(name: str) -> tuple[str, ...]:

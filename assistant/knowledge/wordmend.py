@@ -74,8 +74,13 @@ class WordMender:
         return len(word) < _SHORTEST or word in self._known or self._is_form(word)
 
     def _is_form(self, word: str) -> bool:
-        """Whether a word is a known one with another ending, perhaps misspelt: ``cliping``."""
-        return len(word) > _SHORT and stem(word) in self._stems
+        """Whether a word is a known one with another ending, perhaps misspelt: ``cliping``.
+
+        Three letters in common are enough only if they are a word: ``wating`` is no form of ``water``.
+        """
+        base = stem(word)
+        whole = len(base) > _SHORTEST or base in self._counts or f"{base}e" in self._counts
+        return len(word) > _SHORT and base in self._stems and whole
 
     def mend(self, word: str, before: str = "", after: str = "") -> str | None:
         """The word that was meant; ``None`` if the word is right, or like nothing.

@@ -338,10 +338,21 @@ class Service:
             cards = [found.card for found in self.finder.find(name, framework)]
             if cards:
                 return cards
-        near = self.resolver.nearest(name)
-        raise UnknownMetric(
-            zh=f"没有“{name}”的定义。最接近的名字：{'、'.join(near)}。",
-            en=f"There is no definition of “{name}”. Nearest names: {', '.join(near)}.",
+        raise self._unknown_metric(name, framework)
+
+    def _unknown_metric(self, name: str, framework: str | None) -> UnknownMetric:
+        """That a name means nothing known, with the nearest three cards as an offer: by a name that leads to each, and
+        its title."""
+        near = [(self.finder.leading_name(card, name), card) for card in self.finder.nearest(name, framework)]
+        offer = {
+            language: [f"{known}{left}{card.title(language)}{right}" for known, card in near]
+            for language, left, right in (("zh", "（", "）"), ("en", " (", ")"))
+        }
+        return UnknownMetric(
+            zh=f"没有“{name}”的定义，也不猜。"
+            + (f"最接近的（供参考，不是答案）：{'、'.join(offer['zh'])}。" if near else ""),
+            en=f"There is no definition of “{name}”, and none is guessed."
+            + (f" Nearest (proposals, no answer): {', '.join(offer['en'])}." if near else ""),
         )
 
     def search(

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from assistant.model import AssistantError, Finding, InputError, SourceNotFound
+from assistant.model.jsontext import json_bytes
 
 #: Endings of what is taken for a log in a folder; a file that is named is read whatever it is called.
 ENDINGS: Final = (
@@ -223,9 +224,8 @@ def done_before(path: Path) -> dict[tuple[str, int, int], list[dict[str, Any]]]:
 
 def line_of(job: Job, rows: Sequence[Mapping[str, Any]]) -> bytes:
     """A log's results as one line of that file."""
-    import orjson
 
-    return orjson.dumps({"source": job.path, "size": job.size, "changed": job.changed, "runs": list(rows)}) + b"\n"
+    return json_bytes({"source": job.path, "size": job.size, "changed": job.changed, "runs": list(rows)}) + b"\n"
 
 
 # -- running -----------------------------------------------------------------------------------------------------------

@@ -26,6 +26,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 from assistant import resources
 from assistant.model import AssistantError, InputError
+from assistant.model.jsontext import json_bytes
 from assistant.service.alerts import Alert
 from assistant.settings import Webhook
 from assistant.write.phrases import PLURAL, Phrases, read_phrases
@@ -89,13 +90,12 @@ def deliver(
         Undelivered: it did not arrive.
     """
     import httpx
-    import orjson
 
     outcome = Outcome(arrived=False)
     with httpx.Client(timeout=TIMEOUT_S, follow_redirects=False) as client:
         for attempt in range(TRIES):
             url, headers, document = request_of(hook, alerts, language, clock())
-            body = orjson.dumps(document)
+            body = json_bytes(document)
             if hook.kind == "json" and hook.secret:
                 digest = hmac.new(hook.secret.encode(), body, hashlib.sha256).hexdigest()
                 headers["X-Signature-256"] = f"sha256={digest}"

@@ -1,9 +1,14 @@
-"""Recall of the search: `python -m evals.retrieval [--held | --second | --third a|b | --fourth] [--misses]`.
+"""Recall of the search: `python -m evals.retrieval [--held|--second|--third a|b|--fourth|--fifth a|b] [--misses]`.
 
 Questions in Chinese, English and mixed, by key, alias, paraphrase, symptom, concept and with typos, were written before
 the search by a hand that had not read the cards; half of them are held out and only ever looked at as scores. The same
 questions are asked of full text alone (BM25), of the vectors alone, and of everything together. A question about what
 does not exist is right if nothing is found.
+
+``together`` counts answers: a question that the search is not sure enough to answer is wrong. ``shown`` counts what a
+user sees: the answers, or, where there are none, the three nearest cards that are offered instead (``Finder.nearest``).
+What is offered never counts for the first place, nor does it help a question about what does not exist: that is right
+if there is no answer, in both tables.
 """
 
 from __future__ import annotations
@@ -15,7 +20,8 @@ import sys
 import tempfile
 import time
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Collection
+from fnmatch import fnmatchcase
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -31,7 +37,17 @@ from assistant.knowledge.terms import fold, terms
 HERE = Path(__file__).resolve().parent
 LANGUAGES = ("zh", "en", "mixed")
 OUR_NAMES = {"custom-grpo": "custom"}
+COLUMNS = (*LANGUAGES, "all")
 KINDS = ("key", "alias", "paraphrase", "symptom", "typo", "concept", "unknown")
+TITLES = {
+    "held": "held out", "second": "second hand", "third": "third hand", "fourth": "fourth hand", "fifth": "short ones",
+    "open": "open",
+}  # fmt: skip
+"""Sets of questions."""
+
+HALVED = ("third", "fifth")
+UNREAD = ("held", "fourth")
+KNOWN = frozenset(KINDS) - {"unknown"}
 Search = Callable[[str, str | None], list[str]]
 
 
@@ -42,17 +58,16 @@ def concepts() -> dict[str, list[str]]:
     return table
 
 
-def questions(held: bool, second: bool = False, third: str | None = None, fourth: bool = False) -> list[dict[str, Any]]:
-    """The questions of one half, those of the second hand, a half of those of the third, or the fourth hand's."""
-    kind = "fourth" if fourth else "third" if third else "second" if second else "held" if held else "open"
+def questions(kind: str, part: str | None = None) -> list[dict[str, Any]]:
+    """The questions of a set (``open``, ``held``, ``second``, …), or a half of them."""
     entries: list[dict[str, Any]] = yaml.safe_load((HERE / f"questions_{kind}.yaml").read_text(encoding="utf-8"))
     for entry in entries:
         entry["framework"] = OUR_NAMES.get(entry["framework"], entry["framework"])
-    return [entry for entry in entries if third in (None, half(entry["id"]))]
+    return [entry for entry in entries if part in (None, half(entry["id"]))]
 
 
 def half(question: str) -> str:
-    """Which half of the third hand's questions an id is in."""
+    """Which half of a set an id is in."""
     return "ab"[zlib.crc32(question.encode()) % 2]
 
 
@@ -78,6 +93,11 @@ def right_cards(entry: dict[str, Any], cards: Library) -> set[str]:
             right |= {c.id for c in cards if c.framework == "failure" and expected["failure"] in c.keys}
         elif "concept" in expected:
             right.update(concepts().get(expected["concept"], ()))
+        elif "cards" in expected:
+            fitting = {c.id for c in cards for pattern in expected["cards"] if fnmatchcase(c.id, pattern)}
+            if not fitting:
+                raise ValueError(f"{entry['id']}: expect names cards that do not exist: {expected['cards']}")
+            right |= fitting
         elif "card" in expected:
             if cards.get(expected["card"]) is None:
                 raise ValueError(f"{entry['id']}: expect names a card that does not exist: {expected['card']}")
@@ -119,6 +139,21 @@ def score(search: Search, entries: list[dict[str, Any]], cards: Library) -> list
     return results
 
 
+def with_offers(
+    results: list[tuple[dict[str, Any], int, list[str]]], finder: Finder, cards: Library
+) -> list[tuple[dict[str, Any], int, list[str]]]:
+    """The same where nothing was found: the rank of the first right card among the three that are offered."""
+    shown = []
+    for entry, rank, found in results:
+        if found or entry["kind"] == "unknown":
+            shown.append((entry, rank, found))
+            continue
+        right = right_cards(entry, cards)
+        near = [card.id for card in finder.nearest(entry["q"], entry["framework"])]
+        shown.append((entry, next((at for at, card in enumerate(near, 1) if card in right), 0), near))
+    return shown
+
+
 def recall(results: list[tuple[dict[str, Any], int, list[str]]], least: int) -> str:
     """Share of the questions whose first right card has at most a rank."""
     if not results:
@@ -129,44 +164,31 @@ def recall(results: list[tuple[dict[str, Any], int, list[str]]], least: int) -> 
 def main(argv: list[str] | None = None) -> int:
     """Prints the tables."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--held", action="store_true", help="the held-out half; scores only")
-    parser.add_argument("--second", action="store_true", help="the questions of the second hand, no Chinese ones")
-    parser.add_argument("--third", choices=("a", "b"), help="half of the questions of the third hand")
-    parser.add_argument("--fourth", action="store_true", help="the questions of the fourth hand; scores only")
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument("--held", action="store_true", help="the held-out half; scores only")
+    which.add_argument("--second", action="store_true", help="the questions of the second hand, no Chinese ones")
+    which.add_argument("--third", choices=("a", "b"), help="half of the questions of the third hand")
+    which.add_argument("--fourth", action="store_true", help="the questions of the fourth hand; scores only")
+    which.add_argument("--fifth", choices=("a", "b"), help="half of the short questions")
     parser.add_argument("--misses", action="store_true", help="show what was not found (not of the held-out half)")
     options = parser.parse_args(argv)
-    if (options.held or options.fourth) and options.misses:
+    kind = next((kind for kind in TITLES if getattr(options, kind, None)), "open")
+    part = getattr(options, kind, None) if kind in HALVED else None
+    if options.misses and kind in UNREAD:
         parser.error("the held-out half and the fourth hand's questions are only looked at as scores")
-    if sum((options.held, options.second, options.third is not None, options.fourth)) > 1:
-        parser.error("one set at a time")
     cards = library()
-    entries = questions(options.held, options.second, options.third, options.fourth)
-    which = "held out" if options.held else "second hand" if options.second else "open"
-    which = f"third hand, half {options.third}" if options.third else "fourth hand" if options.fourth else which
+    entries = questions(kind, part)
     with tempfile.TemporaryDirectory() as folder:
         begin = time.perf_counter()
         finder = Finder(cards, lambda made: open_index(made, Path(folder), tell=lambda zh, en: print(en)))
         finder.find("warm up")
         print(f"{len(cards)} cards, one vector each, built in {time.perf_counter() - begin:.1f} s")
         size = sum(path.stat().st_size for path in Path(folder).rglob("*") if path.is_file())
-        print(f"index on disk {size / 1e6:.0f} MB; {len(entries)} questions, {which}\n")
-        ways = searches(finder)
-        print(f"{'':<14}{'':>11}" + "".join(f"{language:>14}" for language in (*LANGUAGES, "all")))
-        results = {}
-        for name, search in ways.items():
-            results[name] = score(search, entries, cards)
-            for least in (1, 3):
-                row = [
-                    recall([r for r in results[name] if language in (r[0]["lang"], "all")], least)
-                    for language in (*LANGUAGES, "all")
-                ]
-                print(f"{name if least == 1 else '':<14}{f'recall@{least}':>11}" + "".join(f"{x:>14}" for x in row))
-        print("\ntogether, by kind" + "".join(f"{kind:>12}" for kind in KINDS))
-        for least in (1, 3):
-            row = [recall([r for r in results["together"] if r[0]["kind"] == kind], least) for kind in KINDS]
-            print(f"{f'recall@{least}':>17}" + "".join(f"{x:>12}" for x in row))
-        silent = [sum(not found for entry, _, found in results["together"] if entry["kind"] == kind) for kind in KINDS]
-        print(f"{'nothing found':>17}" + "".join(f"{count:>12}" for count in silent))
+        title = TITLES[kind] if part is None else f"{TITLES[kind]}, half {part}"
+        print(f"index on disk {size / 1e6:.0f} MB; {len(entries)} questions, {title}\n")
+        results = {name: score(search, entries, cards) for name, search in searches(finder).items()}
+        results["shown"] = with_offers(results["together"], finder, cards)
+        print_tables(results)
         times = []
         for entry in entries:
             start = time.perf_counter()
@@ -174,12 +196,47 @@ def main(argv: list[str] | None = None) -> int:
             times.append(time.perf_counter() - start)
         print(f"\nlook-up, warm: median {statistics.median(times) * 1e3:.1f} ms, slowest {max(times) * 1e3:.1f} ms")
     if options.misses:
-        for entry, rank, found in results["together"]:
-            if rank != 1:
-                right = sorted(right_cards(entry, cards))[:3] or ["–"]
-                print(f"{entry['id']} {entry['lang']:<5} {entry['kind']:<10} rank {rank}: {entry['q']}")
-                print(f"      right {', '.join(right)}\n      found {', '.join(found) or 'nothing'}")
+        print_misses(results, cards)
     return 0
+
+
+def print_tables(results: dict[str, list[tuple[dict[str, Any], int, list[str]]]]) -> None:
+    """Recall by way of searching and language, then by kind of question.
+
+    Recall is over the questions that have a right card. Those about what does not exist have a row of their own, and the
+    last rows count all together.
+    """
+    print(f"{'':<14}{'':>11}" + "".join(f"{language:>14}" for language in (*LANGUAGES, "all")))
+
+    def row(head: str, what: str, name: str, least: int, kinds: Collection[str]) -> None:
+        chosen = [result for result in results[name] if result[0]["kind"] in kinds]
+        shares = [recall([r for r in chosen if language in (r[0]["lang"], "all")], least) for language in COLUMNS]
+        print(f"{head:<14}{what:>11}" + "".join(f"{x:>14}" for x in shares))
+
+    for name in results:
+        for least in (1, 3) if name != "shown" else (3,):
+            row(name if least == 1 or name == "shown" else "", f"recall@{least}", name, least, KNOWN)
+    row("no such thing", "silent", "together", 1, {"unknown"})
+    row("with those", "@1", "together", 1, KINDS)
+    row("", "shown @3", "shown", 3, KINDS)
+    print("\ntogether, by kind" + "".join(f"{kind:>12}" for kind in KINDS))
+    for title, name, least in (
+        ("recall@1", "together", 1), ("recall@3", "together", 3), ("shown @3", "shown", 3)
+    ):  # fmt: skip
+        row = [recall([r for r in results[name] if r[0]["kind"] == kind], least) for kind in KINDS]
+        print(f"{title:>17}" + "".join(f"{x:>12}" for x in row))
+    silent = [sum(not found for entry, _, found in results["together"] if entry["kind"] == kind) for kind in KINDS]
+    print(f"{'nothing found':>17}" + "".join(f"{count:>12}" for count in silent))
+
+
+def print_misses(results: dict[str, list[tuple[dict[str, Any], int, list[str]]]], cards: Library) -> None:
+    """Each question whose first answer is wrong, what is right, and what was found, or offered where nothing was."""
+    for (entry, rank, found), (_, place, near) in zip(results["together"], results["shown"], strict=True):
+        if rank != 1:
+            right = sorted(right_cards(entry, cards))[:3] or ["–"]
+            said = ", ".join(found) or "nothing" + (f", offers {', '.join(near)} (rank {place})" if near else "")
+            print(f"{entry['id']} {entry['lang']:<5} {entry['kind']:<10} rank {rank}: {entry['q']}")
+            print(f"      right {', '.join(right)}\n      found {said}")
 
 
 if __name__ == "__main__":

@@ -28,7 +28,8 @@ import numpy as np
 import yaml
 
 from assistant.knowledge import Library, library
-from assistant.knowledge.finder import SIGNS, Finder
+from assistant.knowledge.finder import Finder
+from assistant.knowledge.finder_signs import SIGNS
 from assistant.knowledge.index import open_index
 from assistant.knowledge.questions import asked_framework
 from assistant.knowledge.terms import fold
@@ -106,7 +107,7 @@ def cases(cards: Library, few: int) -> list[Case]:
     with tempfile.TemporaryDirectory() as folder:
         finder = _finder(cards, folder)
         for entry in (
-            *questions(held=False), *questions(held=False, second=True), *questions(held=False, third="a"),
+            *questions("open"), *questions("second"), *questions("third", "a"),
         ):  # fmt: skip
             if entry["kind"] != "unknown":
                 of = ("question", entry["lang"], entry["q"])

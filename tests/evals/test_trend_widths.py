@@ -7,12 +7,12 @@ import math
 import numpy as np
 import pytest
 
-from assistant.analysis.ar_line import fit_line, sum_interval
+from assistant.analysis.ar_line import fit_line
 from assistant.analysis.forecast import forecasts_at
 from assistant.analysis.nulls import critical
 from assistant.analysis.pace import curvature
 from assistant.analysis.stats import interval_score, median_slope, pair_slopes, persistence, score_variance
-from assistant.analysis.widths import SEEN, TABLES, ahead_width
+from assistant.analysis.widths import SEEN, TABLES
 from evals import trend_widths
 from evals.trend_calibration import noise
 
@@ -62,14 +62,6 @@ def test_ahead_draw_is_the_error_beyond_the_reach_of_what_is_told() -> None:
     assert k == len(seen) >= 20
 
 
-def test_sum_draw_is_the_error_in_the_products_deviations() -> None:
-    found, seen = trend_widths.sum_draw(10, 0.5, 5, np.random.default_rng(3))
-    for k, values in enumerate(noise(np.random.default_rng(3), 5, 110, 0.5)):
-        expected, half = sum_interval(values[:10], 30)
-        deviation = half / ahead_width("sum", 10, seen[k], 30)
-        assert found[2, k] == pytest.approx(abs(expected - values[10:40].sum()) / deviation)
-
-
 def test_search_finds_widths_that_miss_one_in_twenty(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(trend_widths, "TRIES", 300)
     rng = np.random.default_rng(4)
@@ -91,7 +83,5 @@ def test_line_of_reads_as_a_row_of_the_table() -> None:
 def test_tables_hold_the_lengths_that_are_fitted() -> None:
     for which, parts in trend_widths.PARTS.items():
         for name in parts:
-            few = name == "sum_near"
-            wanted = [n for n in trend_widths.SIZES[which] if not few or n <= trend_widths.NEAR_SUMS]
-            assert list(TABLES[name]) == wanted  # type: ignore[index]
+            assert list(TABLES[name]) == list(trend_widths.SIZES[which])  # type: ignore[index]
             assert all(len(row) == len(SEEN) and math.isfinite(sum(row)) for row in TABLES[name].values())  # type: ignore[index]

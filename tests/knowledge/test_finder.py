@@ -5,10 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from assistant.knowledge import library
 from assistant.knowledge.finder import Finder
-from assistant.knowledge.index import open_index
+from assistant.knowledge.index import Index, open_index
 from assistant.knowledge.questions import asked_framework, asked_kinds, question_terms
 
 
@@ -332,3 +334,107 @@ def test_find_third_place_goes_to_another_kind_that_is_nearly_as_likely(finder: 
         kinds = [one.card.framework if one.card.framework in {"concept", "failure"} else "metric" for one in found]
         missed = [one for one, kind in zip(found[3:], kinds[3:], strict=True) if kind not in kinds[:3]]
         assert len(set(kinds[:3])) > 1 or all(one.score < found[2].score - 0.02 for one in missed)
+
+
+# --- what is offered where nothing is sure -------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "card"),
+    [
+        ("respnse_lenth/zen", "verl/response_length"),
+        ("actor/gradient_magnitude", "verl/actor/grad_norm"),
+        ("critic/rewrds/men", "verl/critic/rewards"),
+        ("val-core/aime/acc/median@8/mean", "verl/val/mean@n"),
+        ("entorpy", "verl/actor/entropy"),
+        ("熵坍塔", "failure/entropy-collapse"),
+    ],
+)
+def test_nearest_offers_what_may_have_been_meant(finder: Finder, text: str, card: str) -> None:
+    assert card in {offered.id for offered in finder.nearest(text)}
+
+
+def test_nearest_offers_where_there_is_no_answer_and_none_is_given_for_it(finder: Finder) -> None:
+    for unknown in ("actor/joyfulness", "trainer/sandwich_rate 是什么", "respnse_lenth/zen"):
+        assert finder.find(unknown) == []
+        assert len({card.id for card in finder.nearest(unknown)}) == 3
+
+
+def test_nearest_misspelt_key_needs_no_index() -> None:
+    def no_index(entries: object) -> Index:
+        raise AssertionError("opened")
+
+    assert [card.id for card in Finder(library(), no_index).nearest("respnse_lenth/zen", k=1)] == [
+        "verl/response_length"
+    ]
+
+
+def test_nearest_prefers_the_framework_asked_for(finder: Finder) -> None:
+    assert [finder.nearest("train/grad_nrom", name)[0].id for name in ("slime", "verl")] == [
+        "slime/train/grad_norm", "verl/train/grad_norm"
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", ["", "???", "  ", "\x00"])
+def test_nearest_of_no_word_offers_nothing(finder: Finder, text: str) -> None:
+    assert finder.nearest(text) == []
+
+
+@given(st.text(max_size=40))
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_nearest_of_any_text_gives_at_most_three_cards_each_once(finder: Finder, text: str) -> None:
+    near = [card.id for card in finder.nearest(text)]
+    assert len(near) == len(set(near)) <= 3
+
+
+def test_leading_name_of_every_metric_leads_to_its_card(finder: Finder) -> None:
+    for card in library():
+        name = finder.leading_name(card, "grad_norm")
+        assert finder.resolver.name(name)[0].card is card, name
+
+
+def test_leading_name_is_the_key_most_like_the_text(finder: Finder) -> None:
+    card = library().cards["verl/response_length"]
+    assert finder.leading_name(card, "response_length/maxx") == "response_length/max"
+    assert finder.leading_name(card, "zebra") == card.keys[0]
+    assert finder.leading_name(library().cards["concept/gae"], "gae") == "concept/gae"
+
+
+# --- short, misspelt and abbreviated questions ---------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("question", "cards"),
+    [
+        ("tput", {"verl/perf/throughput", "concept/throughput-basis", "general/tokens_per_sec"}),
+        ("gpu util", {"concept/model-flops-utilization", "general/mfu", "failure/training-inefficiency"}),
+        ("fwd bwd time", {"megatron/timers"}),
+        ("grad nrm", {"verl/actor/grad_norm", "general/grad_norm"}),
+        ("resp len 截断", {"openrlhf/response_clip_ratio", "verl/response_length/clip_ratio"}),
+        ("wating for data", {"general/data_time"}),
+        ("critic (valie) loss", {"verl/critic/vf_loss"}),
+        ("train_bstch_size", {"concept/mini-batch"}),
+        ("奖励漓散度", {"trl/reward_std", "custom/std_reward", "ms-swift/reward_std"}),
+        ("通过驴", {"concept/pass-at-k", "nemo-rl/validation/pass_k", "slime/validation/pass@k"}),
+        ("训练推里不一致", {"failure/train-inference-mismatch", "concept/rollout-training-mismatch"}),
+    ],
+)
+def test_find_short_question_with_a_slip_or_an_abbreviation(finder: Finder, question: str, cards: set[str]) -> None:
+    assert cards & {found.card.id for found in finder.find(question, k=3)}
+
+
+@pytest.mark.parametrize(
+    ("question", "framework", "card"),
+    [
+        ("rollout/rewards (slime) in verl?", "verl", "verl/critic/rewards"),
+        ("verl: what is the rollout/rewards of slime there", None, "verl/critic/rewards"),
+        ("what does verl call slime's rewards", None, "verl/critic/rewards"),
+        ("I come from verl. Where does TRL log step?", None, "trl/step_time"),
+        ("从 verl 迁移到 TRL，actor/entropy 看哪个", None, "trl/entropy"),
+        ("想在 OpenRLHF 找 verl 的 actor/pg_clipfrac，which key?", None, "openrlhf/ppo_clip_ratio"),
+    ],
+)
+def test_find_question_of_two_frameworks_gives_the_one_asked_for(
+    finder: Finder, question: str, framework: str | None, card: str
+) -> None:
+    assert first(finder, question, framework) == card

@@ -30,6 +30,9 @@ def homophones() -> Homophones:
         ("actor 的商 drop 了", "商", "熵"),
         ("奖利黑客", "奖利", "奖励"),
         ("专家腹载不均", "腹载", "负载"),
+        ("奖励漓散度", "漓散", "离散"),
+        ("通过驴", "过驴", "过率"),
+        ("训练推里不一致", "推里", "推理"),
     ],
 )
 def test_homophones_mend_what_no_card_holds_is_taken_by_sound(
@@ -39,7 +42,10 @@ def test_homophones_mend_what_no_card_holds_is_taken_by_sound(
     assert homophones.mend(text)[typed] == right
 
 
-@pytest.mark.parametrize("text", ["策略熵", "entropy 不 drop", "reward 涨", "梯度范数", "kl loss"])
+@pytest.mark.parametrize(
+    "text",
+    ["策略熵", "entropy 不 drop", "reward 涨", "梯度范数", "kl loss", "训练利用率", "真实奖励", "同题得分的标准差"],
+)
 def test_homophones_mend_what_cards_hold_is_left(homophones: Homophones, text: str) -> None:
     """What cards hold is right, and so is a common character that stands alone."""
     assert homophones.mend(text) == {}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from assistant.knowledge.questions import asked_of_two, asks_counterpart, spelt_out
+from assistant.knowledge.questions import asked_of_two, asks_counterpart, spelt_out, without_asking
 from assistant.knowledge.terms import fold
 
 
@@ -19,6 +19,10 @@ from assistant.knowledge.terms import fold
         ("slime 的 raw_reward 在 TRL 里叫什么", ("TRL", "slime")),
         ("TRL 里有没有 verl perf/throughput 的 counterpart", ("TRL", "verl")),
         ("verl's actor/kl_loss in TRL terms", ("TRL", "verl")),
+        ("I come from verl. Where does TRL log step?", ("TRL", "verl")),
+        ("从 verl 迁移到 TRL，actor/entropy 看哪个", ("TRL", "verl")),
+        ("想在 ROLL 找 verl 的 perf/throughput", ("ROLL", "verl")),
+        ("verl: what is the kl of slime there", ("verl", "slime")),
     ],
 )
 def test_asked_of_two_wording_tells_which(question: str, asked: tuple[str, str]) -> None:
@@ -49,3 +53,29 @@ def test_asks_counterpart(question: str, counterpart: bool) -> None:
 )
 def test_spelt_out_rates_only(question: str, spelt: str) -> None:
     assert spelt_out(question) == spelt
+
+
+@pytest.mark.parametrize(
+    ("question", "plain"),
+    [
+        ("fwd bwd 耗时", "forward backward 耗时"),
+        ("MBS vs gbs", "micro batch size vs global batch size"),
+        ("critic/rew/mean", "critic/rew/mean"),
+        ("resp_len, resp.", "resp_len, response."),
+        ("看下tput高不高", "看下throughput高不高"),
+    ],
+)
+def test_spelt_out_abbreviation_that_stands_alone_is_in_words(question: str, plain: str) -> None:
+    assert spelt_out(question) == plain
+
+
+@pytest.mark.parametrize(
+    ("question", "rest"),
+    [
+        ("what does trl call verl's kl", "what does trl verl's kl"),
+        ("i come from verl. where does slime log log_probs?", "  verl. where does slime log_probs?"),
+        ("tools call frequency", "tools call frequency"),
+    ],
+)
+def test_without_asking_leaves_out_the_verbs_beside_a_framework(question: str, rest: str) -> None:
+    assert without_asking(question) == rest

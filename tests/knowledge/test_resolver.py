@@ -143,6 +143,11 @@ def test_name_concepts_are_never_foreign() -> None:
     assert all(not r.foreign for r in found)
 
 
+def test_key_of_a_framework_that_everybody_has_too_is_the_frameworks_own() -> None:
+    assert RESOLVER.key("train/grad_norm", "verl").card.id == "verl/train/grad_norm"
+    assert RESOLVER.key("val/loss", "verl").card.id == "verl/val/loss"
+
+
 # --- nearest ---------------------------------------------------------------------------------------------
 
 

@@ -104,3 +104,21 @@ def test_mend_key_with_other_joints_gives_the_key(speller: Speller, typed: str, 
 )
 def test_mend_what_is_right_is_left(speller: Speller, text: str) -> None:
     assert speller.mend(text) == (text, {})
+
+
+@pytest.mark.parametrize(
+    ("typed", "right"),
+    [
+        ("wating for data", "waiting for data"),
+        ("critic (valie) loss", "critic (value) loss"),
+        ("train_bstch_size", "train_batch_size"),
+        ("why is grad_nuom so high", "why is grad_norm so high"),
+    ],
+)
+def test_mend_slip_in_a_short_question_is_put_right(speller: Speller, typed: str, right: str) -> None:
+    assert speller.mend(typed)[0] == right
+
+
+@pytest.mark.parametrize("key", ["actor/karma_norm", "prompt_beauty/mean", "response_length/zen"])
+def test_mend_key_with_a_word_of_its_own_is_no_misspelling(speller: Speller, key: str) -> None:
+    assert speller.mend(key) == (key, {})

@@ -18,9 +18,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
-import orjson
-
 from assistant.model import AssistantError
+from assistant.model.jsontext import json_bytes
 from assistant.service.facade import Explained, Material, service
 from assistant.service.sessions.attaching import Runs, listed
 from assistant.service.sessions.conversing import Messages
@@ -416,5 +415,5 @@ def _done(explained: Explained) -> Outcome:
 
     answer = explained.answer
     return Outcome(
-        "done", answer.answer, packed(orjson.dumps(answer.to_json())), json.dumps(state_to_json(explained.state))
+        "done", answer.answer, packed(json_bytes(answer.to_json())), json.dumps(state_to_json(explained.state))
     )

@@ -8,6 +8,7 @@ from typing import Any, Final
 import orjson
 
 from assistant.model import Answer
+from assistant.model.jsontext import json_bytes
 from assistant.service.restoring import answer_from_json
 from assistant.service.sessions.attaching import listed
 from assistant.service.sessions.keeping import look
@@ -40,7 +41,7 @@ def export_json(service: SessionService, owner: str, session: str, *, texts: boo
         "schema": SCHEMA, **held.to_json(), "runs": told, "sources": sources,
         "messages": [message.to_json() for message in service.messages.list(owner, session)],
     }  # fmt: skip
-    return orjson.dumps(document)
+    return json_bytes(document)
 
 
 def export_markdown(service: SessionService, owner: str, session: str, language: str) -> str:

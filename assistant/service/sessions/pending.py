@@ -9,6 +9,7 @@ from typing import Any, Final
 import orjson
 import sqlalchemy as sa
 
+from assistant.model.jsontext import json_bytes
 from assistant.service.sessions.database import Database
 from assistant.service.sessions.errors import MessageNotFound
 from assistant.service.sessions.records import Asked, Outcome, Work, packed, storable, unpacked
@@ -188,7 +189,7 @@ class Pending:
     # -- what was shown --------------------------------------------------------------------------------------------
     def show(self, message: str, batch: Sequence[tuple[int, str, Any]]) -> None:
         """Keeps events (number, kind, data) of a pending answer for readers at other processes."""
-        data = packed(orjson.dumps([list(one) for one in batch]))
+        data = packed(json_bytes([list(one) for one in batch]))
 
         def work(connection: sa.Connection) -> None:
             held = sa.select(messages.c.id).where(

@@ -1,0 +1,64 @@
+"""What the search found: a card, how, and in which order cards are shown."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from assistant.knowledge.cards import Card
+from assistant.knowledge.naming import GENERAL
+
+How = Literal["exact", "template", "alias", "search"]
+
+_PLACES: Final = 3
+_NEXT: Final = 5
+_NEARLY: Final = 0.02
+"""How much less a card of another kind may score than the third."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A card that answers a question, and why.
+
+    Attributes:
+        card: the card.
+        how: ``exact``, ``template``, ``alias`` (a name), or ``search``.
+        score: 0 to 1; comparable within one search only.
+        features: what the score was made of, for looking into it.
+    """
+
+    card: Card
+    how: How
+    score: float
+    features: Mapping[str, float]
+
+    @property
+    def is_named(self) -> bool:
+        """Whether the question spells a key or a name with joints of the card."""
+        return self.features.get("exact", 0.0) >= 1.0
+
+
+def varied(found: list[Found], named: int) -> list[Found]:
+    """What was found, so ordered that the first three differ where their scores hardly do.
+
+    A card of a kind (metric, concept, failure mode) that is not among the first three takes the third place from
+    one of a kind that is there twice, if it scores nearly as well.
+
+    Args:
+        found: best first.
+        named: how many of them the question names; these stay.
+    """
+    first, rest = found[:_PLACES], found[_PLACES:]
+    if len(first) == _PLACES and named < _PLACES:
+        kinds = [kind_of(one.card) for one in first]
+        near = (one for one in rest[:_NEXT] if one.score > first[-1].score - _NEARLY and kind_of(one.card) not in kinds)
+        other = next(near, None)
+        if other is not None and kinds.count(kinds[-1]) > 1:
+            first, rest = [*first[:-1], other], [first[-1], *(one for one in rest if one is not other)]
+    return [*first, *rest]
+
+
+def kind_of(card: Card) -> str:
+    """Metric, concept or failure mode."""
+    return card.framework if card.framework in GENERAL else "metric"
