@@ -203,7 +203,7 @@ def main(argv: list[str] | None = None) -> int:
 def print_tables(results: dict[str, list[tuple[dict[str, Any], int, list[str]]]]) -> None:
     """Recall by way of searching and language, then by kind of question.
 
-    Recall is over the questions that have a right card. Those about what does not exist have a row of their own, and the
+    Recall is over the questions that have a right card. Those about what does not exist have a row of their own; the
     last rows count all together.
     """
     print(f"{'':<14}{'':>11}" + "".join(f"{language:>14}" for language in (*LANGUAGES, "all")))
