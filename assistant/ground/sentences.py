@@ -1,6 +1,5 @@
 """A Markdown text as sentences in order, each with what stands above it: heading, list parent, table header."""
 
-
 from __future__ import annotations
 
 import re
