@@ -86,7 +86,7 @@ def claims_of(frame: Frame, judge: Judge, courses: Courses, unit: Unit, extra: S
 
     def holds(probe: Frame) -> bool:
         judge.begin()
-        again = _claims(probe, judge, courses, unit, extra)
+        again = _claims(probe, judge, courses, unit, ())  # what was told elsewhere holds whatever step stands here
         return {(c.start, c.end) for c in again if c.status == "supported"} >= borne_out
 
     for start, end in unaccounted(unread, judge.table.steps, holds):

@@ -371,7 +371,9 @@ class Service:
             }
             for r in found
         ]  # fmt: skip
-        for passage in self.finder.find_passages(text, k - len(results)):
+        passages = self.finder.find_passages(text, max(k - len(results), 1))
+        del results[k - len(passages) :]  # a team's own words have a place however many cards there are
+        for passage in passages:
             shown = passage_json(passage.passage)
             extra = {"score": passage.score, "excerpt": passage.excerpt}
             results.append({**shown, "keys": [], "how": "search", "also": [], **extra})
