@@ -52,12 +52,17 @@ _SEAM_OF_FIGURES = re.compile(r"([A-Za-z_][A-Za-z0-9_]*\d)(?=[\u3400-\u9fff])")
 _FEW_TERMS = 3
 
 
+_MOST_DIGITS = 15
+#: A run of digits longer than any number; patterns of numbers would take time by the square of its length.
+_DIGITS = re.compile(r"\d{25,}")
+
+
 def normalised(question: str) -> str:
     """Half-width signs, simplified characters and figures for numerals; instructions to the machine left out.
 
     Characters may move, so that positions found in the result hold for it alone.
     """
-    text = question.translate(_FULL_WIDTH).strip()
+    text = _DIGITS.sub(lambda match: match.group()[:_MOST_DIGITS], question.translate(_FULL_WIDTH).strip())
     text = _CHINESE.sub(lambda match: fold(match.group()), text)
     rest = _ORDERED.sub(" ", _INJECTED.sub(" ", text)).strip() if _INJECTED.search(text) else text
     rest = _NOW.sub("", rest)

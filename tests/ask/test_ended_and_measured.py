@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from dataclasses import replace
 from functools import lru_cache
 
@@ -265,3 +266,10 @@ def test_steps_left_are_told_of_the_total(question: str) -> None:
 def test_two_accuracies_without_cards_may_be_subtracted() -> None:
     run = run_of({s: {"batch_accuracy": 0.9, "grounded_acc": 0.8 + 0.001 * s} for s in range(1, 11)}, framework=None)
     has(ask("batch_accuracy 和 grounded_acc 差多少", run), "0.09")
+
+
+@pytest.mark.parametrize("question", ["1" * 3000, "entropy " + "9" * 3000 + " 以上的 step", "step " + "7" * 3000])
+def test_thousands_of_digits_cost_no_time(question: str) -> None:
+    began = time.process_time()
+    assert ask(question, made()).answer
+    assert time.process_time() - began < 5
