@@ -13,6 +13,7 @@ from assistant.write.document import unmark
 
 #: "Never", "not logged": a card that says so tells nothing of a switch.
 _SWITCH = re.compile(r"(?i)=\s*true|\bwith\b|\bwhen\b|\bnon-?zero\b|use_\w+|enabled?")
+_ALWAYS = re.compile(r"(?i)^\W*always\b|\bin (?:every|all)\b")
 _LOSS = re.compile(r"(?i)loss|损失")
 _MOST = 4
 
@@ -76,6 +77,11 @@ def _switched(context: Context) -> list[Card]:
         for one in (card, *(other for other in near if other is not None and other.framework == card.framework)):
             when = one.present_when("en")
             shared = words & set(re.findall(r"[a-z]{2,}", one.keys[0].lower()))
-            if when and _SWITCH.search(when) and (one is card or (shared and any(word in when for word in shared))):
+            if (
+                when
+                and not _ALWAYS.search(when)
+                and _SWITCH.search(when)
+                and (one is card or (shared and any(word in when for word in shared)))
+            ):
                 found.setdefault(one.id, one)
     return list(found.values())

@@ -273,3 +273,9 @@ def test_thousands_of_digits_cost_no_time(question: str) -> None:
     began = time.process_time()
     assert ask(question, made()).answer
     assert time.process_time() - began < 5
+
+
+def test_enabled_is_not_read_into_the_value_on_a_step() -> None:
+    table = {s: {"critic/rewards/mean": 0.1 * s, ENTROPY: 0.5 - 0.01 * s} for s in range(1, 21)}
+    for question in ("what was the reward on the lowest one?", "is the reward on?"):
+        assert "printed only where" not in ask(question, run_of(table)).answer
