@@ -5,27 +5,19 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
-from itertools import pairwise
 from typing import Final
 
 from assistant.ground.binding import Frame, carries
 from assistant.ground.changes import _THEN, _is_reference
-from assistant.ground.comparisons import BARE, Word
+from assistant.ground.comparisons import Word
 from assistant.ground.cues import change_cue, cue, negated
 from assistant.ground.deciding import Decision
-from assistant.ground.judgements import Judgements
 from assistant.ground.lexicon import Named
+from assistant.ground.steadiness import Steadiness
 from assistant.ground.table import median
-from assistant.ground.verdicts import as_shown
 
-#: Relative change below which "unchanged" is fair, and spread below which "stable" is.
-SAME, STABLE = 0.01, 0.15
 _DRASTIC: Final = re.compile(r"(?i)collaps|explod|blew|崩|坍|爆炸|发散|diverg")
 _TREND_FLAT: Final = re.compile(r"(?i)\bflat\b|走平|持平|横盘|essentially|basically|基本|大体|大致")
-_HEDGED: Final = re.compile(
-    r"(?i)\b(?:almost|nearly|roughly|practically|virtually|more or less)\b|几乎|大致|大体|基本|差不多"
-)
 #: "falling on step 280", "up to there", "mounts up": no course.
 _NO_COURSE: Final = re.compile(
     r"(?i)fall(?:s|ing)? (?:on|at|in|within|between|outside|into|under) (?!to\b)|up (?:to|until)\b|grow(?:s|n)? out"
@@ -69,7 +61,7 @@ def course_words(frame: Frame) -> list[Word]:
     return sorted(found, key=lambda word: word.start)
 
 
-class Courses(Judgements):
+class Courses(Steadiness):
     """Decides words of direction.
 
     Args:
@@ -398,106 +390,3 @@ class Courses(Judgements):
             if len(group.members) == 2 and x != y:
                 return Decision("supported")  # the numbers themselves are judged one by one
         return None
-
-    def _trend(
-        self,
-        key: str,
-        wanted: int,
-        rows: Sequence[tuple[int, float]],
-        ends: tuple[int, int, float, float],
-        *,
-        said: bool,
-    ) -> Decision:
-        table = self.table
-        steps = [s for s, _ in rows]
-        whole = len(rows) == len(table.finite(key))
-        fact = table.ledger.trend(key, None if whole else steps, table.run)
-        direction = {"rising": 1, "falling": -1}.get(str(fact.direction) if fact else "", 0)
-        a, b, x, y = ends
-        sign = (y > x) - (y < x)
-        if fact is not None and direction == wanted:
-            return Decision("supported", "", fact.id, key)
-        values = [v for _, v in rows]
-        if all((q - p) * wanted > 0 for p, q in pairwise(values)):
-            return Decision("supported", "", fact.id if fact else None, key)
-        if direction == -wanted or (sign == -wanted and direction == 0):
-            return Decision("contradicted", self._told(key, a, b, x, y, sign), fact.id if fact else None, key)
-        return Decision(
-            "unsupported",
-            self.say("no_trend", metric=key, first=steps[0], last=steps[-1]),
-            fact.id if fact else None,
-            key,
-        )
-
-    def _alike(self, frame: Frame, word: Word, key: str) -> Decision | None:
-        """Two metrics said to be identical."""
-        others = [
-            n
-            for n in frame.names
-            if n.keys and key not in n.keys and abs(frame.clause(n.start) - frame.clause(word.start)) <= 1
-        ]
-        if not others or not re.search(r"(?i)identical|equal|same|相同|一致|相等", frame.text[word.start : word.end]):
-            return None
-        for other in others[-1].keys[:3]:
-            mine, theirs = self.table.within(key, None), self.table.within(other, None)
-            if mine == theirs:
-                return Decision("supported", "", None, key)
-        step = self.table.held(key)[-1]
-        kind = self.table.kind(key)
-        x, y = self.table.value(key, step) or 0.0, self.table.value(others[-1].keys[0], step)
-        if y is None:
-            return None
-        return Decision(
-            "contradicted",
-            self.say(
-                "compare",
-                step=step,
-                metric=key,
-                true=as_shown(x, BARE, kind),
-                other=others[-1].keys[0],
-                value=as_shown(y, BARE, kind),
-            ),
-        )
-
-    def _flat(  # noqa: PLR0917
-        self, key: str, a: int, b: int, x: float, y: float, identity: str | None, frame: Frame
-    ) -> Decision:
-        rows = [v for _, v in self.table.finite(key, (min(a, b), max(a, b)))]
-        size = max(map(abs, rows), default=0.0)
-        spread = max(rows) - min(rows) if rows else 0.0
-        shown = any(g.form in {"range", "chain"} for g in frame.groups)  # "flat at 38–39%": the numbers say how flat
-        if (
-            spread <= (STABLE if shown or _HEDGED.search(frame.text) else SAME) * size
-            or (abs(y - x) <= SAME * size and len(rows) <= 2)
-            or any(
-                spread <= 2 * q.half
-                for q in frame.numbers
-                if not q.unit and not q.bound and any(abs(q.number - v) <= q.half for v in rows)
-            )
-        ):
-            return Decision("supported", "", identity, key)
-        kind = self.table.kind(key)
-        return Decision(
-            "contradicted",
-            self.say(
-                "changed", metric=key, first=a, second=b, from_=as_shown(x, BARE, kind), to=as_shown(y, BARE, kind)
-            ),
-            identity,
-            key,
-        )
-
-    def _stable(self, key: str, a: int, b: int, *, said: bool) -> Decision:
-        rows = [v for _, v in self.table.finite(key, (min(a, b), max(a, b)))]
-        size = max(map(abs, rows), default=0.0)
-        spread = max(rows) - min(rows) if rows else 0.0
-        if spread <= STABLE * size:
-            return Decision("supported", "", None, key)
-        fact = self.table.ledger.trend(key, None, self.table.run) if len(rows) > 3 else None
-        if fact is not None and fact.direction not in {"rising", "falling"}:
-            return Decision("supported", "", fact.id, key)
-        kind = self.table.kind(key)
-        x, y = self.table.value(key, a) or 0.0, self.table.value(key, b) or 0.0
-        note = self.say(
-            "changed", metric=key, first=a, second=b, from_=as_shown(x, BARE, kind), to=as_shown(y, BARE, kind)
-        )
-        return Decision("unsupported", note, None, key)

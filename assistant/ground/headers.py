@@ -1,0 +1,125 @@
+"""Headings of a Markdown table: which metric, which statistic and which steps a row or a column is of."""
+
+# ruff: noqa: E501 (patterns stay on one line)
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
+
+from assistant.ground.cues import cue
+from assistant.ground.judging import Judge
+from assistant.ground.lexicon import Lexicon, Named
+from assistant.ground.places import Place, part_of, places
+
+STEP_COLUMN: Final = re.compile(
+    r"(?i)^\W*(?:(?:global|training|train|logged|validation|val|eval|验证|评测)[_ ]?)?(?:steps?|s|步数?|rows?|records?|记录|iter(?:ation)?s?|it|ckpts?|checkpoints?|epoch|第几步|训练步数?|step 编号)\W*(?:no\.?|number|编号)?\W*$"
+)
+ENDS: Final = re.compile(
+    r"(?i)\W*(?:(?P<first>first|initial|start|首(?:值|步)?|初(?:值|始)?|开始|起始)|last|final|end|latest|末(?:值|步)?|结束|最后|最终|最新)\W*"
+)
+#: ``Start → end``, ``首 → 末``.
+_BOTH_ENDS: Final = re.compile(
+    r"(?i)\W*(?:first|initial|start|begin(?:ning)?|首(?:值|步)?|初(?:值|始)?|开始|起始|起点|头)\s*(?:->|→|⟶|=>|to|/|到|至)\s*(?:the )?(?:last|final|end|latest|末(?:值|步)?|尾|结束|最后|最终|终点)\W*"
+)
+
+
+class HeaderReader:
+    """Reads the headings of rows and columns.
+
+    Args:
+        lexicon: the run's names.
+        judge: holds the run.
+    """
+
+    def __init__(self, lexicon: Lexicon, judge: Judge) -> None:
+        self.lexicon, self.judge = lexicon, judge
+
+    @staticmethod
+    def _label(text: str) -> str:
+        """The statistic that a row is of, by its label."""
+        for word, pattern in (
+            ("max", r"(?i)\W*(?:max(?:imum)?|peak|highest|最大值?|最高值?|峰值)\W*"), ("min", r"(?i)\W*(?:min(?:imum)?|lowest|最小值?|最低值?)\W*"),
+            ("mean", r"(?i)\W*(?:mean|average|avg|平均值?|均值)\W*"),
+        ):  # fmt: skip
+            if re.fullmatch(pattern, text):
+                return word
+        return ""
+
+    def _name(self, text: str) -> Named | None:
+        text = re.sub(r"(?i)[（(]\s*min\s*[)）]", lambda m: " " * len(m.group()), text)
+        named = [n for n in self.lexicon.named(text) if n.keys or n.derived or n.absent]
+        keyed = [n for n in named if n.keys or n.derived]
+        return keyed[0] if keyed else named[0] if named and "/" in named[0].text else None
+
+    def _sibling(self, name: Named, title: str) -> Named:
+        """``response_length`` in the row and ``max`` in the column's header."""
+        for word, pattern in (
+            ("max", r"(?i)^\W*max(?:imum)?\W*$|最大"),
+            ("min", r"(?i)^\W*min(?:imum)?\W*$|最小"),
+            ("mean", r"(?i)^\W*(?:mean|average|avg)\W*$|平均|均值"),
+        ):
+            if re.search(pattern, title):
+                return self._with(name, word)
+        return name
+
+    def _with(self, name: Named, statistic: str) -> Named:
+        siblings = [f"{key.rsplit('/', 1)[0]}/{statistic}" for key in name.keys]
+        held = tuple(s for s in siblings if s in self.judge.table.run.columns)
+        return replace(name, keys=(*held, *name.keys) if held else name.keys, statistic=statistic)
+
+    @staticmethod
+    def _aggregate(title: str, steps: tuple[int, ...]) -> str:
+        if len(steps) == 1:
+            return ""
+        title = re.sub(r"(?i)[（(]\s*min\s*[)）]", " ", title)
+        if cue("maximum").search(title):
+            return "max"
+        if cue("minimum").search(title):
+            return "min"
+        return "mean" if cue("mean").search(title) else ""
+
+    def _steps(self, text: str) -> tuple[int, ...]:
+        found: list[Place] = [
+            p
+            for p in places(text, self.judge.table.steps)
+            if p.kind != "range" or (part_of(text[p.start : p.end]) or (0, 1, False))[1] == 1  # a third is no step
+        ]
+        return found[0].steps if found else ()
+
+    def _end(self, title: str, name: Named | None) -> tuple[int, ...]:
+        """``first``, ``末``: the first or the last step that holds the row's metric."""
+        if _BOTH_ENDS.fullmatch(title) and name is not None and name.keys:
+            rows = self.judge.table.held(name.keys[0])
+            return (rows[0], rows[-1]) if len(rows) > 1 else ()
+        match = ENDS.fullmatch(title)
+        held = self.judge.table.held(name.keys[0]) if match and name is not None and name.keys else []
+        return () if not held or match is None else (held[0] if match["first"] else held[-1],)
+
+    def _step_column(self, head: Sequence[str], cells: Sequence[str]) -> int:
+        """The column that tells which step a row's value is of, where none is an extreme; -1 without one."""
+        if any(self._label(title) for title in head):
+            return -1
+        found = [at for at, title in enumerate(head) if at and at < len(cells) and STEP_COLUMN.match(re.sub(r"所在|(?i:at )", "", title))]  # fmt: skip
+        return (
+            found[0] if len(found) == 1 and (self._bare_step(cells[found[0]]) or self._steps(cells[found[0]])) else -1
+        )
+
+    def _bare_step(self, text: str) -> tuple[int, ...]:
+        match = re.fullmatch(r"\W*(\d{1,7})(?:\s*[→–-]+>?\s*(\d{1,7}))?\W*", text)
+        return () if match is None else tuple(int(g) for g in match.groups() if g)
+
+    def _heading_step(self, title: str, head: list[str]) -> tuple[int, ...]:
+        """A bare number above a column, where the first header says that these are steps."""
+        bare = [t for t in head[1:] if t.strip()]
+        all_steps = len(bare) > 1 and all(
+            re.fullmatch(r"\W*\d{1,7}\W*", t) and int(re.sub(r"\D", "", t)) in self.judge.table.steps for t in bare
+        )
+        if (
+            head
+            and (all_steps or re.search(r"(?i)step|步", head[0]))
+            and (match := re.fullmatch(r"\W*(\d{1,7})\W*", title))
+        ):
+            return (int(match[1]),)
+        return ()
