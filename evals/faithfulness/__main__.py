@@ -6,6 +6,7 @@ python -m evals.faithfulness --half held     the held half, figures alone (also 
 python -m evals.faithfulness --half fresh    a later set, by another author
 python -m evals.faithfulness --half second --logs FOLDER   sentences about real logs, which are not in the repository
 python -m evals.faithfulness --half third --logs FOLDER    more of them by another hand
+python -m evals.faithfulness --half fifth --logs FOLDER    and of made runs, by one more hand; figures alone
 python -m evals.faithfulness --half fourth-a two parts of one more set of templates; of fourth-b figures alone
 python -m evals.faithfulness --own           the offline engine's own answers, audited (--own 60: some of them)
 python -m evals.faithfulness --cases FILE    the open half's cases as JSON lines, nothing checked
@@ -25,13 +26,13 @@ from typing import Any, Final
 from assistant.service.facade import Material, Source, service
 from evals.faithfulness.cases import Case, cases
 from evals.faithfulness.score import Outcome, misses, outcome, tables
-from evals.faithfulness.second import THIRD, WRITTEN, log_of, part
+from evals.faithfulness.second import FIFTH, THIRD, WRITTEN, log_of, part
 from evals.faithfulness.templates import FOURTH, FRESH, HALVES, LATER, held
 from evals.questions import logs
 
 PAGE: Final = Path(__file__).parents[2] / "docs" / "faithfulness-results.md"
 FOURTHS: Final = (FOURTH, f"{FOURTH}-a", f"{FOURTH}-b")
-UNREAD: Final = frozenset({"held", FOURTH, f"{FOURTH}-b"})
+UNREAD: Final = frozenset({"held", FOURTH, f"{FOURTH}-b", FIFTH})
 BEGIN, END = "<!-- tables:begin -->", "<!-- tables:end -->"
 INTRODUCTION: Final = """\
 # What the check of a finished text catches
@@ -137,6 +138,7 @@ def write(page: Path = PAGE, folder: Path | None = None) -> None:
             "second-a": "Second half: the part worked on from the start",
             "second-b": "Second half: the part kept back for a while",
             THIRD: "Third half",
+            FIFTH: "Fifth set, never read",
         }
         for half, what in titles.items():
             parts.append(f"### {what}\n\n{tables(outcomes(half, folder=folder))}")

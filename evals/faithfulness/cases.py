@@ -22,7 +22,7 @@ class Case:
 
     Attributes:
         id: template, draw and, for a falsehood, its kind.
-        half: open, held, or a later set (fresh, fourth).
+        half: open, held, or a later set (fresh, second, third, fourth, fifth).
         language: zh or en.
         runs: (name it goes by, run of ``evals/questions/runs.yaml``), one or two.
         kind: of sentence.
