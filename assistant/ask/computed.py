@@ -277,10 +277,10 @@ def _at_extreme(r: _Reading) -> Request | None:
 def _places(r: _Reading) -> list[tuple[str, tuple[int, int]]]:
     """The metrics named, each with where it stands first."""
     found: list[tuple[str, tuple[int, int]]] = []
-    for mention in r.query.mentions:
+    for mention in sorted(r.query.mentions, key=lambda one: one.key is None):
         spans = spans_of(r.text, mention)
         key = mention.key or next((key for key in r.keys if key not in {k for k, _ in found}), None)
-        if spans and key is not None:
+        if spans and key is not None and key not in {k for k, _ in found}:
             found.append((key, spans[0]))
     return sorted(found, key=lambda one: one[1])
 
@@ -428,6 +428,8 @@ def _statistics(r: _Reading) -> Request | None:
         order += named
     if not order and r.opened and r.query.op in {"max", "min", "mean", "argmax", "argmin"}:
         order = [(0, str(r.query.op).removeprefix("arg"))]
+    if not order and r.opened and words()["mean"].search(r.text):
+        order = [(0, "mean")]  # said in the metric's name: "the mean response length after step 100"
     if "std" in {name for _, name in order} and _spread_key(r):
         order = [one for one in order if one[1] != "std"]
         fresh = fresh and len(order) > 0

@@ -14,6 +14,7 @@ from assistant.ask import (
     answer_computed,
     answer_define,
     answer_other,
+    answer_portions,
     answers,
     aspects,
     clauses,
@@ -133,7 +134,8 @@ class Answerer:
         if not context.runs:
             verdict = answer_define.define(context) if query.mentions else answer_other.out_of_scope(context)
             return verdict, verdict.summary if verdict.code == "unknown_metric" else None
-        computed = run_questions.attempt(context) or answer_computed.attempt(context)
+        computed = answer_portions.attempt(context) or run_questions.attempt(context)
+        computed = computed or answer_computed.attempt(context)
         if computed is not None:
             return computed, None
         absent = self._absent_step(context)

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from assistant.ask.differing import OVER_THE_RUN, SINCE_THEN, differing, logged, one_step
 from assistant.ask.logged import STEP_TIME, TIMED, as_mention
+from assistant.ask.other_part import other_part
 from assistant.ask.patterns import patterns
 from assistant.ask.query import Depth, Query, State
 from assistant.ask.steps import NUMBER_WORDS, chinese_number
@@ -149,6 +150,8 @@ def followed(own: Query, text: str, state: State, runs: Sequence[Run], *, resolv
             )  # fmt: skip
     if (again := _again(own, before, text)) is not None:
         return again
+    if runs and (other := other_part(own, before, text, runs[0])) is not None:
+        return other
     own = _limit_meant(_steps_meant(own, state, text, runs), before, text)
     marked = single["follow"].search(text) is not None
     fragment = len(text) <= 24 if own.language == "zh" else len(text.split()) <= 5

@@ -112,12 +112,27 @@ def metrics_named(text: str, resolver: Resolver, run: Run | None) -> tuple[Menti
     found = respelt(text, found, run, resolver)
     found, told = _by_facets(text, found, run, resolver)
     found = [_owned(m, text, run, resolver) for m in _by_rule(text, found, run, resolver, told)]
-    found = _counted_steps(text, found)
+    found = _stages_beside(text, _counted_steps(text, found), run, resolver)
     found = spelt_with_blanks(text, _elsewhere(text, found, run, told), run, resolver)
     seen: dict[tuple[str | None, int], Mentioned] = {}
     for mention in sorted(found, key=lambda m: m.start):
         seen.setdefault((mention.key, mention.start if mention.key is None else -1), mention)
     return tuple(seen.values())
+
+
+#: Ends of a stage's key that stand for other things as well.
+_NOT_ALONE = frozenset({"step", "reward", "testing", "total"})
+
+
+def _stages_beside(text: str, found: list[Mentioned], run: Run, resolver: Resolver) -> list[Mentioned]:
+    """A stage by the end of its key alone, beside another stage of the log: "gen 是 update_actor 的几倍"."""
+    heads = {m.key.rpartition("/")[0] for m in found if m.key is not None and m.key.startswith(TIMED)}
+    for match in re.finditer(r"(?<![\w/@.-])[a-z][a-z_]+(?![\w/@-])", text) if heads else ():
+        apart = all(m.end <= match.start() or match.end() <= m.start for m in found)
+        key = next((f"{head}/{match.group()}" for head in heads if f"{head}/{match.group()}" in run.columns), None)
+        if apart and key is not None and match.group() not in _NOT_ALONE and key not in {m.key for m in found}:
+            found = [*found, as_mention(run, resolver, key, match.start(), match.end(), match.group())]
+    return found
 
 
 def _counted_epochs(before: str) -> bool:

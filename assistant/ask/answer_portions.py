@@ -1,0 +1,319 @@
+"""A quantity over parts of a run: a metric or a ratio of two, its mean (median, extreme, slope), one part or two."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from statistics import median
+from typing import Final
+
+import numpy as np
+
+from assistant.analysis.compare_averaged import difference
+from assistant.analysis.timing import layout_of, total_key
+from assistant.ask.answer_computed import deviation
+from assistant.ask.conditions import condition_in
+from assistant.ask.context import Context, is_validation
+from assistant.ask.intents import is_stage
+from assistant.ask.lexicon import words
+from assistant.ask.naming import central, named_keys
+from assistant.ask.part import slot_of
+from assistant.ask.parts import number
+from assistant.ask.portions import Quantity, portions_in, ratio_asked, ratio_in
+from assistant.ask.scope import Scope
+from assistant.ask.subject import words_of
+from assistant.ask.windows import windows_in
+from assistant.model import Fact, StepSlot, Verdict
+from assistant.model.answer import Op
+from assistant.write.document import mark, unmark
+from assistant.write.numbers import percent
+
+#: Fewest values of each part for an interval of the difference of their means.
+LEAST: Final = 4
+#: Up to so many values a statistic lists them as its inputs; of more, its formula names the range.
+MOST_INPUTS: Final = 512
+_INTENTS: Final = {"lookup", "trend", "compare", "bottleneck", "validation", "derive", "explain"}
+_STATISTICS: Final = ("slope", "median", "std", "mean", "max", "min")
+_OPS: Final[dict[str, Op]] = {"mean": "mean", "max": "max", "min": "min"}
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A quantity over one part.
+
+    Attributes:
+        steps: those with a finite value.
+        values: there.
+        fact: the statistic.
+        at: the value that is the statistic, of an extreme.
+        over: the part as text.
+    """
+
+    steps: tuple[int, ...]
+    values: tuple[float, ...]
+    fact: Fact
+    at: int | None
+    over: str
+
+
+def attempt(context: Context) -> Verdict | None:
+    """Answers a question about a ratio, or about two parts of a run; ``None`` (nothing written) for any other."""
+    query = context.query
+    if len(context.runs) != 1 or query.intent not in _INTENTS or query.follows == "depth":
+        return None
+    text = words_of(context)
+    keys = central(named_keys(context))
+    if not keys or len(keys) > 2 or words("portions")["judging"].search(text) or query.depth == "every":
+        return None
+    parts = portions_in(text, context.train_steps)
+    ratio = ratio_in(query, text, keys, _whole(context, keys))
+    if condition_in(text) is not None:
+        return None
+    name = next((name for name in _STATISTICS if words("portions")[name].search(text)), "")
+    if ratio is None:
+        return _two_parts(context, keys, parts, name, text)
+    if query.steps.kind in {"single", "pair"} and not parts and ratio.of is not None:
+        return _at_steps(context, ratio)
+    named_two = len(keys) == 2 and not (ratio.share and ratio.of == _whole(context, keys[:1]))
+    plain_share = not parts and not named_two and name not in {"max", "min", "median"}
+    if plain_share or (query.steps.kind in {"first", "last"} and not named_two and not parts):
+        return None  # a stage's share of the last step has a writer of its own
+    return _told(context, ratio, parts or [Scope()], name or "mean")
+
+
+def _two_parts(context: Context, keys: Sequence[str], parts: Sequence[Scope], name: str, text: str) -> Verdict | None:
+    """One metric over two parts, where the comparison of means (which has a writer of its own) is not what is asked."""
+    if len(keys) != 1 or len(parts) != 2 or not name or ratio_asked(text):
+        return None
+    query = context.query
+    compared = windows_in(query.wording or query.text, context.run, context.validation_steps, context.train_steps)
+    if name == "mean" and query.intent == "compare" and compared is not None:
+        return None
+    return _told(context, Quantity(keys[0]), parts, name)
+
+
+def _whole(context: Context, keys: Sequence[str]) -> str | None:
+    layout = layout_of(context.run)
+    whole = None if layout is None else total_key(context.run, layout)
+    return whole if any(is_stage(key) for key in keys) else None
+
+
+def _series(context: Context, quantity: Quantity, scope: Scope) -> list[tuple[int, float, tuple[Fact, ...]]]:
+    """Finite values of a quantity in a part, with the cells that each is made of."""
+    found = []
+    for step in scope.of(context.run.series(quantity.metric)[0]):
+        cells = [context.value(name, step) for name in (quantity.metric, quantity.of) if name is not None]
+        facts = tuple(fact for fact in cells if fact is not None)
+        if len(facts) < len(cells) or not all(math.isfinite(number(fact)) for fact in facts):
+            continue
+        if quantity.of is None:
+            found.append((step, number(facts[0]), facts))
+        elif number(facts[1]) != 0:
+            found.append((step, number(facts[0]) / number(facts[1]), facts))
+    return found
+
+
+def _name(context: Context, quantity: Quantity) -> str:
+    if quantity.of is None:
+        return f"`{quantity.metric}`"
+    phrase = "portion.share" if quantity.share else "portion.ratio"
+    return context.say(phrase, metric=quantity.metric, of=quantity.of)
+
+
+def _style(context: Context, quantity: Quantity) -> str:
+    if quantity.of is None:
+        return context.kind_of(quantity.metric)
+    return "fraction" if quantity.share else "number"
+
+
+def _formula(quantity: Quantity) -> str:
+    return quantity.metric if quantity.of is None else f"{quantity.metric} / {quantity.of}"
+
+
+def _slope(steps: Sequence[int], values: Sequence[float]) -> float:
+    """Least-squares slope per step."""
+    return float(np.polyfit(np.array(steps, float) - steps[0], np.array(values), 1)[0])
+
+
+_VALUES: Final[dict[str, Callable[[tuple[float, ...]], float]]] = {
+    "mean": lambda values: math.fsum(values) / len(values),
+    "median": median,
+    "std": deviation,
+    "max": max,
+    "min": min,
+}
+
+
+def _over(context: Context, steps: Sequence[int], metric: str) -> str:
+    count = context.ledger.count(
+        "values in that part", len(steps), metric=metric, first_step=steps[0], last_step=steps[-1]
+    )
+    phrase = "portion.over" if len(steps) > 1 else "portion.over_one"
+    values = {"first": steps[0], "n": count} | ({"last": steps[-1]} if len(steps) > 1 else {})
+    return context.say(phrase, **values)
+
+
+def _of_part(context: Context, quantity: Quantity, scope: Scope, name: str) -> Told | None:
+    """A statistic of a quantity over a part; ``None`` for too few values."""
+    held = _series(context, quantity, scope)
+    if len(held) < (3 if name == "slope" else 2 if name == "std" else 1):
+        return None
+    steps, values = tuple(step for step, _, _ in held), tuple(value for _, value, _ in held)
+    value = _slope(steps, values) if name == "slope" else _VALUES[name](values)
+    inputs = [fact for _, _, facts in held for fact in facts] if len(held) <= MOST_INPUTS else []
+    at = values.index(value) if name in {"max", "min"} else None
+    if at is not None:
+        inputs = list(held[at][2])
+    fact = context.ledger.derived(
+        f"{name} of {_formula(quantity)}/{steps[0]}-{steps[-1]}/{len(steps)}", value, inputs=inputs,
+        formula=f"{name} of {_formula(quantity)}, {len(steps)} values, steps {steps[0]} to {steps[-1]}",
+        unit="fraction" if quantity.share else None,
+    )  # fmt: skip
+    return Told(steps, values, fact, None if at is None else steps[at], _over(context, steps, quantity.metric))
+
+
+def _told(context: Context, quantity: Quantity, parts: Sequence[Scope], name: str) -> Verdict | None:
+    """The statistic over each part, and what the first differs from the second by."""
+    told = [one for scope in parts if (one := _of_part(context, quantity, scope, name)) is not None]
+    if len(told) < len(parts) or (len(told) == 2 and told[0].steps == told[1].steps):
+        return None
+    say, doc, style = context.say, context.doc, _style(context, quantity)
+    style = "number" if name == "slope" and style not in {"fraction", "seconds"} else style
+    what = say(f"portion.{name}", what=_name(context, quantity))
+    shown = [doc.show(one.fact, None, style) for one in told]
+    items = [
+        say("portion.at", over=one.over, v=text, step=one.at) if one.at is not None
+        else say("portion.item", over=one.over, v=text)
+        for one, text in zip(told, shown, strict=True)
+    ]  # fmt: skip
+    if len(told) == 1:
+        said = say("portion.one", what=what, item=items[0])
+        lines = [_ends(context, told[0], quantity, style)] if name in {"mean", "median"} else []
+    else:
+        said = say("portion.two", what=what, a=items[0], b=items[1], gap=_gap(context, quantity, told, style, name))
+        lines = [_noise(context, quantity, told, style)] if name == "mean" else []
+        lines += [_span(context, quantity, one) for one in told] if name == "slope" and quantity.of is None else []
+    doc.paragraph(f"**{said}**")
+    doc.paragraph(*[line for line in lines if line], *_cut(context, quantity, parts))
+    for metric in (quantity.metric, quantity.of):
+        if metric is not None:
+            context.metrics.append(metric)
+    context.cite(context.card(quantity.metric))
+    context.chart(context.title(quantity.metric), [quantity.metric])
+    context.settled = True
+    slot = slot_of(context, parts[0]) if len(parts) == 1 else StepSlot("all")
+    op = _OPS.get(name)
+    context.query = replace(context.query, intent="lookup", steps=slot, op=op, asked_op=op, topics=(), threshold=None)
+    return Verdict("answered", unmark(said))
+
+
+def _gap(context: Context, quantity: Quantity, told: Sequence[Told], style: str, name: str) -> str:
+    """By how much the first part's number differs from the second's."""
+    a, b = (number(one.fact) for one in told)
+    fact = context.ledger.derived(
+        f"difference of parts: {told[0].fact.name} − {told[1].fact.name}", abs(a - b),
+        inputs=[one.fact for one in told], formula=f"|{told[0].fact.name} − {told[1].fact.name}|",
+    )  # fmt: skip
+    if math.isclose(a, b, rel_tol=1e-9, abs_tol=1e-15):
+        return context.say("portion.same")
+    points = context.say("portion.points", v=mark(fact.id, percent(abs(a - b) * 100)))
+    text = points if style == "fraction" else context.doc.show(fact, None, style)
+    if name == "slope":
+        return context.say("portion.apart", d=text)
+    early, late = sorted(told, key=lambda one: one.steps)
+    if early.steps[-1] >= late.steps[0]:
+        return context.say("portion.higher" if a > b else "portion.lower", d=text)
+    return context.say("portion.rose" if number(late.fact) > number(early.fact) else "portion.fell", d=text)
+
+
+def _noise(context: Context, quantity: Quantity, told: Sequence[Told], style: str) -> str:
+    """Whether the difference of two means is beyond the noise of the values; empty where that cannot be told."""
+    steps = sorted({*told[0].steps, *told[1].steps})
+    if len(steps) < len(told[0].steps) + len(told[1].steps) or min(len(one.steps) for one in told) < LEAST:
+        return ""
+    series = _series(context, quantity, Scope())
+    places = {step: place for place, (step, _, _) in enumerate(series)}
+    spans = [(places[one.steps[0]], places[one.steps[-1]] + 1) for one in told]
+    if any(stop - start != len(one.steps) for (start, stop), one in zip(spans, told, strict=True)):
+        return ""
+    values = np.array([value for _, value, _ in series])
+    found = difference((values, values), (spans[0], spans[1]), same=True)
+    if found is None:
+        return ""
+    half = found.half_width()
+    gap = abs(number(told[0].fact) - number(told[1].fact))
+    fact = context.ledger.derived(
+        f"half-width of {told[0].fact.name} − {told[1].fact.name}", half, inputs=[one.fact for one in told],
+        formula="95 % interval of the difference of two means, from the scatter of both parts",
+    )  # fmt: skip
+    shown = mark(fact.id, percent(half * 100)) if style == "fraction" else context.doc.show(fact, None, style)
+    text = context.say("portion.points", v=shown) if style == "fraction" else shown
+    level = context.ledger.constant("confidence of an interval", 0.95, "the method", "fraction")
+    return context.say("portion.beyond" if gap > half else "portion.within", d=text, level=mark(level.id, "95%"))
+
+
+def _ends(context: Context, told: Told, quantity: Quantity, style: str) -> str:
+    """The smallest and the largest value of a part."""
+    if len(told.steps) < LEAST:
+        return ""
+    cells: dict[str, str | int] = {}
+    for side, pick in (("low", min), ("high", max)):
+        value = pick(told.values)
+        at = told.steps[told.values.index(value)]
+        facts = [context.value(name, at) for name in (quantity.metric, quantity.of) if name is not None]
+        fact = context.ledger.derived(
+            f"{_formula(quantity)} at {side}", value, inputs=facts, formula=_formula(quantity), step=at,
+            unit="fraction" if quantity.share else None,
+        )  # fmt: skip
+        cells[side], cells[f"{side}_step"] = context.doc.show(fact, None, style), at
+    return context.say("portion.ends", **cells)
+
+
+def _span(context: Context, quantity: Quantity, told: Told) -> str:
+    """The first and the last value of a part."""
+    cells = [context.value(quantity.metric, told.steps[place]) for place in (0, -1)]
+    values = {name: cell for name, cell in zip(("a", "b"), cells, strict=True) if cell is not None}
+    return context.say("portion.span", first=told.steps[0], last=told.steps[-1], **values) if len(values) == 2 else ""
+
+
+def _cut(context: Context, quantity: Quantity, parts: Sequence[Scope]) -> list[str]:
+    """That steps of the parts have no value because their lines are cut."""
+    kind = context.validation_steps if is_validation(quantity.metric) else context.train_steps
+    names = [name for name in (quantity.metric, quantity.of) if name is not None]
+    lost = sorted(
+        {step for scope in parts for step in scope.of(kind)
+         if any(context.run.value(n, step) is None and context.run.missing_at(n, step) is not None for n in names)}
+    )  # fmt: skip
+    if not lost:
+        return []
+    for step in lost:
+        context.ledger.missing(names[0], step)
+    count = context.ledger.count("steps cut", len(lost), metric=quantity.metric)
+    return [context.say("portion.lost", k=count)]
+
+
+def _at_steps(context: Context, quantity: Quantity) -> Verdict | None:
+    """A ratio of two metrics at the steps named; a stage's share of its step has a writer of its own."""
+    if quantity.of == _whole(context, [quantity.metric]):
+        return None
+    wanted = set(context.query.steps.values)
+    held = [one for one in _series(context, quantity, Scope()) if one[0] in wanted]
+    if not held:
+        return None
+    style, items = _style(context, quantity), []
+    for step, value, facts in held:
+        fact = context.ledger.derived(
+            _formula(quantity), value, inputs=facts, formula=_formula(quantity), step=step,
+            unit="fraction" if quantity.share else None,
+        )  # fmt: skip
+        made = [context.doc.show(one, None, context.kind_of(str(one.metric))) for one in facts]
+        items.append(
+            context.say("portion.at_step", step=step, v=context.doc.show(fact, None, style), a=made[0], b=made[1])
+        )
+    said = context.say("portion.steps", what=_name(context, quantity), items=context.join(items))
+    context.doc.paragraph(f"**{said}**")
+    context.metrics.extend(name for name in (quantity.metric, quantity.of) if name is not None)
+    context.settled = True
+    context.query = replace(context.query, intent="lookup", op=None, asked_op=None, topics=())
+    return Verdict("answered", unmark(said))
