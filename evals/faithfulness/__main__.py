@@ -77,6 +77,11 @@ others do not have. At first sight the check caught 88.0% of the falsehoods of i
 those of its second (658 of 717), and refused 53.4% and 48.5% of the true sentences; of the second part only the tables
 were ever read.
 
+The fifth set is of a sixth hand, which knew no code either: 120 true sentences about ten real logs and ten made runs,
+with 444 versions that hold one falsehood, in many forms of numbers, with words for shares, spans and firsts: `--half
+fifth --logs FOLDER`. At first sight the check caught 95.9% of the falsehoods (426 of 444) and refused 47.5% of the true
+sentences (57 of 120). Only the tables are shown.
+
 The offline engine's own answers to the open questions are true by construction, as far as that engine is right, so that
 none of their sentences may be refused. A sentence that the engine says of the log word by word, in the context in which
 it says it, is supported by the facts that it states there; one with a digit changed is not.
