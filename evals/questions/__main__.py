@@ -7,6 +7,7 @@ python -m evals.questions --fresh         questions written after the product st
 python -m evals.questions --second        the second such set; --part a or b (by a hash of the id)
 python -m evals.questions --third         the third such set
 python -m evals.questions --fourth        the fourth such set
+python -m evals.questions --fifth         the fifth such set, scores alone
 python -m evals.questions --write         all halves' scores into docs/questions-results.md
 """
 
@@ -165,6 +166,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--second", action="store_true", help="the second set of such questions")
     parser.add_argument("--third", action="store_true", help="the third set")
     parser.add_argument("--fourth", action="store_true", help="the fourth set")
+    parser.add_argument("--fifth", action="store_true", help="the fifth set: scores alone")
     parser.add_argument("--part", choices=("a", "b"), default="", help="one part of the second set")
     parser.add_argument("--misses", action="store_true", help="list what the open or the fresh half missed")
     parser.add_argument("--only", default="", metavar="PREFIX", help="entries whose id begins so: en, zh-0, turns")
@@ -172,7 +174,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = parser.parse_args(arguments)
     chosen = [half for half in HALVES if getattr(given, half, False)]
     if len(chosen) > 1:
-        parser.error("one half at a time: --held, --fresh, --second, --third or --fourth")
+        parser.error("one half at a time: --held, --fresh, --second, --third, --fourth or --fifth")
     if given.part and not given.second:
         parser.error("only the second set has parts: --second --part a")
     if given.misses and KEPT_BACK & set(chosen):

@@ -54,7 +54,7 @@ FACTS: Final = (
     frozenset({"text"}),
     frozenset({"says"}),
 )
-SETS: Final = ("open", "held", "fresh", "second", "third", "fourth")
+SETS: Final = ("open", "held", "fresh", "second", "third", "fourth", "fifth")
 """Ends of the files' names: what a set of questions is called."""
 NUMBER: Final = re.compile(
     r"(?<![A-Za-z0-9_.])(?P<digits>(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?)(?:[eE](?P<exponent>[-−+]?\d+))?"

@@ -200,8 +200,13 @@ def test_misses_never_tells_a_held_question() -> None:
     results = [judge(expected(ENTRY, held=held), wrong) for held in (True, False)]
     assert command.misses(results[:1]) == ""
     assert "max grad norm" in command.misses(results[1:])
+
+
+@pytest.mark.parametrize("half", ["--held", "--fifth"])
+def test_main_asked_for_the_misses_of_a_half_kept_back_refuses(half: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
-        command.main(["--held", "--misses"])
+        command.main([half, "--misses"])
+    assert "never shown" in capsys.readouterr().err
 
 
 def test_questions_halves_share_no_id_and_enough_are_expected_in_full() -> None:
