@@ -117,6 +117,8 @@ def _names(text: str, match: re.Match[str], named: tuple[int, ...], count: int) 
         return False  # "第 3、25、44 步": named from its first number on
     if len(named) > 1:
         return not _COUNTING.search(left) or bool(re.search(r"第\s*$|只在\s*$", left))
+    if re.search(r"(?:落|出现|发生|位于|处|达到|见于)[在于]\s*$", left):
+        return True
     if _COUNTING.search(left) or _COUNTS_AFTER.match(right) or not _LEFT.search(left):
         return False
     if _COMPARED.match(right) or re.search(r"[到从自至于与和跟比拿]\s*$|截至\s*$|直到\s*$", left):

@@ -28,7 +28,7 @@ _EVENT: Final = re.compile(
 )
 _NEVER: Final = re.compile(r"(?i)\bnever\b|\bat most\s*$|(?:最多|至多)\s*$|从来没有|从未|从没|始终没有|一直没有")
 _EVER: Final = re.compile(
-    r"(?i)从来|从没|没有|\balways\b|\bthroughout\b|\bnever\b|\bstay(?:s|ed)?\b|\bremain(?:s|ed)?\b|\bkept?\b|\bevery\b|\ball\b|\beach\b|始终|一直|所有|每|全程|均|都|从未|从不|保持"
+    r"(?i)从来|从没|没有|没再|未再|不再|\balways\b|\bthroughout\b|\bnever\b|\bstay(?:s|ed)?\b|\bremain(?:s|ed)?\b|\bkept?\b|\bevery\b|\ball\b|\beach\b|始终|一直|所有|每|全程|均|都|从未|从不|保持"
 )
 
 

@@ -27,6 +27,7 @@ _VERSUS_END: Final = re.compile(
 
 _OF_ITS_VALUE: Final = re.compile(
     r"(?i)\bof (?:its|the|their) (?:initial )?(?:value|level|size|figure)s? (?:at|in|on)?\s*$|\b(?:of|as) (?:what|that of|it was|much as|large as|high as|long as)(?: it (?:was|had been))?(?: (?:at|in|on))?(?: the)?\s*$"
+    r"|\b(?:where|what) (?:it|they) (?:was|were|is|are|stood|sat|lay|had been|used to be|had stood)(?: (?:at|in|on))?(?: the)?\s*$|\b(?:that|those|the one|the value|the level|the figure) (?:of|at|in|from|on)(?: the)?\s*$|\bas (?:at|in|on)(?: the)?\s*$"
 )
 _PART_OF_IT: Final = re.compile(
     r"\s*(?:步|step)?(?:时)?的?[^，。；\d]{0,10}?的\s*(?:约|大约|差不多|近|将近|不到)?\s*(?:一半|[二三四五六七八九十]分之)"
@@ -150,16 +151,8 @@ class Changes:
         table = self.table
         if not q.unit and RATIO_OF.search(frame.text[max(0, q.start - 60) : q.start]) and not q.sign:
             q = replace(q, unit="ratio")
-        pairs = self.pairs(frame, q.start, key, told)
-        if REVERSED.search(frame.text[max(0, q.start - 80) : q.start]):
-            singles = [p for p in frame.places if len(p.steps) == 1]
-            steps = (
-                [p.steps[0] for p in singles]
-                if len(singles) == 2
-                else next((list(p.steps) for p in frame.places if len(p.steps) == 2 and p.kind != "range"), [])
-            )
-            if len(steps) == 2 and steps[0] != steps[1]:
-                pairs = [(steps[1], steps[0])]
+        turned = self.taken_from(frame, q.start)
+        pairs = [turned] if turned else self.pairs(frame, q.start, key, told)
         down = self._says_down(frame, q)
         if not q.sign and q.unit in {"%", "", "pp"}:
             down = adjacent_sense(frame, q)
@@ -189,6 +182,19 @@ class Changes:
             if third is not None:
                 return third
         return first
+
+    @staticmethod
+    def taken_from(frame: Frame, at: int) -> tuple[int, int] | None:
+        """``step 9 minus step 2``, ``第 9 步与第 2 步之比``: the pair whose second step is the one told first."""
+        if not REVERSED.search(frame.text[max(0, at - 80) : at]):
+            return None
+        singles = [p for p in frame.places if len(p.steps) == 1]
+        steps = (
+            [p.steps[0] for p in singles]
+            if len(singles) == 2
+            else next((list(p.steps) for p in frame.places if len(p.steps) == 2 and p.kind != "range"), [])
+        )
+        return (steps[1], steps[0]) if len(steps) == 2 and steps[0] != steps[1] else None
 
     def is_change(self, q: Quantity, kind: str, x: float, y: float, *, down: bool | None = None) -> bool:
         """Whether a number is the change from ``x`` to ``y``: a difference, a percentage, points or a factor.
@@ -374,5 +380,7 @@ def _is_reference(frame: Frame, place: Place) -> bool:
         return True
     if _PART_OF_IT.match(frame.text[place.end : place.end + 24]):
         return True
+    if re.search(r"(?i)\bof\s*$", left) and re.match(r"['’]s\b", frame.text[place.end : place.end + 3]):
+        return True  # "a third of step 280's"
     return bool(re.match(r"(?i)\s*(?:相比|比起来|为基准)", frame.text[place.end : place.end + 6])) and not re.match(
         r"\s*相比\s*(?:step|第)", frame.text[place.end : place.end + 10])  # fmt: skip

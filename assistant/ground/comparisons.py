@@ -10,15 +10,30 @@ from typing import Any, Final
 
 from assistant.ground.binding import Frame
 from assistant.ground.changes import _is_reference
-from assistant.ground.cues import cue
+from assistant.ground.cues import change_cue, cue
 from assistant.ground.deciding import Decision
 from assistant.ground.judging import Judge
+from assistant.ground.places import Place
 from assistant.ground.quantities import Quantity
 from assistant.ground.verdicts import as_shown
 
 BARE: Final = Quantity(0, 0, "", 0.0, 0.0, digits=4)
+#: What comes first is what is compared with: "compared with 0.4, …", 与 0.4 相比.
+_AGAINST: Final = re.compile(
+    r"(?i)\b(?:compared (?:to|with)|relative to|against|versus|vs|from|than)\b|相比|相较|比起|较(?!为)|对比|对照|与|跟|和|从|由|比(?!例|值|率)"
+)
+#: Between two numbers told for both sides: "2.44 against 1.44", 0.762 对 0.772.
+_SIDES: Final = re.compile(
+    r"(?i)\s*(?:,\s*)?(?:against|versus|vs\.?|compared (?:to|with)|to|对比?|比|和|而[^，。\d]{0,6})\s*"
+)
 _ENDS: Final = re.compile(
-    r"(?i)\b(?:ends?|ended|finish(?:es|ed)?|final(?:ly)?|last|late)\b[^.;]{0,40}\bthan\b[^.;]{0,24}\b(?:start(?:s|ed)?|beg[ia]ns?|beginning|first|initial(?:ly)?|early)\b|(?:最后|最终|结束时?|末步?|后期|末尾)[^，。；]{0,12}(?:比|高于|低于)[^，。；]{0,6}(?:开始|最初|初始|前期|起始|首步?)"
+    r"(?i)\b(?:ends?|ended|finish(?:es|ed)?|final(?:ly)?|last|late|closes?|closed)\b[^.;]{0,40}\b(?:above|below|over|under|beneath|higher|lower)\b[^.;]{0,12}?\b(?:where|what|its|the)\b[^.;]{0,16}?\b(?:start(?:s|ed|ing)?|beg[ia]ns?|beginning|first|initial|opening|opened)\b|\b(?:ends?|ended|finish(?:es|ed)?|final(?:ly)?|last|late)\b[^.;]{0,40}\bthan\b[^.;]{0,24}\b(?:start(?:s|ed)?|beg[ia]ns?|beginning|first|initial(?:ly)?|early)\b|(?:最后|最终|结束时?|末步?|后期|末尾)[^，。；]{0,12}(?:比|高于|低于)[^，。；]{0,6}(?:开始|最初|初始|前期|起始|首步?)"
+)
+
+
+#: Of these, "slower" is lower.
+SPEED: Final = re.compile(
+    r"(?i)(?:^|[/_ ])(?:fps|tps|throughput|samples_per_second|steps_per_second|it_s|speed)(?:$|[/_ ])"
 )
 
 
@@ -62,6 +77,8 @@ class Comparisons:
         near = [n for n in names if abs(frame.clause(n.start) - clause) <= 1]
         places = [p for p in frame.places if len(p.steps) == 1]
         references = [p for p in places if _is_reference(frame, p)]
+        if not references and (beaten := self._beaten(frame, word, places)):
+            references = [beaten]
         table = self.table
         if references and near and len({n.keys[0] for n in near}) == 1:
             return self._of_steps(frame, near[0].keys, places, references[0].steps[0], wanted)
@@ -109,6 +126,8 @@ class Comparisons:
 
     def _own_numbers(self, frame: Frame, word: Word, wanted: int) -> Decision | None:
         """``the score late (-0.007) is well below the early one (-0.269)``: the two numbers told against the word."""
+        if (sides := self._sides(frame, word, wanted)) is not None:
+            return sides
         numbers = [
             q for q in frame.numbers if not q.bound and q.unit not in {"ratio", "factor", "steps", "points", "pp"}
         ]
@@ -131,6 +150,52 @@ class Comparisons:
             return None
         shown = frame.text[word.start : word.end]
         return Decision("contradicted", self.say("shown_words", from_=after[0].text, to=before[0].text, shown=shown))
+
+    @staticmethod
+    def _beaten(frame: Frame, word: Word, places: Sequence[Place]) -> Place | None:
+        """``step 9 tops step 2 on reward``, ``第 9 步的奖励压过第 2 步``: the step right behind the word."""
+        if len(places) != 2 or frame.numbers or places[0].end > word.start or places[1].start < word.end:
+            return None
+        between = frame.text[word.end : places[1].start]
+        return places[1] if re.fullmatch(r"(?i)\s*(?:than|of|by|to|that of|了|过|于)?\s*", between) else None
+
+    def _sides(self, frame: Frame, word: Word, wanted: int) -> Decision | None:
+        """Two values told for the two sides of a comparison: which is greater must be what the word between them says."""
+        text = frame.text
+        values = [
+            q for q in frame.numbers
+            if q.unit not in {"ratio", "factor", "steps", "points", "pp", "gpus", "samples", "prompts", "validations"}
+        ]  # fmt: skip
+        if len(values) != 2 or any(q.number != q.number or (q.bound and q is not values[1]) for q in values):
+            return None
+        one, two = values
+        if change_cue(frame, one) == "sure" or (change_cue(frame, two) == "sure" and not two.bound):
+            return None
+        if SPEED.search(" ".join(key for n in frame.names for key in n.keys[:1])):
+            return None
+        if two.unit and one.unit and one.unit != two.unit:
+            return None
+        start, told = frame.clause_span(word.start)[0], text[frame.clause_span(one.start)[0] : one.start]
+        if one.end <= word.start and word.end <= two.start:  # "A (0.2) is below B (0.4)", "0.2，低于 B 的 0.4"
+            if any(one.end <= n.start < word.start for n in frame.names) or _AGAINST.search(told):
+                return None
+            if re.search(r"[;；。]|\b(?:and|but|while|whereas)\b|而|但", text[one.end : two.start]):
+                return None
+        elif two.end <= word.start:  # "A（110 s）比 B（23 s）慢"
+            if not re.search(r"比(?!例|值|率)", text[one.end : two.start]) or _AGAINST.search(told):
+                return None
+            if re.search(r"[，,;；。]", text[two.end : word.start]):
+                return None
+        elif word.end <= one.start and _SIDES.fullmatch(text[one.end : two.start]):  # "is smaller (2.44 against 1.44)"
+            if _AGAINST.search(text[:start]) or re.search(r"(?i)^\s*(?:compared|relative)|^[^，,]{0,20}相比", text):
+                return None
+        else:
+            return None
+        x, y = (q.number * (q.factor if q.unit else (two if q is one else one).factor) for q in values)
+        if x == y or (x > y) == (wanted > 0):
+            return None
+        shown = text[word.start : word.end]
+        return Decision("contradicted", self.say("shown_words", from_=two.text, to=one.text, shown=shown))
 
     def _of_steps(
         self, frame: Frame, keys: Sequence[str], places: Sequence[Any], reference: int, wanted: int

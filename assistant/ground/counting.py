@@ -13,6 +13,7 @@ from typing import Final
 from assistant.ground.binding import Frame
 from assistant.ground.cues import outside
 from assistant.ground.lexicon import Named
+from assistant.ground.places import Place
 from assistant.ground.quantities import Quantity
 from assistant.ground.table import Table, agrees
 from assistant.ground.verdicts import Status
@@ -20,14 +21,14 @@ from assistant.ground.verdicts import Status
 Outcome = tuple[Status, str, str | None]
 _LINE_BEFORE: Final = re.compile(r"(?i)(?:\blines?|第)\s*[`*]*$")
 _FIRST_TIME: Final = re.compile(
-    r"(?i)\bfirst (?:time|clear|hit|top|break|broke|surpass|climb|exceed|cross|pass|ris|rose|drop|fall|fell|go|went|reach|above|below|becom|becam|turn)\w*|\bfor the first time\b|\bfirst\b(?= at step)|\bthe first (?:being|is|was|of them|one)|\bstarting (?:at|from|with)\b|第一次|首次|最早|最先|首先|开始(?:变|出现)|起(?:变|出现)"
+    r"(?i)\bnot (?:until|before)\b|\bonly (?:at|from|by|on) step \d+ (?:does|did)\b|直到.{0,24}才|到.{0,16}(?:步|step \d+)[，,]?[^，,。]{0,16}才(?=[^，。]{0,6}(?:超|突破|高于|低于|跌|升|达))|\bfirst (?:time|clear|hit|top|break|broke|surpass|climb|exceed|cross|pass|ris|rose|drop|fall|fell|go|went|reach|above|below|becom|becam|turn)\w*|\bfor the first time\b|\bfirst\b(?= at step)|\bthe first (?:being|is|was|of them|one)|\bstarting (?:at|from|with)\b|第一次|首次|最早|最先|首先|开始(?:变|出现)|起(?:变|出现)"
 )
 _REACHED: Final = re.compile(r"(?i)\breach|\bhit|\bget(?:s|ting)? to|\barriv|达到|达|到达|到")
 _EVERY: Final = re.compile(r"(?i)(?:\bevery|\beach|每隔?|\bonce (?:in|per))\s*(?:about |约)?[`*]*$")
 _AMONG: Final = re.compile(r"(?i)(?:\bof (?:the |all (?:the )?|these |those )?|/\s?)$")
 _AMONG_AFTER: Final = re.compile(r"\s*(?:个)?(?:值|点|步|step|记录)?(?:中|里|当中|内)")
 _OF_THOSE: Final = re.compile(
-    r"(?i)^\s*(?:of (?:them|those|these)|(?:is|are|was|were|lie|sit|stand|have|had|come|go)\b(?=.{0,20}(?:above|below|over|under|negative|positive|exceed)))|^\s*(?:个|条|次|步)?(?:是|为)?(?:[高低大小多少]于|超过|不到|为负|为正)"
+    r"(?i)^\s*(?:of (?:them|those|these)|(?:is|are|was|were|lie|sit|stand|have|had|come|go)\b(?=.{0,20}(?:above|below|over|under|negative|positive|exceed)))|^\s*(?:个|条|次|步)?(?:是|为|出现)?(?:[高低大小多少]于|超过|不到|为负|为正|负值|负数|负的)"
 )
 _OF_STEPS: Final = re.compile(
     r"(?i)^\s*(?:(?:out )?of (?:the |all (?:the )?)?|/\s?)\d[\d,]*\s*(?:training |logged |recorded )?(?:steps|points|values|records|rows)"
@@ -37,6 +38,20 @@ _LINE_AFTER: Final = re.compile(r"^\s*行")
 
 _TRAINING: Final = re.compile(r"(?i)training\s+(?:steps?|iterations?)|训练\s?(?:步|step)")
 VALIDATION: Final = re.compile(r"(?i)^(?:val|eval|test)(?:[-_/]|$)(?!.*(?:runtime|per_second|/time))")
+
+
+#: "Not until step 29", "从 step 31 开始变成": the step that such a stretch is named by.
+_BY_ITS_END: Final = re.compile(r"(?i)\b(?:until|till|before)\b|直到|到|开始|起")
+
+
+def _began(frame: Frame, place: Place) -> Place:
+    """A stretch named by the one step at which something begins, as that step."""
+    told = frame.text[place.start : place.end]
+    named = re.findall(r"\d+", told)
+    if place.kind != "range" or len(named) != 1 or not _BY_ITS_END.search(told):
+        return place
+    ends = re.search(r"(?i)\b(?:until|till|before)\b|到", told)
+    return Place(place.start, place.end, (place.steps[-1 if ends else 0],))
 
 
 class Counting:
@@ -56,7 +71,7 @@ class Counting:
             if frame.clause(n.start) == frame.clause(q.start)
             or not any(b is not q and b.bound and frame.clause(b.start) == frame.clause(n.start) for b in frame.numbers)
         ]  # fmt: skip
-        singles = [p for p in frame.places if len(p.steps) == 1]
+        singles = [p for p in (_began(frame, p) for p in frame.places) if len(p.steps) == 1]
         match = _FIRST_TIME.search(frame.text)
         if match is not None and len(singles) > 1:
             return bool(counts) or frame.clause(match.start()) == frame.clause(q.start)
@@ -76,7 +91,7 @@ class Counting:
         if not any(n is not q and n.bound for n in frame.numbers):
             return False
         if q.unit == "ratio":
-            return bool(re.search(r"(?i)times$", q.text))
+            return bool(re.search(r"(?i)(?:times|once|twice|thrice)$", q.text))
         left, right = frame.text[max(0, q.start - 90) : q.start], frame.text[q.end : q.end + 14]
         counted = re.match(r"(?i)\s*(?:次|个|occasions?|times|条|步)", right)
         named = re.search(
@@ -90,7 +105,8 @@ class Counting:
         match = _FIRST_TIME.search(frame.text)
         if match is None:
             return None
-        places = [p for p in frame.places if len(p.steps) == 1]
+        places = [_began(frame, p) for p in frame.places]
+        places = [p for p in places if len(p.steps) == 1]
         bounds = [q for q in frame.numbers if q.bound]
         clause = frame.clause(match.start())
         here, there = ([p for p in places if frame.clause(p.start) == clause], [q for q in bounds if frame.clause(q.start) == clause])  # fmt: skip

@@ -9,7 +9,7 @@ from typing import Final
 
 from assistant.ground.binding import Frame, carries
 from assistant.ground.changes import _THEN, _is_reference
-from assistant.ground.comparisons import Word
+from assistant.ground.comparisons import SPEED, Word
 from assistant.ground.cues import change_cue, cue, negated
 from assistant.ground.deciding import Decision
 from assistant.ground.lexicon import Named
@@ -23,10 +23,6 @@ _NO_COURSE: Final = re.compile(
     r"(?i)fall(?:s|ing)? (?:on|at|in|within|between|outside|into|under) (?!to\b)|up (?:to|until)\b|grow(?:s|n)? out"
 )
 _MAGNITUDE: Final = re.compile(r"(?i)\babsolute\b|\bmagnitude|绝对值|幅度")
-#: Of these, "slower" is lower.
-_SPEED: Final = re.compile(
-    r"(?i)(?:^|[/_ ])(?:fps|tps|throughput|samples_per_second|steps_per_second|it_s|speed)(?:$|[/_ ])"
-)
 _PACE: Final = re.compile(r"(?i)slow|fast|quick|speed|[快慢]")
 #: Words of a peak or a trough at one step rather than of a course.
 _LOCAL: Final = re.compile(
@@ -51,7 +47,7 @@ def course_words(frame: Frame) -> list[Word]:
         for match in cue(sense).finditer(frame.text):
             start, end = match.span()
             if frame.text[start] in "比较":  # the pattern reaches from 比 to 高
-                adjective = re.search(r"[高低大小多少长短慢快](?!.*[高低大小多少长短慢快])", frame.text[start:end])
+                adjective = re.search(r"(?<![得很许不])[高低大小多少长短慢快](?!.*(?<![得很许不])[高低大小多少长短慢快])", frame.text[start:end])  # fmt: skip
                 start += adjective.start() if adjective else 0
                 end = start + 1 if adjective else end
             if any(a < end and start < b for a, b in taken) or _NO_COURSE.match(frame.text[start : end + 18]):
@@ -103,10 +99,12 @@ class Courses(Steadiness):
         keys = name.keys
         if name.statistic in {"max", "min"} and keys[0].endswith(f"/{name.statistic}"):
             keys = tuple(key for key in keys if key.endswith(f"/{name.statistic}"))
+        told = {key for at, (key, _) in self.judge.told.items() if key in keys and abs(frame.clause(frame.numbers[at].start) - frame.clause(word.start)) <= 1}  # fmt: skip
+        keys = tuple(key for key in keys if key in told) or keys
         first: Decision | None = None
         for key in keys[:4]:
             own = sense
-            if _SPEED.search(key) and _PACE.search(frame.text[word.start : word.end]):
+            if SPEED.search(key) and _PACE.search(frame.text[word.start : word.end]):
                 own = {"up": "down", "down": "up", "not_up": "not_down", "not_down": "not_up"}.get(sense, sense)
             decided = self._one(frame, word, key, own)
             if decided is not None and decided.status != "supported" and self._elsewhere(frame, word, key, own):

@@ -14,7 +14,7 @@ from assistant.ground.quantities import Quantity
 from assistant.ground.thesaurus import SENSES, directions
 
 _IF: Final = re.compile(
-    r"(?i)\bif\b|\bsuppos(?:e|ing)\b|\bassum(?:e|ing)\b|\bunless\b|如果|假如|假设|倘若|若(?!干)|一旦|要是|除非|假使|万一|如若|(?<![整入说论算看讲])的话|^[\s(*]*had\b"
+    r"(?i)\bif\b|\bsuppos(?:e|ing)\b|\bassum(?:e|ing)\b|\bunless\b|如果|假如|假设|倘若|若(?!干|以[^，。]{1,16}为\s*(?:100\s?%|1|基准|基数))|一旦|要是|除非|假使|万一|如若|(?<![整入说论算看讲])的话|^[\s(*]*had\b"
 )
 _NOUN_AFTER: Final = re.compile(
     r"(?i)^[`*\s）)]*(?:的)?\s*(?:[（(]\s*)?(?:threshold|limit|target|typical|warning|alarm|rule of thumb|阈值|警戒|目标|常用|上限值|典型|为宜|以内为|是正常|属(?:于)?正常)"
@@ -34,8 +34,14 @@ _DIFFERENCE: Final = re.compile(
 _GENERALLY: Final = re.compile(
     r"(?i)^\W*(?:typical(?:ly)?|usual(?:ly)?|normal(?:ly)?|in general|generally|as a rule|一般(?:来说|而言|情况下)?|通常)"
 )
+OF_ONE_SAMPLE: Final = re.compile(
+    r"(?i)[`*\s]*(?:(?:per|each|an?|for each|for every)\s+(?:mean |average )?(?:answer|response|sample|completion|prompt|trajectory|rollout)|[/每](?:条|个)?(?:回答|回复|样本|响应|prompt))"
+)
+"""What follows a number of tokens that is one sample's, not a step's."""
 RATIO_OF: Final = re.compile(r"(?i)\bratio\b|之比|比值|倍数")
-REVERSED: Final = re.compile(r"(?i)\bminus\b|之差|\bratio of\b|之比|比值")
+REVERSED: Final = re.compile(
+    r"(?i)\bminus\b|\bless (?:that of )?step\b|减去?(?=\s*(?:第|step))|之差|\bratio of\b|之比|比值"
+)
 _NO_SIGN: Final = re.compile(
     r"(?i)\b(?:no|not (?:a|any)|without (?:a|any)|little|hardly any) (?:sign|hint|trace|evidence|indication)s? (?:of|that)\b[^.,;]*$"
 )
@@ -101,7 +107,9 @@ def idle_clauses(frame: Frame) -> list[bool]:
         titled = frame.places and re.search(
             r"[:：=]\s*[`*]*[-+−±]?\d", frame.text[start:end]
         )  # "change in X, step 3 → 5: +4%"
-        told = bool(cue("imperative").search(clause) and not titled) or bool(cue("advice_words").search(clause))
+        told = bool(cue("imperative").search(clause) and not titled and frame.text[start - 1 : start] != "而") or bool(
+            cue("advice_words").search(clause)
+        )
         if told and not factual:
             advised = True
         flags.append(conditional or advised or (bool(cue("hypothesis").search(clause)) and not factual))

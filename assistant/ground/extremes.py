@@ -156,7 +156,7 @@ class Extremes:
             or (how in {"span", "list"} and re.search(r"(?i)mean|average|平均|均值", name.text))
             or cue("mean").search(clause)
             or name.statistic == "mean"
-            or re.search(r"(?i)\baveraged|平均下来|取平均|求平均|on average", frame.text)
+            or re.search(r"(?i)\baveraged|平均下来|取平均|求平均|做(?:个)?平均|算(?:个)?平均|on average", frame.text)
         ):
             wanted.append(("mean", sum(values) / len(values)))
             if how != "span":  # of a stretch that is named, the mean is the mean

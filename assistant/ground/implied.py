@@ -1,9 +1,11 @@
 """Numbers that no metric of the log holds but that follow from it: GPUs, batch, group size, rates."""
 
+# ruff: noqa: E501 (patterns stay on one line)
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
 from assistant.ground.binding import Frame, places_of
@@ -31,13 +33,27 @@ _WHOLE_STEP: Final = re.compile(
 )
 
 
+_EACH_GPU: Final = re.compile(
+    r"(?i)\b(?:per|each|a|every|one)[ -](?:gpu|card|worker|device|rank|dp rank)\b|/\s?(?:gpu|card|rank)|每(?:张|块|个)?\s?(?:卡|gpu|rank)|单卡"
+)
+_SAMPLED: Final = re.compile(
+    r"(?i)\b(?:each|every|a|per) (?:prompt|question|problem|query)\b[^.;]{0,40}\b(?:sampled|rolled out|answered|generated|drawn)\b|\b(?:sampled|rolled out)\b[^.;]{0,24}\b(?:each|per) (?:prompt|question|problem)"
+)
+_EACH_RANK: Final = re.compile(r"(?i)\brank|\bworker")
+_CUT_OFF: Final = re.compile(
+    r"(?i)截断|掐断|截掉|触顶|上限|写满|超长|\bclip|\btruncat|\bcut\b|\bcapped\b|\b(?:length )?(?:limit|cap|ceiling)\b|\bmax(?:imum)? length"
+)
+_GIVEN_UP: Final = re.compile(r"(?i)\babort|中止|放弃")
+
+
 class Implied(Relations):
     """Decides derived quantities, and numbers whose metric is not named."""
 
     def _by_unit(self, frame: Frame, index: int) -> Decision | None:
         """``8 GPUs``, ``1024 samples``: the unit itself says which derived quantity is meant."""
         q = frame.numbers[index]
-        around = frame.text[max(0, q.start - 30) : q.end + 40]
+        clause, stop = frame.clause_span(q.start)
+        around = frame.text[max(clause, q.start - 30) : min(stop, q.end + 40)]
         if q.unit == "samples" and re.search(
             r"(?i)per (?:problem|question|task|item)|each (?:problem|question)|每(?:个|道)?\s?(?:题|问题)", around
         ):
@@ -52,22 +68,44 @@ class Implied(Relations):
             q.unit == "samples"
             and re.search(
                 r"(?i)per prompt|each prompt|\beach\b|for each|apiece|每(?:个|条|道)?\s?(?:prompt|题|问题)|每个|各",
-                frame.text[max(0, q.start - 24) : q.end + 22],
+                frame.text[max(clause, q.start - 24) : min(stop, q.end + 22)],
             )
-            and not re.search(r"(?i)each step|每步", frame.text[max(0, q.start - 24) : q.end + 22])
+            and not re.search(r"(?i)each step|每步", frame.text[max(clause, q.start - 24) : min(stop, q.end + 22)])
+            and not _EACH_GPU.search(frame.text[max(clause, q.start - 24) : min(stop, q.end + 22)])
         ):
             return self._derived(frame, index, ("group_size",))
-        names = {
-            "gpus": ("n_gpus",),
-            "samples": (
-                "trajectories_per_step",
-                "clipped_trajectories",
-                "aborted_trajectories",
-                "trajectories_per_rank",
-            ),
-            "prompts": ("prompts_per_step",),
-        }[q.unit]
-        return self._derived(frame, index, names)
+        if q.unit == "samples":
+            return self._samples(frame, index)
+        return self._derived(frame, index, ("n_gpus",) if q.unit == "gpus" else ("prompts_per_step",))
+
+    def _samples(self, frame: Frame, index: int) -> Decision | None:
+        """``207 responses``: of a step, of one GPU, or those that were cut off or given up, as the words say."""
+        q = frame.numbers[index]
+        several = sum(n.unit == "samples" for n in frame.numbers) > 1
+        clause, stop = frame.clause_span(q.start)
+        start = max([clause, *(n.end for n in frame.numbers if n.end <= q.start)])
+        stop = min([stop, *(n.start for n in frame.numbers if n.start >= q.end)])
+        words = frame.text[start:stop] if several else frame.text
+        if _EACH_GPU.search(words):
+            return self._each_gpu(frame, index, ranks=bool(_EACH_RANK.search(words)))
+        names = [name for name, word in (("clipped_trajectories", _CUT_OFF), ("aborted_trajectories", _GIVEN_UP)) if word.search(words)]  # fmt: skip
+        return self._derived(frame, index, (*names, *(() if names and several else ("trajectories_per_step",))))
+
+    def _each_gpu(self, frame: Frame, index: int, *, ranks: bool) -> Decision | None:
+        """``32 rollouts per GPU``: the step's trajectories over the GPUs, or over the parallel ranks where these are told."""
+        if ranks:
+            return self._derived(frame, index, ("trajectories_per_rank",))
+        q = frame.numbers[index]
+        for step in self.table.steps:
+            trajectories, gpus = (self.table.derived(name, step) for name in ("trajectories_per_step", "n_gpus"))
+            if trajectories is None or gpus is None:
+                continue
+            true = float(trajectories.value or 0) / float(gpus.value or 1)
+            if agrees(q.number, q.half if q.approx else 0.0, true, bound=q.bound):
+                return Decision("supported", "", gpus.id)
+            note = self.say("derived", name="trajectories / n_gpus", true=plain(true), shown=q.text, formula="trajectories_per_step / n_gpus")  # fmt: skip
+            return Decision("contradicted", note, gpus.id)
+        return self._derived(frame, index, ("trajectories_per_rank",))
 
     def _derived(self, frame: Frame, index: int, names: Sequence[str]) -> Decision | None:
         """A number as a quantity that follows from the log."""
@@ -231,7 +269,12 @@ class Implied(Relations):
             changed = self.changes.number(frame, q, self.pair[0], self.pair)
             if changed is not None:
                 return Decision(*changed)
+        if q.unit == "ratio" and re.search(r"(?i)times|次", q.text) and _SAMPLED.search(frame.text):
+            frame.numbers[index] = replace(q, unit="", factor=1.0, half=0.0)
+            return self._derived(frame, index, ("group_size",))
         if q.unit == "ratio" and re.search(r"(?i)times", q.text) and not frame.names:
+            if re.match(r"(?i)\s*as (?:much|high|large|long|many|big|great|low|small)\b", frame.text[q.end :]):
+                return Decision("unsupported", self.say("unbound", shown=q.text))
             told = [n.unit for n in frame.numbers if n is not q and n.unit not in {"", "steps", "points", "ratio"}]
             return Decision("unsupported", self.say("unbound", shown=q.text)) if len(told) > len(set(told)) else None
         if q.unit == "rate":

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Final
 
 from assistant.ground.binding import Frame, metric_of
-from assistant.ground.cues import change_cue, cue, outside
+from assistant.ground.cues import OF_ONE_SAMPLE, change_cue, cue, outside
 from assistant.ground.deciding import Decision
 from assistant.ground.implied import Implied
 from assistant.ground.lexicon import Named
@@ -28,6 +28,10 @@ _PER_PROMPT_BEFORE: Final = re.compile(
 )
 _NO_STEP: Final = re.compile(
     r"(?i)\b(?:no|none of the|not a single|not one of the|not one) (?:first |last )?(?:\w+ )?(?:logged |training )?(?:steps?|iterations?)\b|没有(?:任何|哪)?一?(?:个\s?)?(?:步|step)|没有一步"
+)
+#: "学习率低于 210 的步一个都没有", "steps below 0.1: none".
+_NO_STEP_AFTER: Final = re.compile(
+    r"(?i)[`*\s]*(?:的)?(?:步|点|记录|step|时候|情况)s?\s*(?:一个|一步|一次|半个|半步)?(?:都|也|是|压根|根本)*(?:没有|没|无|不存在|从未出现)|[`*\s]*(?:[:：,，—-]|there (?:is|are))\s*(?:none|not (?:a single )?one|no such)\b"
 )
 _EACH: Final = re.compile(r"(?i)\s*(?:each|apiece|per)\b(?! steps?\b| iteration)")
 _OF_SAMPLES: Final = re.compile(
@@ -66,7 +70,9 @@ class Judge(Implied):
         """One number; ``None`` where it states nothing about the log."""
         q = frame.numbers[index]
         self.changes.last = None
-        if q.bound and _NO_STEP.search(frame.text[max(0, q.start - 90) : q.start]):
+        if q.bound and (
+            _NO_STEP.search(frame.text[max(0, q.start - 90) : q.start]) or _NO_STEP_AFTER.match(frame.text[q.end :])
+        ):
             flipped = replace(q, bound="<" if q.bound == ">" else ">")
             frame.numbers[index] = q = flipped
         group = frame.group_of(index)
@@ -273,6 +279,8 @@ class Judge(Implied):
     def _by_dimension(self, frame: Frame, index: int, keys: Sequence[str]) -> Decision | None:
         """``dividing 23.5M tokens by the step time``: a number that its unit, not the name beside it, says the metric of."""
         q, columns = frame.numbers[index], self.table.run.columns
+        if OF_ONE_SAMPLE.match(frame.text[q.end :]):
+            return None
         if q.digits < 3 or q.bound or (any(self.table.readings(q, key) for key in keys[:3]) and q.unit != "tokens"):
             return None
         total = self.table.total_time() if _SPENT.search(frame.text) else None

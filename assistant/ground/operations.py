@@ -9,13 +9,13 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from assistant.ground.binding import Frame
 from assistant.ground.cells import excepted
 from assistant.ground.changes import adjacent_sense
-from assistant.ground.cues import bare, change_cue, cue, outside
+from assistant.ground.cues import RATIO_OF, bare, change_cue, cue, outside
 from assistant.ground.extremes import beside_extreme, nearest_extreme
 from assistant.ground.judging import Judge
 from assistant.ground.lexicon import Named
@@ -47,6 +47,10 @@ _OF_PARTS: Final = re.compile(
 _GAP: Final = re.compile(r"(?i)\b(?:gap|difference|spread|distance|apart)\b|相差|差距|差(?=\s*[\d约])")
 _THROUGHOUT: Final = re.compile(
     r"(?i)\b(?:never|always|no|not|none|throughout|stay\w*|remain\w*|kept?|every|each|all|any|at most|at least|within)\b|n't\b|始终|一直|从未|从没|从不|没|未|不(?!足|到)|都|均|每|全|保持|维持"
+)
+#: Beside a stretch that is named: the whole run is spoken of too.
+_OVERALL: Final = re.compile(
+    r"(?i)\b(?:overall|whole|entire|all|full|throughout|ever|usual|typical|normal|run(?:'s|’s)?|peak|max\w*|min\w*|high\w*|low\w*|best|worst)\b|全程|整体|总体|整个|全部|所有|平时|历史|全局|峰值|谷|最(?![后近初先终新])"
 )
 _SUMMED: Final = re.compile(r"(?i)\bsummed\b|\bin total\b|\badds? up\b|\baltogether\b|合计|总共|加起来|累计")
 _VALUE_UNITS: Final = frozenset(["", "%", "s", "ms", "gib", "rate", "tokens", "turns", "nats", "samples", "points"])
@@ -156,6 +160,8 @@ class Operations:
         key, frame = subject.key, self.frame
         rows = self._rows(key, where)
         if len(rows) < 2:
+            return
+        if where.form == "whole" and any(p.kind == "range" for p in frame.places) and not _OVERALL.search(frame.text):
             return
         values = [v for _, v in rows]
         clause = bare(frame, *frame.clause_span(q.start))
@@ -276,6 +282,8 @@ class Operations:
         """A number as a change of one metric between two steps that the sentence names or tells the values of."""
         judge, frame, table = self.judge, self.frame, self.table
         clause = frame.clause(q.start)
+        if not q.unit and not q.sign and RATIO_OF.search(frame.text[max(0, q.start - 60) : q.start]):
+            q = replace(q, unit="ratio")
         pairs = judge.changes.pairs(frame, q.start, key, judge.pair)
         told = [step for at, (other, step) in sorted(judge.told.items()) if other == key and at != index and abs(frame.clause(frame.numbers[at].start) - clause) <= 2]  # fmt: skip
         named = {s for p in frame.places if p.kind != "range" for s in p.steps}
@@ -294,6 +302,8 @@ class Operations:
                 steps = [step for other, step in filter(None, both) if other == key]
                 if len(steps) == 2 and (not named or set(steps) <= named):
                     pairs = [(steps[0], steps[1])]
+        if turned := judge.changes.taken_from(frame, q.start):
+            pairs = [turned]
         down = adjacent_sense(frame, q)
         if down is None:
             down = judge.changes._says_down(frame, q)

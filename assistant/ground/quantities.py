@@ -73,7 +73,8 @@ _SPECIAL: Final = re.compile(
 _WORDS: Final = {
     "zero": 0, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9,
     "ten": 10, "eleven": 11, "twelve": 12, "thirteen": 13, "fourteen": 14, "fifteen": 15, "sixteen": 16,
-    "eighteen": 18, "twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "hundred": 100,
+    "seventeen": 17, "eighteen": 18, "nineteen": 19, "twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60,
+    "seventy": 70, "eighty": 80, "ninety": 90, "hundred": 100,
 }  # fmt: skip
 _DIGITS: Final = {
     "零": 0,
@@ -90,26 +91,45 @@ _DIGITS: Final = {
     "九": 9,
 }
 _COUNTED: Final = "|".join(f"(?P<u{at}>{p})" for at, (p, c, _) in enumerate(_UNITS) if c in {
-    "gpus", "samples", "prompts", "steps", "turns", "ratio", "s"})  # fmt: skip
-_WORD_NUMBER: Final = re.compile(rf"(?i)\b(?P<word>{'|'.join(_WORDS)})[ -](?P<unit>{_COUNTED}){_ASCII_END}")
+    "gpus", "samples", "prompts", "steps", "turns", "ratio", "s", "tokens"})  # fmt: skip
+_SPELT: Final = rf"(?:(?:twen|thir|for|fif|six|seven|eigh|nine)ty[ -](?:one|two|three|four|five|six|seven|eight|nine)\b|{'|'.join(_WORDS)})"
+_WORD_NUMBER: Final = re.compile(rf"(?i)(?<!ty-)(?<!ty )\b(?P<word>{_SPELT})[ -](?P<unit>{_COUNTED}){_ASCII_END}")
+#: "Nineteen of the 435 steps", "of the 215 values it exceeds 0.8 in fifteen": a count of those steps.
+_WORD_OF: Final = re.compile(
+    rf"(?i)(?<!ty-)(?<!ty )\b(?P<word>{_SPELT})(?= of (?:(?:the|its|those|these|all|them|logged|recorded) ?)*(?:\d|steps\b|values\b|points\b))"
+    rf"|(?<=\bin )(?<!ty-)(?P<in>{_SPELT})(?=\s*(?:[,.;]|$|of them\b|and (?:is|lies|falls|stays|exceeds|was|goes|drops)\b))"
+)
+#: "Falls below 0.22 once", "六次负值": how often a bound is passed.
+_TIMES_WORD: Final = re.compile(
+    r"(?i)\b(?P<word>once|twice|thrice)\b(?=\s*(?:[,.;:)]|$|(?:at|in|on|over|during|and|while|more)\b))|(?<![第\d一每多几数])(?P<zword>[两三四五六七八九十百]{1,5})(?=次(?!迭代|更新|验证|评测|评估|训练|采样|方|数))"
+)
+_TIMES: Final = {"once": 1, "twice": 2, "thrice": 3}
+_NEGATIVE: Final = re.compile(r"(?i)为负|负值|负数|\bnegative\b|\bbelow zero\b")
 _CHINESE_NUMBER: Final = re.compile(
     rf"(?<![第\d零一二两三四五六七八九十百千万点])(?P<word>[一二两三四五六七八九十百]{{1,5}})\s?(?P<unit>{_COUNTED}){_ASCII_END}"
 )
 #: Factors in words.
 _FACTORS: Final[tuple[tuple[str, float], ...]] = (
-    (r"quadrupl(?:ed|es|ing)|(?:翻了?两番)", 4.0),
+    (r"(?<!more than )tenfold|十倍于", 10.0),
+    (r"(?<!more than )octupl(?:ed|es|ing)|eightfold|翻了?三番", 8.0),
+    (r"(?<!more than )sextupl(?:ed|es|ing)|sixfold", 6.0),
+    (r"(?<!more than )quintupl(?:ed|es|ing)|fivefold", 5.0),
+    (r"(?<!more than )quadrupl(?:ed|es|ing)|fourfold|(?:翻了?两番)(?!还多|有余|以上)", 4.0),
     (r"(?<!more than )tripl(?:ed|es|ing)|threefold|(?:变|增|涨|提高|上升)(?:为|成|到|至)原来的三倍", 3.0),
-    (r"(?:almost |nearly |roughly |about )?(?<!more than )doubl(?:ed|es|ing)|twofold|翻了?[一]?(?:倍|番)|twice (?:as|the|that|its|what)|two times as", 2.0),
-    (r"(?<!more than )halv(?:ed|es|ing)|by (?:about |roughly |almost |nearly )?half|(?:下降|减少|降低|缩短|缩小|减|少|降|跌)了?(?:约|近|大约|将近|差不多)?一半(?!以上|多)|减半|腰斩|降(?:了|到|至|为)?(?:原来的)?一半|half (?:of )?(?:as|what|that of|its|the (?:value|level|size|figure))|(?:was |were |got |been )?cut in half|打(?:了)?对折|(?<=步的)一半(?!以上|多)", 0.5),
+    (r"(?:almost |nearly |roughly |about )?(?<!more than )doubl(?:ed|es|ing)|twofold|翻了?[一]?(?:倍|番)(?!还多|有余|以上)|(?:twice|double) (?:as|the|that|its|what)|two times as", 2.0),
+    (r"(?<!more than )halv(?:ed|es|ing)|by (?:about |roughly |almost |nearly |around )?(?:one )?half|(?:下降|减少|降低|缩短|缩小|缩水|缩减|削减|压缩|下滑|回落|滑落|减|少|降|跌|掉|缩)了?(?:约|近|大约|将近|差不多)?一半(?!以上|多)|减半|腰斩|降(?:了|到|至|为)?(?:原来的)?一半|half (?:of )?(?:as|what|that of|its|the (?:value|level|size|figure)|(?=step \d))|(?:was |were |got |been )?cut in half|打(?:了)?对折|(?<=步的)一半(?!以上|多)", 0.5),
 )  # fmt: skip
 _FACTOR: Final = re.compile("|".join(f"(?P<f{at}>{p})" for at, (p, _) in enumerate(_FACTORS)), re.IGNORECASE)
 #: Parts in words: what share of something, or by what share it changed.
 _PART_WORDS: Final = {"half": 2, "third": 3, "quarter": 4, "fifth": 5, "sixth": 6, "eighth": 8, "tenth": 10}
 _PART: Final = re.compile(
-    r"(?i)\b(?P<top>an?|one|two|three|four|nine)[ -](?P<low>third|quarter|fifth|sixth|eighth|tenth)s?\b(?! (?:of (?:a |the )?(?:step|percent|second|point)|as |decimal|step))"
+    r"(?i)\b(?P<top>an?|one|two|three|four|nine)[ -](?P<low>third|quarter|fifth|sixth|eighth|tenth)s?\b(?! (?:of (?:a |the )?(?:step(?! \d)|percent|second|point)|as |decimal|step(?! \d)))"
     r"|(?P<zlow>[二三四五六七八九十]|十分)分之(?P<ztop>[一二三四五六七八九])|(?P<tenths>[一二两三四五六七八九])成(?P<halfway>半)?(?=[^为了就功绩员立长])"
-    r"|(?P<hshare>half)(?= (?:of )?(?:the |each |every |a |its |that )(?:whole |total )?(?:step(?!s)|time|iteration(?!s)|wall))|占(?:了|到|整个|总|单步|每步|一步|step|的|时间|耗时)*(?:近|约|大约|差不多)?(?P<zshare>一半)|(?<=原来的)(?P<zhalf>一半)|(?:(?:下降|减少|降低|缩短|缩小|减|少|降|跌|掉)了?)(?P<zcut>一半)(?:以上|多)|(?P<more>more than halved|more than doubled|more than tripled)"
+    r"|(?P<hshare>half)(?= (?:of )?(?:the |each |every |a |its |that )(?:whole |total )?(?:step(?!s)|time|iteration(?!s)|wall))|占(?:了|到|整个|总|单步|每步|一步|step|的|时间|耗时)*(?:近|约|大约|差不多)?(?P<zshare>一半)|(?<=原来的)(?P<zhalf>一半)|(?:(?:下降|减少|降低|缩短|缩小|减|少|降|跌|掉)了?)(?P<zcut>一半)(?:以上|多)|(?P<zhe>[一二三四五六七八九])折(?!扣|线|叠|中|算|合|射)|(?P<more>(?:more than|over) (?:halv|doubl|tripl|quadrupl|quintupl|sextupl|octupl)(?:ed|es|ing))|(?P<zmore>翻(?:了)?(?:一)?[倍番](?=还多|有余|以上))"
 )
+_MORE_THAN: Final = {
+    "halv": 0.5, "doubl": 2.0, "quadrupl": 4.0, "tripl": 3.0, "quintupl": 5.0, "sextupl": 6.0, "octupl": 8.0,
+}  # fmt: skip
 _TO_PART: Final = re.compile(
     r"(?i)(?:\bto|\bonly|\bjust|\bis|\bat|\bwas|到|至|成|为|是|只剩|剩|只有|相当于)\s*(?:just|only|about|around|roughly|approximately|nearly|almost|barely|less than|under|over|more than|了|约|大约|大概|差不多|将近|近|接近|不到|不足|只有|原来的|起初的|最初的|开始时的|(?:step|第)\s*\d+\s*步?[^，,。；;\d]{0,10}(?:[\d.,]+)?\s*的|[^，,。；;\d]{0,12}的|its|the|\s)*$"
 )
@@ -134,12 +154,19 @@ _ABOVE: Final = re.compile(
     r"higher than|larger than|longer than|beyond|at least|no less than|upwards of)|(?<![-=])>=?|≥|⩾)\s*(?:了\s*)?[`*]*$"
 )
 _BELOW: Final = re.compile(
-    r"(?i)(?:(?<!不)(?<!没有)(?<!从未)(?:低于|跌破|跌穿|降破)了?|(?<!不)小于|(?<!不)少于|不到|不足|不超过|不高于|至多|最多|未超过|未达到?|没有?超过|没到|没有达到|\b(?:below|under|less than|lower than|smaller than|"
+    r"(?i)(?:(?:没有一次|从没有?|从未|一次也没有?|(?:再也?|就|从此|便)?(?:没有?|未|不)再(?:能)?|再[也]?没有?)(?:超过|高于|突破|冲破|越过|高过|升破|超出)过?|(?<!不)(?<!没有)(?<!从未)(?<!再)(?<!没)(?:低于|跌破|跌穿|降破)了?|(?<!不)小于|(?<!不)少于|不到|不足|不超过|不高于|至多|最多|未超过|未达到?|没有?超过|没到|没有达到|\b(?:below|under|less than|lower than|smaller than|"
     r"shorter than|fewer than|at most|no more than|not exceed(?:ing)?|did not exceed|never exceed(?:s|ed|ing)?|(?:does|do|did) not (?:exceed|reach)|"
-    r"(?:never|not once|nowhere|at no point) (?:[a-z]+ )?(?:above|over|beyond|past)|not above|(?:没有一次|从没有?|从未|一次也没有?)(?:超过|高于|突破|冲破|越过)过?)|<=?|≤|⩽)\s*(?:了\s*)?[`*]*$"
+    r"(?:never|not once|nowhere|at no point) (?:[a-z]+ )?(?:above|over|beyond|past)|not above)|<=?|≤|⩽)\s*(?:了\s*)?[`*]*$"
 )
 _AT_LEAST: Final = re.compile(
-    r"(?i)(?:未低于|没有?低于|不曾低于|(?:没有一次|从没有?|从未|一次也没有?)(?:低于|跌破|降到|掉到)过?|never (?:[a-z]+ )?(?:below|under)|not below|did not (?:fall|drop) below)\s*[`*]*$"
+    r"(?i)(?:未低于|没有?低于|不曾低于|(?:没有一次|从没有?|从未|一次也没有?|(?:再也?|就|从此|便)?(?:没有?|未|不)再|再[也]?没有?)(?:低于|跌破|跌穿|降破|降到|掉到|跌到|跌回|掉回|回到|跌至)过?|never (?:[a-z]+ )?(?:below|under)|not below|did not (?:fall|drop) below)\s*[`*]*$"
+)
+#: "A hair above 0.6", 略高于: which side of the bound a value lies on is what is said, so that no rounding gives way.
+_CLOSE_TO: Final = re.compile(
+    r"(?i)\b(?:a (?:hair|touch|whisker|shade|tad|fraction|bit|little)|just|slightly|barely|narrowly|marginally) (?:\w+ )?(?:above|below|over|under)\s*[`*]*$|(?:略|稍|微|刚刚?|堪堪)(?:微|稍)?(?:高于|低于|大于|小于|超过|不足|不到|高过)\s*[`*]*$"
+)
+_CLOSE_AFTER: Final = re.compile(
+    r"[`*]*\s*(?:略|稍|只|仅)?[高低大小长短多少](?:了|出)?(?:那么|这么)?(?:一丁点|一点点|一丝|一点|一丢丢|些许)"
 )
 _AFTER_BOUND: Final = re.compile(
     r"^[`*]*\s?(?:(以上|之上|or more|or higher|\+(?=[\s，,。.]|$))|(以下|之下|以内|or less|or lower))"
@@ -200,7 +227,7 @@ def quantities(text: str, masked: list[tuple[int, int]]) -> list[Quantity]:
         for match in pattern.finditer(text):
             if any(a < match.end() and match.start() < b for a, b in masked):
                 continue
-            value = float(chinese_number(match["word"]) if numerals else _WORDS[match["word"].lower()])
+            value = float(chinese_number(match["word"]) if numerals else english_number(match["word"]))
             unit, factor = _unit(match)
             if numerals and unit == "steps" and value == 1:
                 continue  # 一步 is a figure of speech
@@ -210,7 +237,10 @@ def quantities(text: str, masked: list[tuple[int, int]]) -> list[Quantity]:
                 text[: match.start()][-24:]
             )
             half = (0.25 if near else 0.1) * value if unit == "ratio" else 0.0
-            found.append(Quantity(match.start(), match.end(), match.group(), value, half, unit, factor, digits=2))
+            bound = _bound(text[max(0, match.start() - 40) : match.start()], "") if unit == "tokens" else ""
+            found.append(
+                Quantity(match.start(), match.end(), match.group(), value, half, unit, factor, bound=bound, digits=2)
+            )
     for match in _AN_HOUR.finditer(text):
         if not any(a < match.end() and match.start() < b for a, b in masked):
             factor = {"h": 3600.0, "m": 60.0, "d": 86400.0}[match["unit"][0].lower()]
@@ -221,6 +251,17 @@ def quantities(text: str, masked: list[tuple[int, int]]) -> list[Quantity]:
     for match in _PAIR_WORD.finditer(text):
         if not any(a < match.end() and match.start() < b for a, b in masked):
             found.append(Quantity(match.start(), match.end(), match.group(), float(_WORDS[match["word"].lower()]), 0.5))
+    for match in _WORD_OF.finditer(text):
+        if (match["word"] or re.match(r"(?i)\W*of (?:the|its|those|these|all)\b", text)) and not any(
+            a < match.end() and match.start() < b for a, b in masked
+        ):
+            found.append(Quantity(match.start(), match.end(), match.group(), float(english_number(match.group())), 0.0))
+    if any(q.bound for q in found) or _NEGATIVE.search(text):
+        for match in _TIMES_WORD.finditer(text):
+            if not any(a < match.end() and match.start() < b for a, b in masked):
+                count = _TIMES[match["word"].lower()] if match["word"] else chinese_number(match["zword"])
+                unit = "ratio" if match["word"] else ""
+                found.append(Quantity(match.start(), match.end(), match.group(), float(count), 0.0, unit))
     found += _parts(text, masked)
     for match in _FACTOR.finditer(text):
         if not any(a < match.end() and match.start() < b for a, b in masked):
@@ -259,11 +300,11 @@ def _parts(text: str, masked: list[tuple[int, int]]) -> list[Quantity]:
             part, unit = 0.5, "factor"
         elif match["zcut"]:
             start, part, bound, unit = match.start("zcut"), 0.5, ">", "%"
+        elif match["zhe"]:
+            part, unit = _DIGITS[match["zhe"]] / 10, "factor"
         else:
-            word = match["more"].lower()
-            part, unit, bound = (
-                (0.5, "factor", "<") if "halved" in word else (2.0 if "doubled" in word else 3.0, "factor", ">")
-            )
+            stem = next((s for s in _MORE_THAN if s in (match["more"] or "doubl").lower()), "doubl")
+            part, unit, bound = _MORE_THAN[stem], "factor", "<" if stem == "halv" else ">"
         scale = 100.0 if unit == "%" else 1.0
         half = 0.0 if bound else 0.15 * part * scale
         found.append(
@@ -311,10 +352,13 @@ def _quantity(text: str, match: re.Match[str], cut: int) -> Quantity:
         half = place * 10**zeros
         if len(bare.rstrip("0")) <= 1:
             half = max(place, min(half, 0.15 * number))
+    bound = _bound(before, after)
+    if bound and (_CLOSE_TO.search(before) or _CLOSE_AFTER.match(after)):
+        half = 0.0
     digits = len(body.replace(".", "").lstrip("0")) or 1
     return Quantity(
         match.start(), end, text[match.start() : end].strip(), -number if sign == "-" else number, half, unit, factor,
-        sign, approx, _bound(before, after), digits, decimals,
+        sign, approx, bound, digits, decimals,
     )  # fmt: skip
 
 
@@ -329,6 +373,11 @@ def _bound(before: str, after: str) -> str:
         return "<" if than["less"] else ">"
     match = _AFTER_BOUND.search(after)
     return "" if match is None else ">" if match[1] else "<"
+
+
+def english_number(text: str) -> int:
+    """An English numeral below 101 (``nineteen`` → 19, ``twenty-six`` → 26)."""
+    return sum(_WORDS[word] for word in re.split(r"[ -]", text.lower()))
 
 
 def chinese_number(text: str) -> int:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from assistant.ground.binding import Frame
+from assistant.ground.cues import OF_ONE_SAMPLE
 from assistant.ground.lexicon import Named
 from assistant.ground.quantities import Quantity
 from assistant.ground.table import Table
@@ -150,4 +151,6 @@ def implied(q: Quantity, frame: Frame, table: Table, beside_it: str = "") -> lis
             and (not beside_it or beside.pattern)
         ):
             found += [key for key in table.run.columns if keys.search(key)]
+    if q.unit == "tokens" and OF_ONE_SAMPLE.match(frame.text[q.end :]):
+        found = [key for key in found if "length" in key]
     return list(dict.fromkeys(found))[:4]

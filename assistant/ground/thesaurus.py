@@ -37,7 +37,7 @@ def forms(entry: str) -> list[str]:
     if base.endswith("y") and base[-2] not in _VOWELS:
         third, past = base[:-1] + "ies", base[:-1] + "ied"
     else:
-        third = base + ("es" if re.search(r"(?:[sxz]|ch|sh)$", base) else "s")
+        third = base + ("es" if re.search(r"(?:[sxz]|ch|sh|[^aeiou]o)$", base) else "s")
         past = base + "d" if base.endswith("e") else stem + "ed"
     running = (base[:-1] if base.endswith("e") and not base.endswith("ee") else stem) + "ing"
     return list(dict.fromkeys([base, third, running, *(irregular or [past])]))
