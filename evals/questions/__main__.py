@@ -68,8 +68,7 @@ half. At first sight:
 | all | 220 | 91.4% | 85.1% | 93.4% | 72.3% |
 
 The fourth half, 240 questions, was written by a further hand that knew no code while the third was looked at. It has
-been looked at since as well, so that only the held half is still a guide to questions to come. At first sight (whole
-answers 65.0 %):
+been looked at since as well. At first sight (whole answers 65.0 %):
 
 | language | questions | intent | slots | verdict | whole answer |
 | --- | ---: | ---: | ---: | ---: | ---: |
@@ -77,6 +76,17 @@ answers 65.0 %):
 | mixed | 84 | 91.7% | 84.0% | 88.6% | 70.2% |
 | zh | 82 | 91.5% | 87.2% | 88.4% | 74.4% |
 | all | 240 | 87.1% | 81.0% | 86.9% | 65.0% |
+
+The fifth half, 150 questions over all the runs, was written by one more hand that knew no code and asked nothing before
+all was written. Only its scores are ever shown: beside the held half it is the best guide to questions to come. At
+first sight, when misses of the fourth half were being mended:
+
+| language | questions | intent | slots | verdict | whole answer |
+| --- | ---: | ---: | ---: | ---: | ---: |
+| en | 53 | 96.2% | 79.4% | 94.9% | 67.9% |
+| mixed | 48 | 91.7% | 85.3% | 91.2% | 77.1% |
+| zh | 49 | 89.8% | 79.4% | 84.2% | 65.3% |
+| all | 150 | 92.7% | 81.4% | 90.1% | 70.0% |
 
 A third hand, who had seen no answer, then judged all 413 held and 411 open entries against question, log and interface.
 Of the held half 184 were changed (en 79, mixed 25, zh 80): 111 accept more now (42, 13, 56: another fair reading, a

@@ -124,7 +124,7 @@ def test_judge_metrics_alternatives_accept_any_of_a_list() -> None:
     ],
 )
 def test_judge_steps_compares_kind_and_values(wanted: Any, kind: str, values: list[int], good: bool) -> None:
-    slots = {"metrics": [], "steps": {"kind": kind, "values": values}, "op": None}
+    slots: dict[str, object] = {"metrics": [], "steps": {"kind": kind, "values": values}, "op": None}
     assert judge(expected(entry(slots={"steps": wanted})), answer(slots=slots)).slots is good
 
 
