@@ -19,8 +19,8 @@ from assistant.ground.masks import masked_spans
 from assistant.ground.places import Place, places
 from assistant.ground.quantities import Quantity, quantities
 from assistant.ground.sentences import Unit
-from assistant.ground.table import agrees
-from assistant.ground.verdicts import Claim
+from assistant.ground.table import agrees, median
+from assistant.ground.verdicts import Claim, as_shown
 from assistant.model import Fact
 
 _CHANGE: Final = re.compile(r"(?i)change|delta|Δ|diff|变化|差|增减|涨跌|幅|→|->|\bvs\b|growth|relative")
@@ -51,6 +51,9 @@ _GONE: Final = re.compile(r"(?i)^\W*(?:n/?a|—|–|-{1,3}|missing|none|null|缺
 
 
 _THIRDS: Final = re.compile(r"(?i)\bthirds?\b|三分之一|中位数|median|\blevels?\b|水平|首.{0,3}末|→|->")
+
+
+_OF_THIRDS: Final = re.compile(r"(?i)\bthirds?\b|三分之一")
 
 
 class RowReader(HeaderReader):
@@ -272,6 +275,8 @@ class RowReader(HeaderReader):
                     Claim(q.text, start + q.start, start + q.end, "supported", "", own_id)
                     for q, own_id in zip(numbers, ids, strict=True)
                 ]
+            if _OF_THIRDS.search(title) and (note := self._levels_told(name.keys[0], scaled, part)):
+                return [Claim(part, start, end, "contradicted", note)]
         for index, q in enumerate(numbers):
             frame = Frame(part, [], [], numbers, carried)
             self.judge.begin()
@@ -319,6 +324,16 @@ class RowReader(HeaderReader):
                 )
                 claims.append(Claim(part, start, end, "contradicted", note))
         return claims
+
+    def _levels_told(self, key: str, numbers: Sequence[Quantity], part: str) -> str:
+        """What the medians of the first and the last third are, as a reason; "" where there are too few values."""
+        rows = self.judge.table.finite(key)
+        if len(rows) < 6:
+            return ""
+        ends = [median([v for _, v in third]) for third in (rows[: len(rows) // 3], rows[-(len(rows) // 3) :])]
+        kind = self.judge.table.kind(key)
+        first, last = (as_shown(value, q, kind) for value, q in zip(ends, numbers, strict=True))
+        return self.judge.say("thirds", metric=key, first=first, last=last, shown=part)
 
     def _extreme_step(self, text: str, unit: Unit, at: int, name: Named, head: list[str]) -> list[Claim]:
         """``| reward | 0.150 | 2 |`` under ``| metric | peak | step |``: the step of the extreme."""

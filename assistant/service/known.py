@@ -13,22 +13,27 @@ from collections import OrderedDict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from itertools import pairwise, zip_longest
-from typing import Final
+from itertools import pairwise, product, zip_longest
+from pathlib import Path
+from typing import Any, Final
 
+from assistant import resources
 from assistant.ask.engine import Answerer, card_text
 from assistant.ground.audit import Audit, Auditor
-from assistant.ground.lexicon import words
 from assistant.ground.sentences import Unit, units
 from assistant.ground.verdicts import Claim, Sentence
 from assistant.model import Answer, Fact, Mention, Run
 from assistant.write.phrases import phrases
 
 #: Questions put for one text, and metrics and steps of it that they are about.
-MOST_QUESTIONS, MOST_METRICS, MOST_STEPS = 32, 4, 3
+MOST_QUESTIONS, MOST_METRICS, MOST_STEPS = 48, 4, 3
+#: Sentences of a text by which it is told whether it is one of our answers.
+_READ: Final = 120
+#: Characters at a text's beginning that say what it is about.
+_OPENING: Final = 600
 _SHORTEST_QUOTE: Final = {"zh": 10, "en": 24}
 #: Fewest characters of a phrase of ours, fields aside, by which a sentence is taken to be one of ours.
-_SHORTEST_PHRASE: Final = {"zh": 7, "en": 18}
+_SHORTEST_PHRASE: Final = {"zh": 7, "en": 14}
 #: Logs whose sentences are kept.
 KEPT: Final = 8
 _BAD: Final = frozenset({"contradicted", "unsupported"})
@@ -76,7 +81,10 @@ class Known:
         keys = _keys(text, all_units)
         bad = [at for at in range(len(keys)) if audit.sentences[at].status in _BAD]
         quoted = {at for at in bad if all_units[at].kind != "row" and self._in_a_card(keys[at][0], language)}
-        left = {at: keys[at] for at in bad if at not in quoted and self._ours(keys[at], all_units[at], language)}
+        left = {at: keys[at] for at in bad if at not in quoted}
+        ours = set(left)
+        if left and not self._answer_of_ours(keys, all_units, language):
+            ours = {at for at, key in left.items() if self._ours(key, all_units[at], language)}
         found: dict[int, Stated] = {}
 
         def look() -> None:
@@ -86,7 +94,8 @@ class Known:
         with self._lock:
             look()
             count = 0
-            for question in self._questions(auditor, [audit.sentences[at].text for at in left], language):
+            told = [(audit.sentences[at].text, " ".join(keys[at][1:]), at in ours) for at in left]
+            for question in self._questions(auditor, told, text[:_OPENING], language):
                 if not left or count >= MOST_QUESTIONS:
                     break
                 if (question, language) in self._asked:
@@ -95,6 +104,12 @@ class Known:
                 self._ask(question, language)
                 look()
         return _with(audit, found, quoted) if found or quoted else audit
+
+    def _answer_of_ours(self, keys: Sequence[tuple[str, ...]], all_units: Sequence[Unit], language: str) -> bool:
+        """Whether so much of a text is in our wording that the whole of it may be an answer of the engine."""
+        read = list(zip(keys, all_units, strict=True))[:_READ]
+        ours = sum(self._ours(key, unit, language) or self._in_a_card(key[0], language) for key, unit in read)
+        return ours >= max(1, len(read) / 8)
 
     @staticmethod
     def _ours(key: tuple[str, ...], unit: Unit, language: str) -> bool:
@@ -109,25 +124,80 @@ class Known:
         """Whether a sentence stands word by word in a definition: then it says nothing of this log."""
         return len(sentence) >= _SHORTEST_QUOTE[language] and sentence in _definitions(self.answerer, language)
 
-    def _questions(self, auditor: Auditor, sentences: Sequence[str], language: str) -> Iterator[str]:
-        """What may be asked so that the engine says such sentences, the likeliest first."""
+    @staticmethod
+    def _questions(
+        auditor: Auditor, sentences: Sequence[tuple[str, str, bool]], opening: str, language: str
+    ) -> Iterator[str]:  # fmt: skip
+        """What may be asked so that the engine says such sentences, the likeliest first.
+
+        Args:
+            auditor: names the metrics and steps of a text.
+            sentences: each with the one before it, or with the head of its table, and whether it may be ours by its
+                wording; of others only what asks for a number that they tell is asked.
+            opening: of the text: what it speaks of where a sentence names nothing itself.
+            language: of the questions.
+        """
         if not sentences:
             return
-        shipped = words()["questions"][language]
+        shipped = _asked()[language]
+        first_keys, first_steps = auditor.subjects([opening])
+        for entry in shipped["told"]:
+            for sentence, before, own in sentences:
+                if not own and "?P<" not in entry["where"]:
+                    continue
+                if (match := re.search(entry["where"], f"{before} {sentence}")) is None:
+                    continue
+                keys, steps = auditor.subjects([sentence])
+                near_keys, near_steps = auditor.subjects([before]) if not (keys and steps) else ([], [])
+                keys, steps = keys or near_keys or first_keys, steps or near_steps or first_steps
+                number = next((found for found in match.groupdict().values() if found), "")
+                for template in entry["ask"]:
+                    yield from _filled(template, keys[:2], steps[: MOST_STEPS + 1], number)
+        if not any(own for _, _, own in sentences):
+            return
         yield from shipped["always"]
-        keys, steps = auditor.subjects(sentences)
-        keys, pairs = keys[:MOST_METRICS], list(pairwise(steps))
-        about = [template.format(metric=key) for template in shipped["metric"] for key in keys]
-        stepped = [t.format(step=step) for t in shipped["step"] for step in steps[:MOST_STEPS]]
-        stepped += [t.format(first=a, second=b) for t in shipped["pair"] for a, b in pairs[:MOST_STEPS]]
-        for pair in zip_longest(about, stepped):
-            yield from (question for question in pair if question)
+        keys, steps = auditor.subjects([sentence for sentence, _, own in sentences if own])
+        keys = list(dict.fromkeys([*keys[:MOST_METRICS], *first_keys[:2]]))
+        near = steps[: MOST_STEPS + 1]
+        stepped = [template for kind in ("step", "pair") for template in shipped[kind]]
+        yield from _interleaved(
+            [question for template in shipped["metric"] for question in _filled(template, keys, [], "")],
+            [question for template in stepped for question in _filled(template, [], near, "")],
+        )
 
     def _ask(self, question: str, language: str) -> None:
         self._asked.add((question, language))
         answer, _ = self.answerer.ask(question, self.runs, language=language)
         for key, stated in _sentences(answer):
             self._said.setdefault(key, stated)
+
+
+@lru_cache(maxsize=1)
+def _asked() -> dict[str, Any]:
+    """The questions that are put (``known.yaml``)."""
+    table: dict[str, Any] = resources.yaml_table(Path(__file__).with_name("known.yaml"))
+    return table
+
+
+def _filled(template: str, keys: Sequence[str], steps: Sequence[int], number: str) -> Iterator[str]:
+    """A template with its fields filled in, once for each metric and step or pair of steps that there is."""
+    metrics: Sequence[str] = keys if "{metric}" in template else ("",)
+    places: Sequence[tuple[int, ...]] = [()]
+    if "{step}" in template:
+        places = [(step,) for step in steps[:MOST_STEPS]]
+    elif "{first}" in template:
+        places = list(pairwise(steps))[:MOST_STEPS]
+    if "{number}" in template and not number:
+        return
+    for metric, place in product(metrics, places):
+        one, two = (place[0], place[-1]) if place else (0, 0)
+        yield template.format(metric=metric, step=one, first=one, second=two, number=number)
+
+
+def _interleaved(first: Sequence[str], second: Sequence[str]) -> Iterator[str]:
+    """Both, one of each in turn."""
+    for pair in zip_longest(first, second):
+        yield from (question for question in pair if question)
 
 
 _CACHE: OrderedDict[tuple[int, ...], Known] = OrderedDict()
@@ -193,8 +263,14 @@ def _heads(language: str) -> frozenset[str]:
     return frozenset(_plain(cell) for cell in cells)
 
 
+#: Titles of columns that are a step, a stretch of steps or a run.
+_PLACED: Final = re.compile(
+    r"(?i)(?:(?:steps?|rows?|step|记录) )?\d+(?:[–-]\d+)?|[A-Z]|`?[\w.-]+\.(?:log|jsonl|csv|txt|json)`?"
+)
+
+
 def _spoken_head(title: str, language: str) -> bool:
-    return not title or title in _heads(language)
+    return not title or title in _heads(language) or bool(_PLACED.fullmatch(title))
 
 
 def _plain(text: str) -> str:
