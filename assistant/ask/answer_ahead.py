@@ -6,6 +6,7 @@ import math
 import re
 from typing import Any
 
+from assistant.analysis import Ledger
 from assistant.analysis.diagnosis import role
 from assistant.analysis.forecast import DRIFT, STEP_TIMES, forecast, reach, remaining, total_steps
 from assistant.analysis.series import series
@@ -25,11 +26,11 @@ _TOTAL = re.compile(
     r"|(\d{1,7})\s+(?:total\s+)?steps\s+(?:in\s+)?total"
 )
 #: "the next 10 steps", "接下来 10 步".
-_NEXT = re.compile(r"(?i)(?:next|接下来|之后|未来|往后|再(?:跑|训|过)?)\s*(\d{1,5})\s*(?:个)?\s*(?:步|steps?)")
+_NEXT = re.compile(r"(?i)(?:next|接下来|之后|未来|往后|再(?:跑|训|过|来|走)?)\s*(\d{1,5})\s*(?:个)?\s*(?:步|steps?)")
 #: "for 100 more steps", "再跑 100 步": so many steps from the last one on, whatever the total.
 _MORE = re.compile(
-    r"(?i)(\d{1,7})\s+(?:more|further|additional|extra|other)\s+steps?"
-    r"|(?:再|继续|多)(?:跑|训练|训|练)?\s*(\d{1,7})\s*(?:个)?\s*(?:步|steps?)"
+    r"(?i)(\d{1,7})\s+(?:more|further|additional|extra|other)\s+steps?|\banother\s+(\d{1,7})\s+(?:more\s+)?steps?"
+    r"|(?:再|继续|多)(?:跑|训练|训|练|来|走)?\s*(\d{1,7})\s*(?:个)?\s*(?:步|steps?)"
 )
 #: Steps ahead that are shown where the question names none.
 USUAL = 10
@@ -95,7 +96,7 @@ def _value(context: Context, metric: str, trend: Fact) -> str:
     kind = context.kind_of(metric)
     shown: dict[str, Any] = {"value": context.doc.show(fact, None, kind)}
     shown |= {end: context.doc.show(fact, end, kind) for end in ("low", "high")}
-    return context.say("ahead.value", metric=metric, f=fact, **shown)
+    return context.say("ahead.value", metric=metric, f=fact, level=confidence_level(context.ledger), **shown)
 
 
 def _reach(context: Context, metric: str, target: float) -> str:
@@ -116,7 +117,7 @@ def time_left(context: Context) -> Verdict:
     doc, say, run = context.doc, context.say, context.run
     more = _MORE.search(context.query.said)
     if more is not None:
-        return _time_of_steps(context, int(more[1] or more[2]))
+        return _time_of_steps(context, int(next(group for group in more.groups() if group)))
     stated = _TOTAL.search(context.query.said)
     asked = None if stated is None else int(next(group for group in stated.groups() if group))
     total = asked if asked is not None else total_steps(run)
@@ -204,9 +205,14 @@ def _why_none(fact: Fact | None) -> str:
 
 def _assumed(context: Context, fact: Fact | None) -> str:
     """What the interval rests on, and how often it holds."""
-    level = context.ledger.derived("confidence_level", 0.95, formula="1 − 0.05", inputs=[], unit="fraction")
     drifting = fact is not None and fact.noise_basis == DRIFT
-    return context.say("eta.assumes_drift" if drifting else "eta.assumes", level=mark(level.id, "95%"))
+    return context.say("eta.assumes_drift" if drifting else "eta.assumes", level=confidence_level(context.ledger))
+
+
+def confidence_level(ledger: Ledger) -> str:
+    """How often intervals hold what comes, as it is written."""
+    level = ledger.derived("confidence_level", 0.95, formula="1 − 0.05", inputs=[], unit="fraction")
+    return mark(level.id, "95%")
 
 
 def _at_this_pace(context: Context, metric: str, total: int, *, stated: bool, why: str) -> str:

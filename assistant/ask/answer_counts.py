@@ -12,6 +12,7 @@ from typing import Final
 from assistant.analysis import derive
 from assistant.analysis.forecast import STEP_TIMES
 from assistant.analysis.timing import layout_of, total_key
+from assistant.ask.answer_trend import health
 from assistant.ask.context import EPOCHS, Context, key
 from assistant.ask.part import cell, part_of, shown, statistic
 from assistant.ask.parts import number
@@ -24,6 +25,11 @@ _PROMPTS: Final = re.compile(r"(?i)prompt|题|问题|question|problem")
 _MISMATCH: Final = re.compile(
     r"(?i)rollout_probs_diff|rollout_actor_probs|rollout_corr/|logp_diff|train_rollout_logprob|sampling_logp"
     r"|gen_kl_error|policy_kl_error|token_mult_prob_error|mismatch|tis\b"
+)
+#: Of these keys the ones that tell most, the best first.
+_MISMATCH_FIRST: Final = tuple(
+    re.compile(rf"(?i){words}")
+    for words in (r"rollout_corr/kl$", "k3_kl", "gen_kl_error", "probs_diff_mean", "logp_diff(?:erence)?(?:/|_)mean")
 )
 _EVALUATED: Final = re.compile(r"(?i)^(?:eval|val|test|validation)[-_/]")
 #: How near to its median a ratio lies at most of the steps that confirm it, and how many confirm it.
@@ -153,10 +159,14 @@ def slowest_step(context: Context) -> Verdict | None:
 
 
 def mismatch(context: Context) -> Verdict | None:
-    """That the log compares nothing between rollout engine and trainer, and which setting would log it."""
-    if any(_MISMATCH.search(m) for m in context.run.metrics) or any(
-        m.key is not None and "prob" in m.key for m in context.query.mentions
-    ):
+    """Whether rollout engine and trainer agree; where the log compares nothing of them, which setting would log it."""
+    if any(m.key is not None and re.search(r"[/_]", m.text) for m in context.query.mentions):
+        return None  # of a key that is named
+    held = [m for words in _MISMATCH_FIRST for m in context.run.metrics if words.search(m)]
+    if held:
+        context.query = replace(context.query, intent="health")
+        return health(context, held[:1])
+    if any(_MISMATCH.search(m) for m in context.run.metrics):
         return None
     return _without(context, "mismatch" if context.run.framework in {"verl", None} else "mismatch_other")
 

@@ -11,8 +11,10 @@ from typing import Final
 import numpy as np
 
 from assistant.analysis.compare_averaged import difference
+from assistant.analysis.diagnosis import role
 from assistant.analysis.timing import layout_of, total_key
 from assistant.ask.answer_computed import deviation
+from assistant.ask.breakdowns import Breakdown, breakdown_in
 from assistant.ask.conditions import condition_in
 from assistant.ask.context import Context, is_validation
 from assistant.ask.intents import is_stage
@@ -60,11 +62,16 @@ class Told:
 def attempt(context: Context) -> Verdict | None:
     """Answers a question about a ratio, or about two parts of a run; ``None`` (nothing written) for any other."""
     query = context.query
-    if len(context.runs) != 1 or query.intent not in _INTENTS or query.follows == "depth":
+    if len(context.runs) != 1 or query.intent in {"define", "advice"} or query.follows == "depth":
         return None
     text = words_of(context)
-    keys = central(named_keys(context))
+    keys = central(named_keys(context)) or _validated(context, text)
     if not keys or len(keys) > 2 or words("portions")["judging"].search(text) or query.depth == "every":
+        return None
+    broken = breakdown_in(context, text)
+    if broken is not None:
+        return _around(context, keys, broken)
+    if query.intent not in _INTENTS:
         return None
     parts = portions_in(text, context.train_steps)
     ratio = ratio_in(query, text, keys, _whole(context, keys))
@@ -80,6 +87,38 @@ def attempt(context: Context) -> Verdict | None:
     if plain_share or (query.steps.kind in {"first", "last"} and not named_two and not parts):
         return None  # a stage's share of the last step has a writer of its own
     return _told(context, ratio, parts or [Scope()], name or "mean")
+
+
+def _validated(context: Context, text: str) -> list[str]:
+    """The main validation's key where a question about a breakdown names no metric but validations."""
+    if not words("breakdowns")["validation"].search(text) or any(m.card is None for m in context.query.mentions):
+        return []
+    found = role(context.run, "val_accuracy")
+    return [] if found is None else list(found.metrics[:1])
+
+
+def _around(context: Context, keys: Sequence[str], broken: Breakdown) -> Verdict | None:
+    """A metric before or after the run breaks down: its last value there, or the statistic asked for."""
+    parts = portions_in(broken.text, context.train_steps)
+    if len(keys) != 1 or not parts:
+        return None
+    bare = words("breakdowns")["last"].sub(" ", broken.text)
+    name = next((name for name in _STATISTICS if words("portions")[name].search(bare)), "")
+    if not name:
+        name = "mean" if parts[0].last is None else "last"
+    verdict = _told(context, Quantity(keys[0]), parts, name)
+    if verdict is None and len(parts) == 1 and not _series(context, Quantity(keys[0]), parts[0]):
+        said = context.say(
+            f"portion.none_{'before' if parts[0].first is None else 'after'}", metric=keys[0], step=broken.step
+        )
+        context.doc.paragraph(f"**{said}**")
+        context.metrics.append(keys[0])
+        context.settled = True
+        context.query = replace(context.query, intent="lookup", steps=slot_of(context, parts[0]), topics=())
+        verdict = Verdict("no_data", unmark(said))
+    if verdict is not None:
+        context.doc.paragraph(context.say(f"portion.{broken.kind}", step=broken.step))
+    return verdict
 
 
 def _two_parts(context: Context, keys: Sequence[str], parts: Sequence[Scope], name: str, text: str) -> Verdict | None:
@@ -142,6 +181,7 @@ _VALUES: Final[dict[str, Callable[[tuple[float, ...]], float]]] = {
     "std": deviation,
     "max": max,
     "min": min,
+    "last": lambda values: values[-1],
 }
 
 
@@ -162,7 +202,7 @@ def _of_part(context: Context, quantity: Quantity, scope: Scope, name: str) -> T
     steps, values = tuple(step for step, _, _ in held), tuple(value for _, value, _ in held)
     value = _slope(steps, values) if name == "slope" else _VALUES[name](values)
     inputs = [fact for _, _, facts in held for fact in facts] if len(held) <= MOST_INPUTS else []
-    at = values.index(value) if name in {"max", "min"} else None
+    at = values.index(value) if name in {"max", "min"} else len(values) - 1 if name == "last" else None
     if at is not None:
         inputs = list(held[at][2])
     fact = context.ledger.derived(
@@ -187,7 +227,11 @@ def _told(context: Context, quantity: Quantity, parts: Sequence[Scope], name: st
         else say("portion.item", over=one.over, v=text)
         for one, text in zip(told, shown, strict=True)
     ]  # fmt: skip
-    if len(told) == 1:
+    if len(told) == 1 and name == "last":
+        one = told[0]
+        said = say("portion.last_one", what=_name(context, quantity), v=shown[0], step=one.at, over=one.over)
+        lines = []
+    elif len(told) == 1:
         said = say("portion.one", what=what, item=items[0])
         lines = [_ends(context, told[0], quantity, style)] if name in {"mean", "median"} else []
     else:

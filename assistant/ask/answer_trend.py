@@ -6,7 +6,7 @@ import math
 import re
 from dataclasses import replace
 
-from assistant.analysis.checks import JUDGED, covered
+from assistant.analysis.checks import JUDGED, Check, covered
 from assistant.analysis.diagnosis import role
 from assistant.analysis.trend import MIN_POINTS
 from assistant.ask.answer_lookup import lookup
@@ -98,6 +98,7 @@ def health(context: Context, keys: list[str]) -> Verdict:
     chosen = [s for s in slot.values if s in steps] if slot.kind == "single" else steps
     checks = all_checks(context, chosen or steps)
     found = [c for c in checks if set(c.metrics) & set(keys)]
+    found += [c for c in checks if c not in found and _same_matter(context, c, keys)]
     grave = [c for c in checks if c.severity in {"critical", "warning"} and c not in found]
     if any(is_validation(m) or _rewarded(context, m) for m in keys):  # what is wrong elsewhere bears on the outcome
         found += grave[:1]
@@ -145,6 +146,19 @@ def health(context: Context, keys: list[str]) -> Verdict:
     worst = next((s for s in ("critical", "warning") if any(c.severity == s for c in found)), None)
     vouched = clean or (judged and enough) or _loss_falls(context, keys)
     return Verdict(worst or ("healthy" if vouched else "insufficient_data"), unmark(summary), "medium")
+
+
+#: Category whose metrics all measure one matter: what is found on one of them speaks of the others.
+ONE_MATTER = "rollout-mismatch"
+
+
+def _same_matter(context: Context, check: Check, keys: list[str]) -> bool:
+    """Whether a grave finding was made on another measure of what the keys measure."""
+    if check.severity not in {"critical", "warning"} or not check.metrics:
+        return False
+    cards = [context.card(metric) for metric in (check.metrics[0], *keys)]
+    alike = [card is not None and card.category == ONE_MATTER for card in cards]
+    return alike[0] and any(alike[1:])
 
 
 def _loss_falls(context: Context, keys: list[str]) -> bool:

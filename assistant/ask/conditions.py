@@ -11,7 +11,7 @@ Kind = Literal["above", "at_least", "below", "at_most", "between", "equal", "neg
 
 _NUMBER = r"(-?\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+)?)\s*(%|％|k\b|percent\b)?"
 _LEAD = r"(?:过|了|到)?\s*(?:about |around |大约|约)?"
-_STEP_AFTER = r"(?![\d.]*\s*(?:步|steps?\b|iterations?\b))"
+_STEP_AFTER = r"(?![\d.]*\s*(?:步|steps?\b|iterations?\b|个?\s*epochs?\b|轮))"
 _BETWEEN = re.compile(
     rf"(?i)\b(?:between|within|in the range(?: of)?|from|in)\s*\[?{_NUMBER}\s*(?:and|to|-|–|~|,|到|和|至)\s*"
     rf"{_NUMBER}\]?{_STEP_AFTER}"

@@ -34,7 +34,7 @@ _THAT_STEP = re.compile(
     r"|\b(?:in|at|on|of|for|during) (?:it|that(?: one)?|this one)\b(?=\s*[?.!,]*\s*$)"
 )
 _RELATIVE = re.compile(
-    r"(?i)(?P<next>(?:下|(?<!最)后)一?(?:个)?\s*(?:步|step)|(?:下|后)一次"
+    r"(?i)(?P<next>(?:下|(?<!最)后)一?(?:个)?\s*(?:步|step)|(?:下|(?<!最)后)一次"
     r"|\b(?:next|following) (?:step|one|eval\w*|val\w*)\b"
     r"|\b(?:the )?(?:step |one )?after (?:that|it)\b|\bthe (?:step |one )?(?:right |just )?after\b|the after)"
     r"|(?P<back>(?:上|前)一(?:个)?\s*(?:步|step)|(?:上|前)一次|再(?:往)?前一?(?:步|次)"
@@ -50,8 +50,9 @@ _BARE_NUMBER = re.compile(
     r"|[?!.\s])*$"
 )
 _BARE_LIMIT = re.compile(
-    r"(?i)^\s*(?:那|那么|and|what about|how about|or|with|at|换成?|要是|如果(?:是)?|\s)*\s*(-?\d*\.\d+"
-    r"|\d+(?=\s*%))\s*(%)?\s*(?:的|呢|[?!.\s])*$"
+    r"(?i)^\s*(?:那|那么|and|what about|how about|or|with|at|换成?|要是|如果(?:是)?|past|above|over|below|under"
+    r"|超过|高于|大于|低于|小于|\s)*(-?\d*\.\d+|\d+(?=\s*(?:%|秒|s\b|secs?\b|ms\b|tokens?\b|gi?b\b)))\s*(%)?"
+    r"\s*(?:秒|s|secs?|ms|tokens?|gi?b)?\s*(?:的|呢|[?!.\s])*$"
 )
 #: "ten later", "再往后十步": so many steps from the one asked about before.
 _SHIFTED = re.compile(
@@ -430,6 +431,8 @@ def _other_member(found: Query, run: Run, resolver: Resolver) -> Query:
 def _limit_meant(own: Query, before: Query, text: str) -> Query:
     """ "And 0.3?" after a question with a limit: the same with another limit."""
     match = _BARE_LIMIT.match(text)
+    if own.threshold is not None and own.steps == StepSlot("last_n", (int(own.threshold[1]),)):
+        return replace(own, steps=StepSlot(), all_steps=())  # "past 1000?": a value and no step
     if before.threshold is None or match is None or own.mentions or own.threshold is not None:
         return own
     value = float(match[1]) / (100 if match[2] else 1)
