@@ -10,9 +10,10 @@ from typing import Final
 from assistant.analysis.timing import layout_of, stage_keys, total_key
 from assistant.ask.conditions import Condition, condition_in
 from assistant.ask.context import Context, key
-from assistant.ask.part import cell, limit_text, remarks
+from assistant.ask.part import cell, limit_text, part_of, remarks
 from assistant.ask.parts import number
-from assistant.ask.subject import subject_of, words_of
+from assistant.ask.scope import Scope
+from assistant.ask.subject import Subject, subject_of, words_of
 from assistant.ask.telling import trend_sentence
 from assistant.model import Fact, Verdict
 from assistant.write.document import mark, unmark
@@ -38,6 +39,8 @@ def returned(context: Context) -> Verdict | None:
         side, value = context.query.threshold
         limit = Condition("above" if side == "above" else "below", value, value)
     limit = limit.scaled(max(abs(v) for v in part.values))
+    if _BACK_TO.search(found.text):
+        return _again(context, found, limit)
     text = limit_text(context, limit, found.metric)
     places = [place for place, value in enumerate(part.values) if limit.holds(value)]
     context.metrics.append(found.metric)
@@ -64,6 +67,47 @@ def returned(context: Context) -> Verdict | None:
     else:
         said = context.say("back.no", last=last, **values)
     return _told(context, said, *remarks(context, part))
+
+
+#: "go back under 0.04", "回到 0.5 以上": the limit is what it came back to, rather than what it came back from.
+_BACK_TO: Final = re.compile(
+    r"(?i)\b(?:back|again|return\w*|recover\w*)(?: (?:down|up))?"
+    r"(?: (?:to|under|below|above|over|past|beneath|inside|within))+"
+    r"(?: (?:at least|about|around))?\s*-?\d|\b(?:under|below|above|over|past)\s*-?\d[\d.e-]*\s*%?\s*again\b"
+    r"|(?:回到|恢复到|回升到|回落到|降回到?|升回到?|涨回到?|跌回到?|重新(?:回到|低于|高于|超过|降到|升到))[^,，。?]{0,8}\d"
+)
+
+
+def _again(context: Context, found: Subject, limit: Condition) -> Verdict:
+    """Whether a metric met a limit again: after the part's bound that the question names, else after its extreme."""
+    part, say = found.part, context.say
+    down = limit.kind in {"below", "at_most"}
+    whole = part_of(context, found.metric, Scope())
+    if part.steps[0] > whole.steps[0]:
+        start, begin = 0, whole.steps.index(part.steps[0]) - 1
+        after = say("back.after_step", at=context.doc.step(_named_bound(context, whole.steps[begin])))
+    else:
+        start = part.values.index((max if down else min)(part.values))
+        after = say("back.after_high" if down else "back.after_low", base=cell(context, part, start))
+    values = {"metric": found.metric, "limit": limit_text(context, limit, found.metric), "after": after}
+    context.metrics.append(found.metric)
+    last = cell(context, part, len(part) - 1)
+    place = next((p for p in range(start, len(part)) if limit.holds(part.values[p])), None)
+    if place is None:
+        near = part.values.index((min if down else max)(part.values[start:]), start)
+        return _told(context, say("back.never", near=cell(context, part, near), last=last, **values))
+    said = say("back.again", v=cell(context, part, place), **values)
+    rest = [limit.holds(value) for value in part.values[place:]]
+    count = context.ledger.count("values from there on", len(rest), metric=found.metric)
+    kept = context.ledger.count(f"of them {limit.kind} {limit.low:g}", sum(rest), metric=found.metric)
+    stays = say("back.stays", last=last) if all(rest) else say("back.wavers", n=count, k=kept, last=last)
+    return _told(context, said, stays if len(rest) > 1 else "", *remarks(context, part))
+
+
+def _named_bound(context: Context, before: int) -> int:
+    """The step after which a question asks, by its number where it names one."""
+    match = re.search(r"(?i)(?:after|since|past) step (\d{1,8})|step (\d{1,8}) ?(?:之后|以后)", words_of(context))
+    return int(match[1] or match[2]) if match is not None else before
 
 
 def _told(context: Context, said: str, *lines: str) -> Verdict:

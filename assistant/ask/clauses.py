@@ -90,8 +90,13 @@ def further(context: Context, understand: Understand, write: Write) -> None:
         _added(context, query, write)
     context.query = first
     for clause in lost:
-        context.names.add(clause)
-        context.doc.paragraph(context.say("clause.unread", clause=clause))
+        context.doc.paragraph(unread(context, clause))
+
+
+def unread(context: Context, clause: str) -> str:
+    """That a clause was not answered, in a sentence."""
+    context.names.add(clause)
+    return context.say("clause.unread", clause=clause)
 
 
 def meant(query: Query, first: Query) -> Query:

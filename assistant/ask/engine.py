@@ -11,6 +11,7 @@ from weakref import WeakKeyDictionary
 
 from assistant.analysis import Ledger
 from assistant.ask import (
+    answer_apart,
     answer_computed,
     answer_define,
     answer_other,
@@ -18,6 +19,7 @@ from assistant.ask import (
     answers,
     aspects,
     clauses,
+    happenings,
     naming,
     run_questions,
     unread,
@@ -73,11 +75,15 @@ class Answerer:
         if language == "auto":
             fallback = state.language if state is not None and state.language else default_language
             language = continued_language(question, state, language_of(question, fallback))
-        pieces = parts(question)
-        leaning = clauses.leaning(normalised(question)) if len(pieces) == 1 else []
+        whole = understand(question, self.resolver, runs, language=language, state=state)
+        anchor = happenings.anchored(whole, runs[0]) if len(runs) == 1 else None
+        asked, tail = answer_apart.tail(question if anchor is None else anchor[0]) if runs else (question, "")
+        if asked != question:
+            whole = understand(asked, self.resolver, runs, language=language, state=state)
+        pieces = parts(asked)
+        leaning = clauses.leaning(normalised(asked)) if len(pieces) == 1 else []
         pieces = leaning or pieces
         queries = [understand(part, self.resolver, runs, language=language, state=state) for part in pieces]
-        whole = understand(question, self.resolver, runs, language=language, state=state)
         if len(queries) == 1 or len({q.intent for q in queries} & {whole.intent, "out_of_scope"}) == 0:
             queries = [whole]
         query = replace(queries[0], text=question)
@@ -90,20 +96,25 @@ class Answerer:
         narrowed = unread.requalified(context)
         verdict, problem = self._answer(context)
         verdict = _fit(context, verdict)
+        if anchor is not None and problem is None:
+            happenings.told(context, anchor[1])
         if narrowed:
             context.doc.blocks.insert(0, narrowed)
         if context.runs and problem is None:
             unread.not_computed(context)
             aspects.further(context)
         first = context.query
-        for other in queries[1:] if context.runs else []:
-            told = pointed(other.wording, clauses.pointed_step(context))
-            same = told == other.wording  # else: "and how long were the answers then?"
-            meant = other if same else understand(told, self.resolver, runs, language=language)
+        for more in queries[1:] if context.runs else []:
+            told = pointed(more.wording, clauses.pointed_step(context))
+            same = told == more.wording  # else: "and how long were the answers then?"
+            meant = more if same else understand(told, self.resolver, runs, language=language)
             context.query = clauses.meant(meant, first) if leaning else _of_the_same(meant, first)
             _, further = self._answer(context)
             problem = problem or further
         context.query = first
+        if tail and problem is None:
+            said = answer_apart.later(context, tail, clauses.pointed_step(context))
+            context.doc.paragraph(f"**{said}**" if said else clauses.unread(context, tail))
         if context.runs and problem is None and len(queries) == 1:
             clauses.further(
                 context, lambda text: understand(text, self.resolver, runs, language=language), self._answer

@@ -122,11 +122,20 @@ def further_operations(keyless: str, mentions: Sequence[Mentioned], op: Op | Non
     return tuple(one for one in asked if one != said) if len(asked) > 1 else ()
 
 
+_EACH = re.compile(
+    r"(?i)\b(?:each|every)(?: one)?(?: of)?(?: (?:the|these|those))?(?: \w+){0,2} (?:steps?|iterations?|evals?|rows?)\b"
+    r"|\b(?:per|by) (?:step|iteration|eval)\b|step by step|每(?:一|个)?(?:步|次|个 ?step)|各步|逐步"
+)
+
+
 def _kept(keyless: str, mentions: Sequence[Mentioned]) -> str:
     """The text in which "max" or "longest" within a name that already means the ``/max`` key counts no more."""
     chars = list(keyless)
+    each = _EACH.search(keyless) is not None
     for mention in mentions:
         key = mention.key or ""
+        if each and key.endswith(("/max", "/min")):  # "the longest prompt of each step": one value a step
+            chars[mention.start : mention.end] = " " * (mention.end - mention.start)
         of_length = re.search(r"(?i)len|长度", mention.text) and re.search(r"(?i)max|最大", mention.text)
         if of_length and "ratio" in key:
             chars[mention.start : mention.end] = " " * (mention.end - mention.start)

@@ -20,6 +20,10 @@ def _word(name: str) -> re.Pattern[str]:
     return words("portions")[name]
 
 
+#: Metrics that are shares themselves.
+_IS_SHARE = re.compile(r"(?i)ratio|frac|(?:^|[/_])(?:acc|accuracy|rate|share)(?:$|[/_@])")
+
+
 @dataclass(frozen=True, slots=True)
 class Quantity:
     """What is told of each step: a metric, or its ratio to another.
@@ -101,6 +105,8 @@ def ratio_in(query: Query, text: str, keys: Sequence[str], whole: str | None) ->
         return Quantity(names[0], whole, True)
     if len(names) != 2:
         return None
+    if share and any(_IS_SHARE.search(name) for name in names):
+        return None  # what is a share itself is no part of another metric, nor its whole
     first, second = names
     between = text[placed[0][1] : placed[1][1]] if len(placed) == 2 else ""
     if share and (first == whole or (_word("whole_first").search(between) and "占" not in between)):

@@ -33,7 +33,9 @@ _AFTER = re.compile(
 )
 _SINCE = re.compile(
     rf"(?i)\b(?:since|from|starting (?:at|from|with)|beginning (?:at|from|with)|as of)\s+{_AT}{_TO_NEXT}"
-    rf"|\b(?:at\s+|in\s+)?{_AT}\s*(?:(?:and|or) (?:later|after(?:wards)?|beyond|onwards?)|on(?:wards?)?\b)"
+    rf"|\b(?<!first )(?<!last )(?:at\s+|in\s+)?{_AT}"
+    r"\s*(?:(?:and|or) (?:later|after(?:wards)?|beyond|onwards?)|onwards?\b"
+    r"|on\b(?! (?:average|avg|the|which|whether|that|an?|what|its|our|my)\b))"
     rf"|(?:从|自从?)\s*{_AT}(?:\s*(?:开始|起|以来|往后|之后|以后))?{_TO_NEXT}|{_AT}\s*(?:起|以来|往后|开始往后"
     rf"|及以后|及之后|开始(?:到(?:最后|结束)|之后|以后))"
 )

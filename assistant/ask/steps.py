@@ -51,7 +51,8 @@ _ENGLISH_WORD = "|".join(sorted(_ENGLISH, key=len, reverse=True))
 _ENGLISH_COUNT = re.compile(
     rf"(?i)\b(last|first|recent|final|past|next|latest|initial|previous|opening|closing|trailing|ending"
     rf"|starting)\s+({_ENGLISH_WORD})\s+"
-    r"((?:training |logged )?(?:steps?|iterations?|updates?))\b"
+    r"((?:training |logged |val\w* |eval\w* |test )?(?:steps?|iterations?|updates?|timings?|readings?|scores|values?"
+    r"|rows?|points?|evals?|evaluations?|validations?|results|numbers|losses|accuracies|rewards))\b"
 )
 _ENGLISH_FEW = re.compile(
     rf"(?i)\b(last|past|latest|first|final|initial)\s+({_ENGLISH_WORD})\b"
@@ -102,7 +103,7 @@ _AGAINST_FIRST = re.compile(
 _FROM_ON = re.compile(
     r"(?i)(?:第\s*)?(\d{1,7})\s*(?:步|steps?)\s*(?:以后|之后|以来|往后|后面)(?!.{0,4}(?:会|能))"
     r"|\b(?:happen\w*|chang\w*|wrong|occurr?\w*|going on)\b.{0,8}\b(?:after|since"
-    r"|from) step (\d{1,7})\b(?! (?:to|until|through))"
+    r"|from) (?:step (\d{1,7})\b(?! (?:to|until|through))|(\d{1,7}) on(?:wards?)?\b)"
     r"|\b(?:after|since|from) step (\d{1,7})\b(?: on(?:wards?)?)?"
     r"(?!\s*(?:to|until|through|-|~|到))(?=.{0,40}(?:trend|move|change|stable|flat|mean|average|max|min|rise|fall"
     r"|drop))"
@@ -137,7 +138,7 @@ def step_marks(text: str, rules: dict[str, Any], run: Run | None) -> tuple[StepS
         run: resolves "the first 5 steps", "the second to last step" and epochs.
     """
     if run and run.distinct_steps and (match := _FROM_ON.search(text)):
-        first, last = int(match[1] or match[2] or match[3]), run.distinct_steps[-1]
+        first, last = int(next(group for group in match.groups() if group)), run.distinct_steps[-1]
         if first < last:
             return StepSlot("range", (first, last)), ((match.start(), first), (match.end(), last))
     if run and (match := _UP_TO.search(text)) and _SUMMED_UP.search(text):

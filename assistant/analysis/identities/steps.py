@@ -233,6 +233,8 @@ def kl_in_reward(ledger: Ledger, run: Run, step: int) -> Fact | None:
         return None
     complete = cast("list[list[tuple[Fact, float]]]", pairs)
     differs = any(pair[0][1] != pair[1][1] for pair in complete)
+    if not differs and "actor/reward_kl_penalty" in run.columns:
+        return None  # logged only with a penalty in the reward, which is zero while the policy is the reference
     return ledger.derived(
         "kl_in_reward", differs, step=step, run=run, inputs=[fact for pair in complete for fact, _ in pair],
         formula="critic/score/{mean,max,min} ≠ critic/rewards/{mean,max,min}",

@@ -1,0 +1,150 @@
+"""Happenings that a question names instead of a step: "its peak", "the best val score", "the end", "first above 0.5".
+
+Each is looked up in the log, so that "after its peak" is a part of the run as "after step 280" is.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from assistant.ask.blanking import spans_of, without_names
+from assistant.ask.computed import SMALL_IS_GOOD
+from assistant.ask.conditions import condition_in
+from assistant.ask.context import Context
+from assistant.ask.naming import central
+from assistant.ask.query import Query
+from assistant.ask.wording import normalised
+from assistant.model import Run
+
+_HIGH: Final = (
+    r"peak(?:ed|s)?|maxim(?:um|a)|max|highest(?: (?:point|value|level|step))?|top|largest|biggest|longest|slowest|spike"
+    r"|峰值|最高(?:点|值|那步|的那步|处)?|最大(?:值|那步|的那步|处)?|顶点|高点|最长(?:那步|的那步)?|最慢(?:那步|的那步)?"
+)
+_LOW: Final = (
+    r"bottom(?:ed)?(?: out)?|trough|minim(?:um|a)|min|low(?:est)?(?: (?:point|value|level|step))?|smallest"
+    r"|shortest|fastest|dip"
+    r"|谷底|最低(?:点|值|那步|的那步|处)?|最小(?:值|那步|的那步|处)?|低点|最短(?:那步|的那步)?|最快(?:那步|的那步)?"
+)
+_BEST: Final = r"best|最好(?:的)?(?:那次|那步|一次)?|最佳"
+_WORST: Final = r"worst|最差(?:的)?(?:那次|那步|一次)?"
+_ENDS: Final = (
+    (
+        "last",
+        re.compile(
+            r"(?i)\b(?:the )?(?:very )?(?:end|finish)\b|\bnow\b|最后|末尾|结束|现在|末步"
+            r"|\b(?:the )?(?:last|final|latest) (?:logged )?(?:step|row|iteration|value|eval\w*|val\w*)"
+        ),
+    ),
+    (
+        "first",
+        re.compile(
+            r"(?i)\b(?:the )?(?:very )?(?:start|beginning)\b|开头|开始|起点|首步"
+            r"|\b(?:the )?(?:first|initial) (?:logged )?(?:step|row|iteration|value|eval\w*|val\w*)"
+        ),
+    ),
+)
+_STEP: Final = re.compile(r"(?i)(?:step|iteration|iter|第)\s*(\d{1,8})(?![\d.])|(?<![\d.])(\d{1,8})\s*步")
+#: "after its peak", "before the KL's lowest point": a part of the run told by an extreme; names of metrics are blanked.
+_ANCHOR: Final = re.compile(
+    r"(?i)\b(?P<side>after|past|following|before|prior to|until|since)\s+"
+    r"(?:the|its|that|their|this|it|they)?\s*(?:'s\s+)?(?:had\s+|has\s+)?"
+    rf"(?:(?P<high>{_HIGH})|(?P<low>{_LOW})|(?P<best>{_BEST})|(?P<worst>{_WORST}))\b"
+    r"(?:\s+(?:point|value|step|eval\w*|val\w*|one|score)\b)?"
+    rf"|(?P<zh>(?:(?P<zhigh>{_HIGH})|(?P<zlow>{_LOW})))(?:的)?(?P<zside>之后|以后|过后|之前|以前|后面|前面)"
+)
+#: What is asked of a peak itself has a writer of its own.
+_NOT_AFTER: Final = re.compile(r"(?i)\b(?:how (?:far|much)|by how much)\b|多少(?!步)|几倍|跌了|降了|drawdown")
+
+
+@dataclass(frozen=True, slots=True)
+class Happening:
+    """A step that a question means without its number.
+
+    Attributes:
+        step: the step.
+        metric: whose value tells it; ``None`` for an end of the run or a step named.
+        side: ``high`` or ``low`` for an extreme, ``limit`` for a crossing, ``step`` for a step, ``first`` or ``last``.
+    """
+
+    step: int
+    metric: str | None
+    side: str
+
+
+def extreme(run: Run, metric: str, *, high: bool) -> Happening | None:
+    """Where a metric is highest or lowest, the earliest of equals; ``None`` without a finite value."""
+    steps, values = run.series(metric)
+    finite = [(float(value), step) for step, value in zip(steps, values, strict=True) if math.isfinite(value)]
+    if not finite:
+        return None
+    best = (max if high else min)(value for value, _ in finite)
+    return Happening(next(step for value, step in finite if value == best), metric, "high" if high else "low")
+
+
+def happening_in(text: str, keys: Sequence[str], run: Run) -> Happening | None:
+    """The happening that a piece of a question names, of the first of some metrics; ``None`` where it names none."""
+    metric = keys[0] if keys else None
+    if metric is not None:
+        good = SMALL_IS_GOOD.search(metric) is None
+        for words, high in ((_BEST, good), (_WORST, not good), (_HIGH, True), (_LOW, False)):
+            if re.search(rf"(?i)(?<![A-Za-z])(?:{words})(?![A-Za-z])", text):
+                return extreme(run, metric, high=high)
+        limit = condition_in(text)
+        if limit is not None:
+            steps, values = run.series(metric)
+            limit = limit.scaled(max((abs(float(v)) for v in values if math.isfinite(v)), default=0.0))
+            at = next(
+                (s for s, v in zip(steps, values, strict=True) if math.isfinite(v) and limit.holds(float(v))), None
+            )
+            return None if at is None else Happening(at, metric, "limit")
+    match = _STEP.search(text)
+    if match is not None:
+        return Happening(int(match[1] or match[2]), None, "step")
+    for side, pattern in _ENDS:
+        if pattern.search(text) and run.distinct_steps:
+            held = run.series(metric)[0] if metric is not None else run.distinct_steps
+            return Happening((held or run.distinct_steps)[-1 if side == "last" else 0], metric, side)
+    return None
+
+
+def anchored(query: Query, run: Run) -> tuple[str, Happening] | None:
+    """A question with "after its peak" told by the step's number, and that peak; ``None`` where there is none.
+
+    Args:
+        query: the question as understood.
+        run: the log.
+    """
+    text = normalised(query.wording or query.text)
+    match = _ANCHOR.search(without_names(text, query.mentions))
+    if match is None or _NOT_AFTER.search(text):
+        return None
+    held = [m for m in query.mentions if m.key is not None and m.key in run.columns]
+    start = match.start()
+    inside = [m for m in held if any(start <= at < match.end() + 2 for at, _ in spans_of(text, m))]
+    for mention in held if match["zh"] else ():  # "KL 的峰值之后": the name stands before
+        before = [span for span in spans_of(text, mention) if re.fullmatch(r"[\s的]*", text[span[1] : start])]
+        if before and before[0][1] <= start:
+            inside, start = [mention], before[0][0]
+    keys = central([str(m.key) for m in inside or held])
+    if len(keys) != 1:
+        return None  # of several, which one's is not said
+    good = SMALL_IS_GOOD.search(keys[0]) is None
+    high = bool(match["high"] or match["zhigh"]) or bool(match["best"] if good else match["worst"])
+    found = extreme(run, keys[0], high=high)
+    if found is None:
+        return None
+    said = f"step {found.step} {match['zside']}" if match["zh"] else f"{match['side']} step {found.step}"
+    # "the reward after the KL's peak" is about the reward; of the KL alone, the name is kept
+    name = f" ({inside[0].text})" if inside and len(inside) == len(held) else ""
+    return f"{text[:start]}{said}{name}{text[match.end() :]}", found
+
+
+def told(context: Context, found: Happening) -> None:
+    """Says at which step the happening is that a question named, after the answer's first paragraph."""
+    fact = None if found.metric is None else context.value(found.metric, found.step)
+    if fact is not None and context.doc.blocks:
+        context.doc.blocks.insert(1, context.say(f"happening.{found.side}", metric=found.metric or "", v=fact))
