@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Final
 
 from assistant.ground.binding import Frame, places_of
-from assistant.ground.cues import cue, outside
+from assistant.ground.cues import cue, end_said, outside
 from assistant.ground.deciding import Decision
 from assistant.ground.extremes import Extremes, beside_extreme, nearest_extreme
 from assistant.ground.lexicon import Named
@@ -297,6 +297,9 @@ class Cells(Extremes):
             return Decision("contradicted", self.say("no_metric", metric=key))
         if q.bound:
             return self._over(frame, q, key, (rows[0][0], rows[-1][0]), clause)
+        if (said := end_said(frame, q)) and not any(n.bound for n in frame.numbers):
+            own = [self.cell(q, key, step) for step, _ in (rows[:2] if said == "start" else rows[-1:])]
+            return next((d for d in own if d.status == "supported"), own[0])
         hits = [self.cell(q, key, step) for step, _ in rows[:3000]]
         good = [d for d in hits if d.status == "supported"]
         if good and (len(good) == len(rows) or hits[-1].status == "supported" or hits[0].status == "supported"):

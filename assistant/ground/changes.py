@@ -30,7 +30,7 @@ _OF_ITS_VALUE: Final = re.compile(
     r"|\b(?:where|what) (?:it|they) (?:was|were|is|are|stood|sat|lay|had been|used to be|had stood)(?: (?:at|in|on))?(?: the)?\s*$|\b(?:that|those|the one|the value|the level|the figure) (?:of|at|in|from|on)(?: the)?\s*$|\bas (?:at|in|on)(?: the)?\s*$"
 )
 _PART_OF_IT: Final = re.compile(
-    r"\s*(?:步|step)?(?:时)?的?[^，。；\d]{0,10}?的\s*(?:约|大约|差不多|近|将近|不到)?\s*(?:一半|[二三四五六七八九十]分之)"
+    r"\s*(?:步|step)?(?:时)?的?[^，。；\d]{0,10}?的\s*(?:约|大约|差不多|近|将近|不到|超过)?\s*(?:一半|[二三四五六七八九十]分之|[\d.]+\s*(?:倍|[×x](?!\s*\d))|[一二两三四五六七八九十](?:成|倍|折))"
 )
 
 
@@ -380,6 +380,10 @@ def _is_reference(frame: Frame, place: Place) -> bool:
         return True
     if _PART_OF_IT.match(frame.text[place.end : place.end + 24]):
         return True
+    if re.search(r"(?i)\b(?:its|the|their)\s*$", left) and re.match(
+        r"(?i)\s*(?:level|value|figure|mark|reading|number|one)\b", frame.text[place.end : place.end + 10]
+    ):
+        return bool(re.search(r"(?i)\b(?:under|over|above|below|than|of|from|to|past|beyond|outgrow\w*|outgrew|exceed\w*|with)\s+(?:its|the|their)\s*$", left))  # fmt: skip
     if re.search(r"(?i)\bof\s*$", left) and re.match(r"['’]s\b", frame.text[place.end : place.end + 3]):
         return True  # "a third of step 280's"
     return bool(re.match(r"(?i)\s*(?:相比|比起来|为基准)", frame.text[place.end : place.end + 6])) and not re.match(

@@ -27,7 +27,8 @@ _SIDES: Final = re.compile(
     r"(?i)\s*(?:,\s*)?(?:against|versus|vs\.?|compared (?:to|with)|to|对比?|比|和|而[^，。\d]{0,6})\s*"
 )
 _ENDS: Final = re.compile(
-    r"(?i)\b(?:ends?|ended|finish(?:es|ed)?|final(?:ly)?|last|late|closes?|closed)\b[^.;]{0,40}\b(?:above|below|over|under|beneath|higher|lower)\b[^.;]{0,12}?\b(?:where|what|its|the)\b[^.;]{0,16}?\b(?:start(?:s|ed|ing)?|beg[ia]ns?|beginning|first|initial|opening|opened)\b|\b(?:ends?|ended|finish(?:es|ed)?|final(?:ly)?|last|late)\b[^.;]{0,40}\bthan\b[^.;]{0,24}\b(?:start(?:s|ed)?|beg[ia]ns?|beginning|first|initial(?:ly)?|early)\b|(?:最后|最终|结束时?|末步?|后期|末尾)[^，。；]{0,12}(?:比|高于|低于)[^，。；]{0,6}(?:开始|最初|初始|前期|起始|首步?)"
+    r"(?i)\b(?:ends?|ended|finish(?:es|ed)?|final(?:ly)?|last|late|closes?|closed)\b[^.;]{0,40}\b(?:above|below|over|under|beneath|higher|lower)\b[^.;]{0,12}?\b(?:where|what|its|the)\b[^.;]{0,16}?\b(?:start(?:s|ed|ing)?|beg[ia]ns?|beginning|first|initial|opening|opened)\b|\b(?:ends?|ended|finish(?:es|ed)?|final(?:ly)?|last|late)\b[^.;]{0,40}\bthan\b[^.;]{0,24}\b(?:start(?:s|ed)?|beg[ia]ns?|beginning|first|initial(?:ly)?|early)\b|(?:最后|最终|结束时?|末步?|后期|末尾|收尾|尾声|结尾)[^，。；]{0,16}(?:比|高于|低于|大于|小于|长于|短于|多于|少于|超过|不及|不如)[^，。；]{0,6}(?:开始|最初|初始|前期|起始|首步?|开头|起步|起点|初期)"
+    r"|(?:和|与|跟|较|比|相对|相较)(?:于)?(?:开始|最初|初始|前期|起始|开头|起步|起点|初期)[^，。；]{0,6}(?:相比|比)?[，,]?[^，。；]{0,6}(?:最后|最终|结束|末|后期|收尾|尾声|结尾)"
 )
 
 
@@ -169,14 +170,19 @@ class Comparisons:
         if len(values) != 2 or any(q.number != q.number or (q.bound and q is not values[1]) for q in values):
             return None
         one, two = values
-        if change_cue(frame, one) == "sure" or (change_cue(frame, two) == "sure" and not two.bound):
+        rather = re.match(r"[较偏]", text[word.start :]) is not None
+        if (change_cue(frame, one) == "sure" and not rather) or (change_cue(frame, two) == "sure" and not two.bound):
             return None
         if SPEED.search(" ".join(key for n in frame.names for key in n.keys[:1])):
             return None
         if two.unit and one.unit and one.unit != two.unit:
             return None
         start, told = frame.clause_span(word.start)[0], text[frame.clause_span(one.start)[0] : one.start]
-        if one.end <= word.start and word.end <= two.start:  # "A (0.2) is below B (0.4)", "0.2，低于 B 的 0.4"
+        if one.end <= word.start and re.fullmatch(r"(?i)\s*to an? (?:\w+ )?", text[one.end : word.start]) and two.start - word.end <= 4:  # fmt: skip
+            wanted = -wanted  # "from 2.1 to a lower 1.8"
+        elif re.fullmatch(r"\s*(?:一些|一点|的)?\s*[（(，,]?\s*", text[word.end : one.start]) and rather:  # fmt: skip
+            pass  # "第 3 步还较高（0.52），第 9 步已是 0.22"
+        elif one.end <= word.start and word.end <= two.start:  # "A (0.2) is below B (0.4)", "0.2，低于 B 的 0.4"
             if any(one.end <= n.start < word.start for n in frame.names) or _AGAINST.search(told):
                 return None
             if re.search(r"[;；。]|\b(?:and|but|while|whereas)\b|而|但", text[one.end : two.start]):

@@ -21,7 +21,7 @@ from assistant.ground.verdicts import Status
 Outcome = tuple[Status, str, str | None]
 _LINE_BEFORE: Final = re.compile(r"(?i)(?:\blines?|第)\s*[`*]*$")
 _FIRST_TIME: Final = re.compile(
-    r"(?i)\bnot (?:until|before)\b|\bonly (?:at|from|by|on) step \d+ (?:does|did)\b|直到.{0,24}才|到.{0,16}(?:步|step \d+)[，,]?[^，,。]{0,16}才(?=[^，。]{0,6}(?:超|突破|高于|低于|跌|升|达))|\bfirst (?:time|clear|hit|top|break|broke|surpass|climb|exceed|cross|pass|ris|rose|drop|fall|fell|go|went|reach|above|below|becom|becam|turn)\w*|\bfor the first time\b|\bfirst\b(?= at step)|\bthe first (?:being|is|was|of them|one)|\bstarting (?:at|from|with)\b|第一次|首次|最早|最先|首先|开始(?:变|出现)|起(?:变|出现)"
+    r"(?i)\bnot (?:until|before)\b|\bonly (?:at|from|by|on) step \d+ (?:does|did)\b|直到.{0,24}才|到.{0,16}(?:步|step \d+)[，,]?[^，,。]{0,16}才(?=[^，。]{0,6}(?:超|突破|高于|低于|跌|升|达))|\bfirst (?:time|clear|hit|top|break|broke|surpass|climb|exceed|cross|pass|ris|rose|drop|fall|fell|go|went|reach|above|below|becom|becam|turn)\w*|\bfor the first time\b|\bfirst\b(?= at step)|\bthe first (?:being|is|was|of them|one)|\bstarting (?:at|from|with)\b|起[^，,。]{0,16}才|才(?:开始)?(?=超过|突破|高于|低于|跌破)|开始(?=超过|突破|高于|低于|跌破)|第一次|首次|最早|最先|首先|开始(?:变|出现)|起(?:变|出现)"
 )
 _REACHED: Final = re.compile(r"(?i)\breach|\bhit|\bget(?:s|ting)? to|\barriv|达到|达|到达|到")
 _EVERY: Final = re.compile(r"(?i)(?:\bevery|\beach|每隔?|\bonce (?:in|per))\s*(?:about |约)?[`*]*$")
@@ -33,6 +33,8 @@ _OF_THOSE: Final = re.compile(
 _OF_STEPS: Final = re.compile(
     r"(?i)^\s*(?:(?:out )?of (?:the |all (?:the )?)?|/\s?)\d[\d,]*\s*(?:training |logged |recorded )?(?:steps|points|values|records|rows)"
 )
+#: "At those two steps", 这两步: no count of the log's steps.
+_POINTING: Final = re.compile(r"(?i)(?:\b(?:those|these|the same|both|the said)|[这那此该]|上述|同样的?)\s*$")
 _LINE_AFTER: Final = re.compile(r"^\s*行")
 
 
@@ -54,6 +56,12 @@ def _began(frame: Frame, place: Place) -> Place:
     return Place(place.start, place.end, (place.steps[-1 if ends else 0],))
 
 
+def _singles(frame: Frame) -> list[Place]:
+    """The single steps of a sentence; "开始" beside another step says when something begins, and names none."""
+    found = [p for p in (_began(frame, p) for p in frame.places) if len(p.steps) == 1]
+    return ([p for p in found if p.kind != "ends"] or found) if len(found) > 1 else found
+
+
 class Counting:
     """Decides counts against a table."""
 
@@ -71,7 +79,7 @@ class Counting:
             if frame.clause(n.start) == frame.clause(q.start)
             or not any(b is not q and b.bound and frame.clause(b.start) == frame.clause(n.start) for b in frame.numbers)
         ]  # fmt: skip
-        singles = [p for p in (_began(frame, p) for p in frame.places) if len(p.steps) == 1]
+        singles = _singles(frame)
         match = _FIRST_TIME.search(frame.text)
         if match is not None and len(singles) > 1:
             return bool(counts) or frame.clause(match.start()) == frame.clause(q.start)
@@ -105,8 +113,7 @@ class Counting:
         match = _FIRST_TIME.search(frame.text)
         if match is None:
             return None
-        places = [_began(frame, p) for p in frame.places]
-        places = [p for p in places if len(p.steps) == 1]
+        places = _singles(frame)
         bounds = [q for q in frame.numbers if q.bound]
         clause = frame.clause(match.start())
         here, there = ([p for p in places if frame.clause(p.start) == clause], [q for q in bounds if frame.clause(q.start) == clause])  # fmt: skip
@@ -146,6 +153,8 @@ class Counting:
         """A number that counts, or names a line; ``None`` where it is none of these."""
         q = frame.numbers[index]
         left = frame.text[max(0, q.start - 12) : q.start]
+        if q.unit == "steps" and _POINTING.search(left) and q.number == len(self._pointed_at(frame)):
+            return ("supported", "", None)
         if _LINE_BEFORE.search(left) and (
             not re.search("第\\s*$", left) or _LINE_AFTER.match(frame.text[q.end :]) or q.text.endswith("行")
         ):
@@ -195,6 +204,12 @@ class Counting:
             total = self.table.run.lines.taken + self.table.run.lines.ignored + self.table.run.lines.not_understood
             return self._equal(q, total, "lines")
         return None
+
+    @staticmethod
+    def _pointed_at(frame: Frame) -> set[int]:
+        """The steps that "those two steps" means: those named, else those of the sentence before."""
+        named = {step for place in frame.places if place.kind != "range" for step in place.steps}
+        return named or set(frame.carried.steps) or set(frame.carried.pair or ())
 
     @staticmethod
     def _is_p(frame: Frame, q: Quantity) -> bool:

@@ -19,6 +19,8 @@ from assistant.ground.table import median
 _DRASTIC: Final = re.compile(r"(?i)collaps|explod|blew|崩|坍|爆炸|发散|diverg")
 _TREND_FLAT: Final = re.compile(r"(?i)\bflat\b|走平|持平|横盘|essentially|basically|基本|大体|大致")
 #: "falling on step 280", "up to there", "mounts up": no course.
+#: 用掉了: what a phase took, no course.
+_USED_UP: Final = re.compile(r"[用花吃占耗费砍丢去删关漏截忘省]掉了?$")
 _NO_COURSE: Final = re.compile(
     r"(?i)fall(?:s|ing)? (?:on|at|in|within|between|outside|into|under) (?!to\b)|up (?:to|until)\b|grow(?:s|n)? out"
 )
@@ -46,11 +48,15 @@ def course_words(frame: Frame) -> list[Word]:
             continue
         for match in cue(sense).finditer(frame.text):
             start, end = match.span()
-            if frame.text[start] in "比较":  # the pattern reaches from 比 to 高
+            if frame.text[start] in "比较" and end - start > 2:  # the pattern reaches from 比 to 高
                 adjective = re.search(r"(?<![得很许不])[高低大小多少长短慢快](?!.*(?<![得很许不])[高低大小多少长短慢快])", frame.text[start:end])  # fmt: skip
                 start += adjective.start() if adjective else 0
                 end = start + 1 if adjective else end
-            if any(a < end and start < b for a, b in taken) or _NO_COURSE.match(frame.text[start : end + 18]):
+            if (
+                any(a < end and start < b for a, b in taken)
+                or _NO_COURSE.match(frame.text[start : end + 18])
+                or _USED_UP.search(frame.text[:end])
+            ):
                 continue
             taken.append((start, end))
             found.append(Word(start, end, sense))

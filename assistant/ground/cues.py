@@ -14,7 +14,7 @@ from assistant.ground.quantities import Quantity
 from assistant.ground.thesaurus import SENSES, directions
 
 _IF: Final = re.compile(
-    r"(?i)\bif\b|\bsuppos(?:e|ing)\b|\bassum(?:e|ing)\b|\bunless\b|如果|假如|假设|倘若|若(?!干|以[^，。]{1,16}为\s*(?:100\s?%|1|基准|基数))|一旦|要是|除非|假使|万一|如若|(?<![整入说论算看讲])的话|^[\s(*]*had\b"
+    r"(?i)\bif\b|\bsuppos(?:e|ing)\b|\bassum(?:e|ing)\b|\bunless\b|如果|假如|假设|倘若|若(?!干|以[^，。]{1,16}为\s*(?:100\s?%|1|基准|基数))|一旦|要是|除非|假使|万一|如若|(?<![整入说论算看讲])的话|^[\s(*]*had\b(?!\s*[`*]*\d)"
 )
 _NOUN_AFTER: Final = re.compile(
     r"(?i)^[`*\s）)]*(?:的)?\s*(?:[（(]\s*)?(?:threshold|limit|target|typical|warning|alarm|rule of thumb|阈值|警戒|目标|常用|上限值|典型|为宜|以内为|是正常|属(?:于)?正常)"
@@ -44,6 +44,12 @@ REVERSED: Final = re.compile(
 )
 _NO_SIGN: Final = re.compile(
     r"(?i)\b(?:no|not (?:a|any)|without (?:a|any)|little|hardly any) (?:sign|hint|trace|evidence|indication)s? (?:of|that)\b[^.,;]*$"
+)
+
+
+#: "Look at step 3: …": what follows is stated.
+_SEE: Final = re.compile(
+    r"(?i)^\W*(?:(?:just|now) )?(?:look at|see|note|take|compare|consider|check|recall)\b|^\W*(?:请看|看看?|注意|对照|对比)"
 )
 
 
@@ -107,9 +113,12 @@ def idle_clauses(frame: Frame) -> list[bool]:
         titled = frame.places and re.search(
             r"[:：=]\s*[`*]*[-+−±]?\d", frame.text[start:end]
         )  # "change in X, step 3 → 5: +4%"
-        told = bool(cue("imperative").search(clause) and not titled and frame.text[start - 1 : start] != "而") or bool(
-            cue("advice_words").search(clause)
-        )
+        told = bool(
+            cue("imperative").search(clause)
+            and not titled
+            and frame.text[start - 1 : start] != "而"
+            and not (frame.text[end - 1 : end] in ":：" and _SEE.match(clause))
+        ) or bool(cue("advice_words").search(clause))
         if told and not factual:
             advised = True
         flags.append(conditional or advised or (bool(cue("hypothesis").search(clause)) and not factual))
@@ -145,6 +154,18 @@ def _stepless(frame: Frame, start: int, end: int) -> str:
         for at in range(max(place.start, start), min(place.end, end)):
             text[at - start] = "\x00"
     return "".join(text).replace("\x00", "")
+
+
+def end_said(frame: Frame, q: Quantity) -> str:
+    """``start`` or ``end`` where the words right before a number say that it is what a metric starts or ends at."""
+    start = max([frame.clause_span(q.start)[0], *(n.end for n in frame.numbers if n.end <= q.start)])
+    words = outside(frame, max(start, q.start - 32), q.start)
+    found = [(m.end(), which) for which, name in (("start", "starting"), ("end", "ending")) for m in cue(name).finditer(words)]  # fmt: skip
+    return (
+        max(found)[1]
+        if found and not re.search(r"(?i)\b(?:since|after|before|until|than|from the)\b|[比之]", words[max(found)[0] :])
+        else ""
+    )
 
 
 def negated(frame: Frame, at: int) -> bool:

@@ -29,10 +29,6 @@ _PER_PROMPT_BEFORE: Final = re.compile(
 _NO_STEP: Final = re.compile(
     r"(?i)\b(?:no|none of the|not a single|not one of the|not one) (?:first |last )?(?:\w+ )?(?:logged |training )?(?:steps?|iterations?)\b|没有(?:任何|哪)?一?(?:个\s?)?(?:步|step)|没有一步"
 )
-#: "学习率低于 210 的步一个都没有", "steps below 0.1: none".
-_NO_STEP_AFTER: Final = re.compile(
-    r"(?i)[`*\s]*(?:的)?(?:步|点|记录|step|时候|情况)s?\s*(?:一个|一步|一次|半个|半步)?(?:都|也|是|压根|根本)*(?:没有|没|无|不存在|从未出现)|[`*\s]*(?:[:：,，—-]|there (?:is|are))\s*(?:none|not (?:a single )?one|no such)\b"
-)
 _EACH: Final = re.compile(r"(?i)\s*(?:each|apiece|per)\b(?! steps?\b| iteration)")
 _OF_SAMPLES: Final = re.compile(
     r"(?i)^\s*(?:out )?of (?:the |all )?\d[\d,]*\s*(?:responses|trajectories|samples|rollouts|answers|sequences|completions)"
@@ -70,9 +66,7 @@ class Judge(Implied):
         """One number; ``None`` where it states nothing about the log."""
         q = frame.numbers[index]
         self.changes.last = None
-        if q.bound and (
-            _NO_STEP.search(frame.text[max(0, q.start - 90) : q.start]) or _NO_STEP_AFTER.match(frame.text[q.end :])
-        ):
+        if q.bound and _NO_STEP.search(frame.text[max(0, q.start - 90) : q.start]):
             flipped = replace(q, bound="<" if q.bound == ">" else ">")
             frame.numbers[index] = q = flipped
         group = frame.group_of(index)

@@ -15,7 +15,7 @@ from typing import Final
 from assistant.ground.binding import Frame
 from assistant.ground.cells import excepted
 from assistant.ground.changes import adjacent_sense
-from assistant.ground.cues import RATIO_OF, bare, change_cue, cue, outside
+from assistant.ground.cues import RATIO_OF, bare, change_cue, cue, end_said, outside
 from assistant.ground.extremes import beside_extreme, nearest_extreme
 from assistant.ground.judging import Judge
 from assistant.ground.lexicon import Named
@@ -229,6 +229,7 @@ class Operations:
             and group is None
             and not frame.places
             and not frame.carried.steps
+            and end_said(frame, q) != "start"
             and self._agrees(q, key, values[-1])
         ):
             yield "last", None

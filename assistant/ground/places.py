@@ -115,7 +115,8 @@ _TWICE: Final = re.compile(
     r"\s*(?:里|中|内)?\s*[（(]\s*(?:step\s*)?(\d{1,7})\s*[-–—~～至到]\s*(\d{1,7})\s*(?:步)?\s*[)）]"
 )
 _BARE_LAST: Final = re.compile(
-    rf"(?i)\b(?P<side>last|final|first|opening)\s+(?P<n>\d{{1,6}}|{'|'.join(k for k in _WORD if not k.endswith(('th', 'st', 'nd', 'rd')))})\b(?=\s*(?:[,.;)]|$|it\b|they\b|is\b|was\b|are\b|only\b))"
+    rf"(?i)\b(?P<side>last|final|first|opening)\s+(?P<n>\d{{1,6}}|{'|'.join(k for k in _WORD if not k.endswith(('th', 'st', 'nd', 'rd')))})\b(?=\s*(?:[,.;)]|$|it\b|they\b|is\b|was\b|are\b|only\b|averag|[-−]?\d))"
+    rf"|(?P<zside>最后|末|后)\s*(?P<zn>\d{{1,6}}|{_NUMERAL})\s*个(?=\s*(?:平均|均值|是|为|的|里|中|[-−]?\d|[，,]))"
 )
 #: ``response length (13→59): +38%``: two bare steps.
 _BRACKETED: Final = re.compile(
@@ -165,9 +166,10 @@ def places(text: str, steps: Sequence[int]) -> list[Place]:
         r"(?i)\b(?:over|across|during) the (?:last|final) \w+ (?:it|they)\b", text
     ):
         for match in _BARE_LAST.finditer(text):
-            word = match["n"]
-            tail = match["side"].lower() in _TAIL
-            part = end_part(steps, int(word) if word.isdigit() else _WORD[word.lower()], tail=tail)
+            word = match["n"] or match["zn"]
+            tail = (match["side"] or match["zside"]).lower() in _TAIL
+            count = int(word) if word.isdigit() else _WORD.get(word.lower()) or chinese_number(word)
+            part = end_part(steps, count, tail=tail)
             if part:
                 take(match.start(), match.end(), (part[0], part[-1]), "range")
     if steps and not any(place.kind == "range" for place in found):
@@ -288,7 +290,10 @@ def _stretches(text: str, steps: Sequence[int], take: Callable[[int, int, tuple[
     for pattern in (_ONWARDS, _BEYOND, _UP_TO):
         for match in pattern.finditer(text):
             name, at = next((name, int(value)) for name, value in match.groupdict().items() if value)
-            others = [other for other in _ANY_STEP.finditer(text) if not match.start() <= other.start() < match.end()]
+            others = [
+                other for other in _ANY_STEP.finditer(text)
+                if not match.start() <= other.start() < match.end() and _named_by(text, other) != at
+            ]  # fmt: skip
             if others and (pattern is not _ONWARDS or name.startswith("son")) and not _EXCEPT.search(text):
                 continue  # "after step 30 it rose to 0.5 at step 40": two steps, no stretch
             later = pattern is not _UP_TO
@@ -298,6 +303,15 @@ def _stretches(text: str, steps: Sequence[int], take: Callable[[int, int, tuple[
             ]  # fmt: skip
             if len(rows) > 1:
                 take(match.start(), match.end(), (rows[0], rows[-1]), "range")
+
+
+def _named_by(text: str, match: re.Match[str]) -> int:
+    """The step number at the end of a match, whole."""
+    start = max(match.start(), match.end() - 1)
+    while start > match.start() and text[start - 1].isdigit():
+        start -= 1
+    found = re.search(r"\d{1,9}", text[start:] if text[start].isdigit() else match.group())
+    return int(found.group()) if found else -1
 
 
 _ANY_STEP: Final = re.compile(rf"(?i){_HEAD}\s*#?\s*\d|第\s*\d+\s*(?:个\s*)?(?:步|step)")

@@ -70,6 +70,9 @@ _NUMBER: Final = re.compile(
 _SPECIAL: Final = re.compile(
     r"(?<![A-Za-z0-9_/])(?P<sign>[+-−])?(?P<body>NaN|nan|NAN|∞|[Ii]nf(?:inity|inite)?|无穷大?)(?![A-Za-z0-9_])"
 )
+_DURATION: Final = re.compile(
+    r"(?i)(?<![\w.])(?:(?P<h>\d{1,3})\s?(?:hours?|hrs?|h|个?小时)\s*(?:,|and|又|零)?\s*)?(?:(?P<m>\d{1,3})\s?(?:minutes?|mins?|m|分钟?)\s*(?:,|and|又|零)?\s*)?(?:(?P<s>\d{1,2}(?:\.\d+)?)\s?(?:seconds?|secs?|s|秒钟?))?(?![A-Za-z0-9.])"
+)
 _WORDS: Final = {
     "zero": 0, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9,
     "ten": 10, "eleven": 11, "twelve": 12, "thirteen": 13, "fourteen": 14, "fifteen": 15, "sixteen": 16,
@@ -103,6 +106,10 @@ _WORD_OF: Final = re.compile(
 _TIMES_WORD: Final = re.compile(
     r"(?i)\b(?P<word>once|twice|thrice)\b(?=\s*(?:[,.;:)]|$|(?:at|in|on|over|during|and|while|more)\b))|(?<![第\d一每多几数])(?P<zword>[两三四五六七八九十百]{1,5})(?=次(?!迭代|更新|验证|评测|评估|训练|采样|方|数))"
 )
+#: "One and a half times", 两倍半.
+_AND_A_HALF: Final = re.compile(
+    r"(?i)\b(?P<word>one|two|three|four|five) and a half(?: times)?(?=\s)|(?P<zword>[一两三四五])倍半"
+)
 _TIMES: Final = {"once": 1, "twice": 2, "thrice": 3}
 _NEGATIVE: Final = re.compile(r"(?i)为负|负值|负数|\bnegative\b|\bbelow zero\b")
 _CHINESE_NUMBER: Final = re.compile(
@@ -116,14 +123,14 @@ _FACTORS: Final[tuple[tuple[str, float], ...]] = (
     (r"(?<!more than )quintupl(?:ed|es|ing)|fivefold", 5.0),
     (r"(?<!more than )quadrupl(?:ed|es|ing)|fourfold|(?:翻了?两番)(?!还多|有余|以上)", 4.0),
     (r"(?<!more than )tripl(?:ed|es|ing)|threefold|(?:变|增|涨|提高|上升)(?:为|成|到|至)原来的三倍", 3.0),
-    (r"(?:almost |nearly |roughly |about )?(?<!more than )doubl(?:ed|es|ing)|twofold|翻了?[一]?(?:倍|番)(?!还多|有余|以上)|(?:twice|double) (?:as|the|that|its|what)|two times as", 2.0),
+    (r"(?:almost |nearly |roughly |about )?(?<!more than )doubl(?:ed|es|ing)|twofold|翻了?[一]?(?:倍|番)(?!还多|有余|以上)|(?:增加|增长|上涨|上升|提升|提高|扩大|放大|[涨升增高长大多慢])(?:了|出)?(?:约|近|大约|将近|差不多|整整)?一倍(?!半)|(?:twice|double) (?:as|the|that|its|what)|two times as", 2.0),
     (r"(?<!more than )halv(?:ed|es|ing)|by (?:about |roughly |almost |nearly |around )?(?:one )?half|(?:下降|减少|降低|缩短|缩小|缩水|缩减|削减|压缩|下滑|回落|滑落|减|少|降|跌|掉|缩)了?(?:约|近|大约|将近|差不多)?一半(?!以上|多)|减半|腰斩|降(?:了|到|至|为)?(?:原来的)?一半|half (?:of )?(?:as|what|that of|its|the (?:value|level|size|figure)|(?=step \d))|(?:was |were |got |been )?cut in half|打(?:了)?对折|(?<=步的)一半(?!以上|多)", 0.5),
 )  # fmt: skip
 _FACTOR: Final = re.compile("|".join(f"(?P<f{at}>{p})" for at, (p, _) in enumerate(_FACTORS)), re.IGNORECASE)
 #: Parts in words: what share of something, or by what share it changed.
 _PART_WORDS: Final = {"half": 2, "third": 3, "quarter": 4, "fifth": 5, "sixth": 6, "eighth": 8, "tenth": 10}
 _PART: Final = re.compile(
-    r"(?i)\b(?P<top>an?|one|two|three|four|nine)[ -](?P<low>third|quarter|fifth|sixth|eighth|tenth)s?\b(?! (?:of (?:a |the )?(?:step(?! \d)|percent|second|point)|as |decimal|step(?! \d)))"
+    r"(?i)(?<!and )\b(?P<top>an?|one|two|three|four|nine)[ -](?P<low>half(?=\s*(?:[.,;]|of (?:its|that|the (?:value|level|size)|what|step \d)|between|from|by|over|$))|third|quarter|fifth|sixth|eighth|tenth)s?\b(?! (?:of (?:a |the )?(?:step(?! \d)|percent|second|point)|as |decimal|step(?! \d)))"
     r"|(?P<zlow>[二三四五六七八九十]|十分)分之(?P<ztop>[一二三四五六七八九])|(?P<tenths>[一二两三四五六七八九])成(?P<halfway>半)?(?=[^为了就功绩员立长])"
     r"|(?P<hshare>half)(?= (?:of )?(?:the |each |every |a |its |that )(?:whole |total )?(?:step(?!s)|time|iteration(?!s)|wall))|占(?:了|到|整个|总|单步|每步|一步|step|的|时间|耗时)*(?:近|约|大约|差不多)?(?P<zshare>一半)|(?<=原来的)(?P<zhalf>一半)|(?:(?:下降|减少|降低|缩短|缩小|减|少|降|跌|掉)了?)(?P<zcut>一半)(?:以上|多)|(?P<zhe>[一二三四五六七八九])折(?!扣|线|叠|中|算|合|射)|(?P<more>(?:more than|over) (?:halv|doubl|tripl|quadrupl|quintupl|sextupl|octupl)(?:ed|es|ing))|(?P<zmore>翻(?:了)?(?:一)?[倍番](?=还多|有余|以上))"
 )
@@ -150,16 +157,16 @@ _APPROX_BEFORE: Final = re.compile(
 )
 _APPROX_AFTER: Final = re.compile(r"^[`*]*\s?(?:左右|上下|or so\b|-ish\b|多(?![少次种个样])|出头)")
 _ABOVE: Final = re.compile(
-    r"(?i)(?:(?<!不)(?<!未)(?<!没有)(?:超过|高过|越过|冲过|突破)[了过]?|(?<!不)高于|(?<!不)大于|(?<!不)多于|突破了?|超出|不低于|不少于|不小于|至少|\b(?:above|over|exceed(?:s|ed|ing)?|cross(?:es|ed|ing)?|pass(?:es|ed|ing)|clear(?:s|ed|ing)?|(?:goes|went|gone|breaks|broke|climbs|climbed|rises|rose) (?:past|beyond|through)|surpass(?:es|ed)?|greater than|more than|"
+    r"(?i)(?:(?<!不)(?<!未)(?<!没有)(?:超过|高过|越过|冲过|突破)[了过]?|(?<!不)高于|(?<!不)大于|(?<!不)多于|突破了?|超出|不低于|不少于|不小于|至少|\b(?:above|over|exceed(?:s|ed|ing)?|cross(?:es|ed|ing)?|pass(?:es|ed|ing)|clear(?:s|ed|ing)?|(?:goes?|went|gone|gets?|got|breaks?|broke|climbs?|climbed|rises?|rose|moves?|moved) (?:past|beyond|through)|surpass(?:es|ed)?|greater than|more than|"
     r"higher than|larger than|longer than|beyond|at least|no less than|upwards of)|(?<![-=])>=?|≥|⩾)\s*(?:了\s*)?[`*]*$"
 )
 _BELOW: Final = re.compile(
-    r"(?i)(?:(?:没有一次|从没有?|从未|一次也没有?|(?:再也?|就|从此|便)?(?:没有?|未|不)再(?:能)?|再[也]?没有?)(?:超过|高于|突破|冲破|越过|高过|升破|超出)过?|(?<!不)(?<!没有)(?<!从未)(?<!再)(?<!没)(?:低于|跌破|跌穿|降破)了?|(?<!不)小于|(?<!不)少于|不到|不足|不超过|不高于|至多|最多|未超过|未达到?|没有?超过|没到|没有达到|\b(?:below|under|less than|lower than|smaller than|"
+    r"(?i)(?:(?:没有一次|从没有?|从未|从不|未曾|不曾|一次也没有?|(?:再也?|就|从此|便)?(?:没有?|未|不)再(?:能)?|再[也]?没有?)(?:超过|高于|突破|冲破|越过|高过|升破|超出)过?|(?<!不)(?<!没有)(?<!从未)(?<!再)(?<!没)(?:低于|跌破|跌穿|降破)了?|(?<!不)小于|(?<!不)少于|不到|不足|不超过|不高于|至多|最多|未超过|未达到?|没有?超过|没到|没有达到|\b(?:below|under|less than|lower than|smaller than|"
     r"shorter than|fewer than|at most|no more than|not exceed(?:ing)?|did not exceed|never exceed(?:s|ed|ing)?|(?:does|do|did) not (?:exceed|reach)|"
     r"(?:never|not once|nowhere|at no point) (?:[a-z]+ )?(?:above|over|beyond|past)|not above)|<=?|≤|⩽)\s*(?:了\s*)?[`*]*$"
 )
 _AT_LEAST: Final = re.compile(
-    r"(?i)(?:未低于|没有?低于|不曾低于|(?:没有一次|从没有?|从未|一次也没有?|(?:再也?|就|从此|便)?(?:没有?|未|不)再|再[也]?没有?)(?:低于|跌破|跌穿|降破|降到|掉到|跌到|跌回|掉回|回到|跌至)过?|never (?:[a-z]+ )?(?:below|under)|not below|did not (?:fall|drop) below)\s*[`*]*$"
+    r"(?i)(?:未低于|没有?低于|不曾低于|(?:没有一次|从没有?|从未|从不|未曾|不曾|一次也没有?|(?:再也?|就|从此|便)?(?:没有?|未|不)再|再[也]?没有?)(?:低于|跌破|跌穿|降破|降到|掉到|跌到|跌回|掉回|回到|跌至)过?|never (?:[a-z]+ )?(?:below|under)|not below|did not (?:fall|drop) below)\s*[`*]*$"
 )
 #: "A hair above 0.6", 略高于: which side of the bound a value lies on is what is said, so that no rounding gives way.
 _CLOSE_TO: Final = re.compile(
@@ -218,6 +225,7 @@ def quantities(text: str, masked: list[tuple[int, int]]) -> list[Quantity]:
             continue
         cut = min((a for a, _ in masked if match.end("body") <= a < end), default=end)
         found.append(_quantity(text, match, cut))
+    found += _durations(text, masked)
     for match in _SPECIAL.finditer(text):
         if not any(a < match.end() and match.start() < b for a, b in masked):
             body = match["body"].lower()
@@ -256,6 +264,10 @@ def quantities(text: str, masked: list[tuple[int, int]]) -> list[Quantity]:
             a < match.end() and match.start() < b for a, b in masked
         ):
             found.append(Quantity(match.start(), match.end(), match.group(), float(english_number(match.group())), 0.0))
+    for match in _AND_A_HALF.finditer(text):
+        if not any(a < match.end() and match.start() < b for a, b in masked) and (match["zword"] or "times" in match.group().lower()):  # fmt: skip
+            count = english_number(match["word"]) if match["word"] else chinese_number(match["zword"])
+            found.append(Quantity(match.start(), match.end(), match.group(), count + 0.5, 0.06 * count, "ratio"))
     if any(q.bound for q in found) or _NEGATIVE.search(text):
         for match in _TIMES_WORD.finditer(text):
             if not any(a < match.end() and match.start() < b for a, b in masked):
@@ -275,6 +287,30 @@ def quantities(text: str, masked: list[tuple[int, int]]) -> list[Quantity]:
         if not kept or quantity.start >= kept[-1].end:
             kept.append(quantity)
     return kept
+
+
+def _durations(text: str, masked: list[tuple[int, int]]) -> list[Quantity]:
+    """``1 min 11 s``, ``2 小时 14 分``: one length of time in two or three units, to the smallest told."""
+    found = []
+    for match in _DURATION.finditer(text):
+        if any(a < match.end() and match.start() < b for a, b in masked):
+            continue
+        factors = {"h": 3600.0, "m": 60.0, "s": 1.0}
+        told = {name: float(held) for name, held in match.groupdict().items() if held}
+        if len(told) < 2:
+            continue
+        smallest = factors[list(told)[-1]]
+        number = sum(value * factors[name] for name, value in told.items())
+        decimals = len(match["s"].partition(".")[2]) if match["s"] else 0
+        near = _APPROX_BEFORE.search(text[max(0, match.start() - 40) : match.start()])
+        half = smallest * 10.0**-decimals * (1.0 if near else 0.5)
+        bound = _bound(text[max(0, match.start() - 40) : match.start()], text[match.end() : match.end() + 12])
+        found.append(
+            Quantity(
+                match.start(), match.end(), match.group(), number, half, "s", approx=bool(near), bound=bound, digits=4
+            )
+        )
+    return found
 
 
 def _parts(text: str, masked: list[tuple[int, int]]) -> list[Quantity]:

@@ -66,6 +66,12 @@ DIRECTION = [
     ("Averaged over the second half of training, entropy is lower than over the first half.", "Averaged over the second half of training, entropy is higher than over the first half."),
     ("训练后半程的策略熵均值低于前半程。", "训练后半程的策略熵均值高于前半程。"),
     ("The raw score improves, from -0.78 to -0.20.", "The raw score worsens, from -0.78 to -0.20."),
+    ("第 3 步之后平均奖励渐涨，至第 20 步达 0.5。", "第 3 步之后平均奖励渐跌，至第 20 步达 0.5。"),
+    ("Entropy goes from 0.84 to a lower 0.5 between step 3 and step 20.", "Entropy goes from 0.84 to a higher 0.5 between step 3 and step 20."),
+    ("策略熵第 3 步时还较高（0.84），第 20 步已是 0.5。", "策略熵第 3 步时还较低（0.84），第 20 步已是 0.5。"),
+    ("策略熵前高后低。", "策略熵前低后高。"),
+    ("和起步阶段相比，收尾阶段的策略熵更低。", "和起步阶段相比，收尾阶段的策略熵更高。"),
+    ("By step 20, entropy had dropped under its step 3 level.", "By step 20, entropy had outgrown its step 3 level."),
     ("It was step 12 where grad norm topped out, at 1.5.", "It was step 9 where grad norm topped out, at 1.35."),
 ]  # fmt: skip
 SIDES = [
@@ -80,15 +86,19 @@ SIDES = [
     ("策略熵第 3 步高、第 20 步低。", "策略熵第 20 步高、第 3 步低。"),
     ("Step 20 minus step 3 gives +0.34 for mean reward.", "Step 3 minus step 20 gives +0.34 for mean reward."),
     ("第 20 步减去第 3 步，平均奖励相差 +0.34。", "第 3 步减去第 20 步，平均奖励相差 +0.34。"),
+    ("Starting from 0.88, entropy arrives at 0.3.", "Starting from 0.3, entropy arrives at 0.88."),
+    ("策略熵从 0.88 起步，止于 0.3。", "策略熵从 0.3 起步，止于 0.88。"),
     ("Entropy at step 25 is half that of step 5.", "Entropy at step 25 is double that of step 5."),
 ]  # fmt: skip
 STEP = [
     ("Not until step 11 does mean reward exceed 0.3.", "Not until step 14 does mean reward exceed 0.3."),
     ("直到第 11 步，平均奖励才突破 0.3。", "直到第 14 步，平均奖励才突破 0.3。"),
     ("从第 6 步起策略熵没再高于 0.8。", "从第 3 步起策略熵没再高于 0.8。"),
+    ("第 11 步之前平均奖励从未超过 0.3，第 11 步超过了。", "第 14 步之前平均奖励从未超过 0.3，第 14 步超过了。"),
+    ("第 11 步起平均奖励才开始超过 0.3。", "第 14 步起平均奖励才开始超过 0.3。"),
+    ("Look at step 3: entropy is 0.84.", "Look at step 5: entropy is 0.84."),
     ("取最后十步做平均，`actor/entropy` 得 0.39。", "取最后十步做平均，`actor/entropy` 得 0.59。"),
     ("策略熵的最大值是 0.88，落在 1 步。", "策略熵的最大值是 0.88，落在 4 步。"),
-    ("策略熵低于 0.2 的步一个都没有。", "策略熵低于 0.5 的步一个都没有。"),
     ("Not every value of `actor/entropy` falls between 0.5 and 0.9.", "Not every value of `actor/entropy` falls between 0.2 and 0.9."),
     ("若以 5 步为 100%，20 步的策略熵就是 62.5%。", "若以 5 步为 100%，20 步的策略熵就是 37.5%。"),
 ]  # fmt: skip
@@ -101,6 +111,9 @@ RATIO = [
     ("Relative to step 5, entropy at step 20 is at 62.5%.", "Relative to step 5, entropy at step 20 is at 92.5%."),
     ("平均奖励从第 5 步到第 20 步翻倍还多。", "平均奖励从第 5 步到第 12 步翻倍还多。"),
     ("Mean reward more than quadruples from step 1 to step 30.", "Mean reward more than octuples from step 1 to step 30."),
+    ("Entropy shrinks to a half between step 5 and step 25.", "Entropy shrinks to a fifth between step 5 and step 25."),
+    ("平均奖励从第 5 步到第 15 步涨了一倍。", "平均奖励从第 5 步到第 10 步涨了一倍。"),
+    ("第 15 步的平均奖励达到第 5 步的 2 倍。", "第 15 步的平均奖励达到第 5 步的 3 倍。"),
     ("第 20 步与第 5 步的策略熵之比为 0.625。", "第 20 步与第 5 步的策略熵之比为 0.825。"),
 ]  # fmt: skip
 DERIVED = [
