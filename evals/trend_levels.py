@@ -15,6 +15,7 @@ from assistant.analysis.forecast import forecasts_at, steps_until
 from assistant.analysis.stats import mann_kendall
 from assistant.analysis.trend import Trend, trend_of
 from evals.trend_calibration import noise
+from evals.trend_curves import CURVES, KINDS, SCATTERS, drawn
 
 Array = NDArray[np.float64]
 SIZES = (10, 14, 20, 40, 60, 100, 200, 400)
@@ -55,25 +56,10 @@ EFFECTS: dict[str, Callable[[int], Array]] = {
 }
 
 
-#: Curves, and the lengths at which they are cut with the step that is asked for.
-CURVES: dict[str, tuple[Callable[[Array], Array], tuple[tuple[int, int], ...]]] = {
-    "2e^(−t/15) + 0.5": (lambda t: 2 * np.exp(-t / 15) + 0.5, ((30, 45), (40, 60), (60, 80), (80, 100))),
-    "2e^(−t/40) + 0.5": (lambda t: 2 * np.exp(-t / 40) + 0.5, ((40, 60), (60, 90), (80, 120))),
-    "1 − e^(−t/30)": (lambda t: 1 - np.exp(-t / 30), ((40, 60), (60, 90), (90, 120))),
-    "logistic, 1/(1 + e^((40 − t)/8))": (
-        lambda t: 1 / (1 + np.exp((40 - t) / 8)),
-        ((30, 45), (40, 55), (50, 65), (60, 80)),
-    ),
-    "3/√(t + 1)": (lambda t: 3 / np.sqrt(t + 1), ((40, 70), (60, 90), (100, 150))),
-    "1/(1 + t/20)": (lambda t: 1 / (1 + t / 20), ((40, 60), (60, 80), (80, 120))),
-    "1 + 0.3 sin(2πt/80)": (lambda t: 1 + 0.3 * np.sin(2 * np.pi * t / 80), ((20, 35), (30, 45), (40, 55), (60, 80))),
-    "(t/60)²": (lambda t: (t / 60) ** 2, ((40, 60), (60, 80))),
-    "0.3 log(t + 1)": (lambda t: 0.3 * np.log(t + 1), ((60, 90), (100, 150))),
-}
 #: Most series of a curve, length and deviation.
 MOST_CURVES = 200
-#: Deviations of the noise about them.
-SCATTERS = (0.03, 0.1)
+#: Series of each kind of drawn curve for each one of a fixed curve, length and deviation.
+OF_KIND = 20
 
 
 def trends(series: Array) -> list[Trend]:
@@ -161,9 +147,8 @@ def foreseen(values: Array, trend: Trend, ahead: Sequence[int]) -> list[bool | N
 
 def among(hits: Sequence[bool | None]) -> str:
     """Share of those given that hold, and in brackets the share that is refused where it is a per cent or more."""
-    given = [hit for hit in hits if hit is not None]
-    refused = 100 * (1 - len(given) / len(hits))
-    return (share(given) if given else "–") + (f" ({refused:.0f})" if refused >= 1 else "")
+    refused = 100 * (1 - sum(hit is not None for hit in hits) / len(hits))
+    return among_told(hits) + (f" ({refused:.0f})" if refused >= 1 else "")
 
 
 def steepness(rho: float) -> float:
@@ -184,7 +169,7 @@ def coverage(repeats: int) -> None:
     for n in LENGTHS:
         cells = []
         for rho in COVERED:
-            slope, ahead = steepness(rho) / n, (1, n // 2, n)
+            slope, ahead = steepness(rho) / n, (1, n // 4, n // 2)
             drawn = noise(rng_of(n, int(100 * rho)), repeats, 2 * n, rho)
             lines = drawn + slope * np.arange(2 * n)
             rises, stays = trends(lines[:, :n]), trends(drawn[:, :n])
@@ -192,11 +177,13 @@ def coverage(repeats: int) -> None:
             cells.append(" / ".join(parts))
             found = [foreseen(values, t, ahead) for values, t in zip(lines, rises, strict=True)]
             steep.setdefault(n, []).append(" / ".join(among(hits) for hits in zip(*found, strict=True)))
-            guesses = [foreseen(values, t, ahead[1:2])[0] for values, t in zip(drawn, stays, strict=True)]
+            guesses = [foreseen(values, t, ahead[2:])[0] for values, t in zip(drawn, stays, strict=True)]
             wrong = [hit is False for hit in guesses]
             quiet.setdefault(n, []).append(f"{share([hit is not None for hit in guesses])} / {share(wrong)}")
         row(n, *cells)
-    print("\nA value ahead of a steep line: the next step / half the log's length / a whole length\n")
+    print(
+        "\nA value ahead of a steep line, at least 95 %: the next step / a quarter of the log's length / half of it\n"
+    )
     head("points", *columns)
     for n, texts in steep.items():
         row(n, *texts)
@@ -208,37 +195,66 @@ def coverage(repeats: int) -> None:
 
 def bends(repeats: int) -> None:
     """Forecasts of curves: what is told, and how much of that holds the value that comes."""
-    print(f"\nForecasts of curves with independent noise, {repeats} series a length and deviation\n")
-    head("curve", "told, %", "of those hold the value that comes, %", "the curve itself, %")
-    every: list[tuple[bool, bool]] = []
+    print(
+        f"\nForecasts of curves with independent noise, {repeats} series a length and deviation: "
+        "the next step / a quarter of the length ahead / half of it\n"
+    )
+    head("curve", "told, %", "of those hold the value that comes, %", "all of them, %")
+    fixed: list[list[list[bool | None]]] = []
     for name, (curve, cuts) in CURVES.items():
-        found: list[tuple[bool, bool]] = []
-        for n, step in cuts:
+        found: list[list[bool | None]] = [[], [], []]
+        for n in cuts:
+            level = curve(np.arange(float(n + n // 2)))
             for scatter in SCATTERS:
-                rng = rng_of(n, step, int(100 * scatter), len(name))
-                level = curve(np.arange(step + 1.0))
-                for values in level + scatter * rng.standard_normal((repeats, step + 1)):
-                    (told,) = forecasts_at(np.arange(n), values[:n], (step,))
-                    if told.low is not None and told.high is not None:
-                        found.append((told.low <= values[step] <= told.high, told.low <= level[step] <= told.high))
-        every += found
-        asked = repeats * len(cuts) * len(SCATTERS)
-        row(name, f"{100 * len(found) / asked:.0f}", *(share([pair[k] for pair in found]) for k in (0, 1)))
-    asked = repeats * len(SCATTERS) * sum(len(cuts) for _, cuts in CURVES.values())
-    row("all", f"{100 * len(every) / asked:.0f}", *(share([pair[k] for pair in every]) for k in (0, 1)))
+                rng = rng_of(n, int(100 * scatter), len(name))
+                for values in level + scatter * rng.standard_normal((repeats, len(level))):
+                    look_ahead(found, values, n)
+        of_curve(name, found)
+        fixed.append(found)
+    of_curve("all", [[hit for found in fixed for hit in found[k]] for k in range(3)])
+    print(
+        f"\nThe same of curves u = t/n drawn at random, with noise of ρ up to 0.6, {OF_KIND * repeats} series a kind\n"
+    )
+    head("curve", "told, %", "of those hold the value that comes, %", "all of them, %")
+    for number, name in enumerate(KINDS):
+        found = [[], [], []]
+        for n, values in drawn(name, OF_KIND * repeats, rng_of(6, number)):
+            look_ahead(found, values, n)
+        of_curve(name, found)
+
+
+def look_ahead(found: list[list[bool | None]], values: Array, n: int) -> None:
+    """Whether forecasts from the first n values hold: the next one, a quarter and half of the length ahead."""
+    told = foreseen(values, trend_of(np.arange(n), values[:n]), (1, max(n // 4, 2), n // 2))
+    for hits, hit in zip(found, told, strict=True):
+        hits.append(hit)
+
+
+def of_curve(name: str, found: list[list[bool | None]]) -> None:
+    whole = [hit for hits in found for hit in hits]
+    row(name, told_share(whole), " / ".join(among_told(hits) for hits in found), among_told(whole))
+
+
+def told_share(hits: Sequence[bool | None]) -> str:
+    return share([hit is not None for hit in hits])
+
+
+def among_told(hits: Sequence[bool | None]) -> str:
+    given = [hit for hit in hits if hit is not None]
+    return share(given) if given else "–"
 
 
 def reaches(repeats: int) -> None:
     """The step at which a steep line reaches a value: how often its interval holds the true step."""
     print(
-        f"\nThe step at which a value is reached that a steep line reaches a quarter / a half / three quarters of the "
-        f"log's length ahead, {repeats} series a cell\n"
+        f"\nThe step at which a value is reached that a steep line reaches an eighth / a quarter / three eighths of "
+        f"the log's length ahead, {repeats} series a cell\n"
     )
     head("points", *(f"ρ = {rho:g}" for rho in COVERED))
     for n in REACHED:
         cells = []
         for rho in COVERED:
-            slope, ahead = steepness(rho) / n, (n // 4, n // 2, 3 * n // 4)
+            slope, ahead = steepness(rho) / n, (n // 8, n // 4, 3 * n // 8)
             lines = noise(rng_of(n, int(100 * rho), 5), repeats, n, rho) + slope * np.arange(n)
             hits: list[list[bool | None]] = [[] for _ in ahead]
             for values, trend in zip(lines, trends(lines), strict=True):

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from assistant.analysis.ar_line import fit_line
 from assistant.analysis.nulls import critical
-from assistant.analysis.pace import curvature
+from assistant.analysis.pace import Curvature, curvature
 from assistant.analysis.stats import pair_places, persistence, score_variance
 from assistant.analysis.trend import trend_of
 from assistant.analysis.widths import SEEN
@@ -50,6 +50,8 @@ SLACK, NARROW = 0.013, 0.05
 #: The least width, and that below so many points; and where a reach is added on one side, so that the other alone may
 #: miss.
 LEAST, FEW, LEAST_FEW, LEAST_AHEAD = 1.75, 14, 1.5, 1.3
+#: Errors of the curvature by which the reach of the fit goes further, to the side to which the points bend.
+FURTHER = 2.0
 #: The largest width; of a slope, as Kendall's τ: beyond, an interval would hold zero beside steep rises. Ten points
 #: need more, or strong correlation misses too often.
 MOST = 40.0
@@ -87,8 +89,15 @@ def line_draw(n: int, rho: float, repeats: int, rng: np.random.Generator) -> tup
     return found, seen
 
 
+def one_sided(bent: Curvature, step: float) -> float:
+    """How far the parabola, and :data:`FURTHER` errors of the curvature more, lead away from the line at a step."""
+    return bent.bow(step) * (1 + FURTHER / abs(bent.ratio)) if 0 < abs(bent.ratio) < math.inf else 0.0
+
+
 def ahead_draw(n: int, rho: float, repeats: int, rng: np.random.Generator) -> tuple[Array, Array]:
-    """As :func:`line_draw`, of what is told of a steep line: errors beyond the reach towards a possible bend, and r.
+    """As :func:`line_draw`, of what is told of a steep line: errors beyond a reach to the side of its bend, and r.
+
+    What is told reaches further, and to both sides, for the sake of curves: of a line it holds more than these widths.
 
     Shape (6, told): the line a quarter, half and the whole length ahead; the next point, those half and a whole length
     ahead. Draws that are refused are left out: those that seem to bend or to hold a change, and, up to
@@ -109,7 +118,7 @@ def ahead_draw(n: int, rho: float, repeats: int, rng: np.random.Generator) -> tu
         for distance, point in ahead:
             step = n - 1 + distance
             error = (values[step] if point else slope * step) - line.at(step)
-            bow = bent.at(step)
+            bow = one_sided(bent, step)
             reach = abs(bow) if error * bow > 0 else 0.0
             errors.append(max(abs(error) - reach, 0.0) / line.deviation(step, point=point))
         found.append(errors)

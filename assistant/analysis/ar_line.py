@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from assistant.analysis.nulls import NORMAL
 from assistant.analysis.stats import autocorrelation, without_spikes
 from assistant.analysis.widths import ahead_width, width
 
@@ -74,13 +75,16 @@ class Line:
     def error(self, step: float, *, point: bool, reaching: bool = False) -> float:
         """Half-width of the 95 % interval of the line, or (``point``) of a single later value.
 
-        That of a single value, and with ``reaching`` that of the line too, is to be held together with the reach
-        towards a possible bend (:meth:`assistant.analysis.pace.Curvature.at`), without which it would be too narrow.
+        That of a single value, and with ``reaching`` that of the line too, was simulated beside a reach to the side to
+        which the points bend, without which it would be too narrow: it is to be held together with what the curvature
+        leaves open (:mod:`assistant.analysis.pace`), and is never below 1.96 deviations.
         """
         if point:
-            factor = ahead_width(self.n, self.seen, (step - self.last) / self.gap)
+            factor = max(ahead_width(self.n, self.seen, (step - self.last) / self.gap), NORMAL)
+        elif reaching:
+            factor = max(width("course", self.n, self.seen), NORMAL)
         else:
-            factor = width("course" if reaching else "line", self.n, self.seen)
+            factor = width("line", self.n, self.seen)
         return factor * self.deviation(step, point=point)
 
 

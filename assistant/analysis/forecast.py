@@ -2,8 +2,8 @@
 
 A line with AR(1) noise is continued from the last stretch of a series that has no change in it. Nothing is told where
 that line is not there, where the stretch bends (:mod:`assistant.analysis.pace`), where the metric cannot be what the
-line says, or further ahead than the stretch is long: that a trend goes on is the one assumption, and it is the
-reader's to make.
+line says, or further ahead than half the stretch is long: that a trend goes on is the one assumption, and it is the
+reader's to make. Every interval is one of at least 95 %, since it allows for the curvature that the points leave open.
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from assistant.analysis.ar_line import fit_line
+from assistant.analysis.ar_line import Line, fit_line
 from assistant.analysis.ledger import Ledger
+from assistant.analysis.nulls import NORMAL
 from assistant.analysis.pace import curvature, is_curve
 from assistant.analysis.series import Series, series
 from assistant.analysis.time_left import remaining_seconds
@@ -34,8 +35,10 @@ Refusal = Literal[
 
 #: Fewest points of a stretch that is continued.
 LEAST_POINTS = 10
-#: How far ahead, in lengths of the stretch.
-HORIZON = 1.0
+#: How far ahead, in lengths of the stretch. Further, what looks straight so far has turned too often.
+HORIZON = 0.5
+#: Exponents beyond which a factor counts as endless.
+EXPONENT = 350.0
 #: Keys of the seconds of a whole step, as frameworks spell them.
 STEP_TIMES = (
     "timing_s/step", "perf/time_per_step", "perf/step_time", "timing/step", "timing/train/total_step_time",
@@ -53,14 +56,14 @@ class Forecast:
 
     Attributes:
         value: of the metric, or the step; ``None`` where refused.
-        low: lower end of the 95 % interval.
+        low: lower end of the interval of at least 95 %.
         high: upper end; ``None`` for a step that the slower end of the interval does not reach in sight.
         reason: why nothing is told; ``None`` where something is.
         first_step: first step of the stretch that was continued.
         last_step: last step of the log.
         n: points of the stretch.
         logged: whether the line was laid through the logarithms of values, all positive, although the linear scale was
-            asked for: its interval would have reached below zero, or the values go by one factor a step.
+            asked for: a straight line would have reached below zero, or the values go by one factor a step.
     """
 
     value: float | None
@@ -76,19 +79,18 @@ class Forecast:
 def forecast_at(
     steps: ArrayLike, values: ArrayLike, step: int, *, scale: Scale = "linear", possible: Possible = (None, None)
 ) -> Forecast:
-    """The value at a future step, with a 95 % prediction interval for a single value there.
+    """The value at a future step, with a prediction interval of at least 95 % for a single value there.
 
     Nothing is told where the line leaves the ``possible`` values (least and largest, ``None`` where there is no such
     bound); an interval ends at them. Values of the series beyond them show that they do not hold for it.
 
-    Where all values are positive and the interval of a straight line reaches below zero, or the series bends but goes
-    by one factor a step, the line through the logarithms is continued instead (where that has no trend, an interval
-    ends at zero).
+    Where all values are positive and a straight line reaches below zero, or the series bends but goes by one factor a
+    step, the line through the logarithms is continued instead; an interval of positive values ends at zero.
 
     The interval holds the scatter of single points, the error of the line and the autocorrelation of the residuals
-    (:mod:`assistant.analysis.ar_line`); on the side to which the points may bend it reaches further, by as much as they
-    may (:meth:`assistant.analysis.pace.Curvature.at`). Its width is simulated with that reach, so that of what is told
-    of straight lines 95 % holds, and the chance to miss lies mostly on the other side.
+    (:mod:`assistant.analysis.ar_line`), the line and the parabola through the points, and as much curvature to either
+    side as the points leave open (:mod:`assistant.analysis.pace`). So it holds more than 95 % of what comes where the
+    series is a line, and 93 % and more where it is one of the simulated curves and looks like a line so far.
     """
     return forecasts_at(steps, values, (step,), scale=scale, possible=possible)[0]
 
@@ -118,23 +120,33 @@ def forecasts_at(
         if reason is not None or line is None:
             told.append(_refused(reason, x))
             continue
-        value, half = line.at(step), line.error(step, point=True)
-        bow = bent.at(step, again=again)
+        value, bow = line.at(step), bent.bow(step)
+        half = math.hypot(line.error(step, point=True), bent.doubt(step, again=again))
+        if scale == "log":
+            half = math.hypot(half, NORMAL * _uneven(line, x, shown, value))
         found = [value, value - half + min(bow, 0.0), value + half + max(bow, 0.0)]
         if scale == "linear" and found[1] <= 0 < whole.min():
-            logged = forecast_at(steps, values, step, scale="log", possible=possible)
-            if logged.value is not None:
+            logged = forecast_at(steps, values, step, scale="log", possible=possible) if value <= 0 else None
+            if logged is not None and logged.value is not None:
                 told.append(replace(logged, logged=True))
                 continue
             found = [max(v, 0.0) for v in found]
         if scale == "log":
-            found = [math.exp(v) if v < 700 else math.inf for v in found]
+            found = [math.exp(v) if v < 2 * EXPONENT else math.inf for v in found]
         low, high = _holding(whole, possible)
         if not low <= found[0] <= high:
             told.append(_refused("impossible", x))
             continue
         told.append(Forecast(found[0], max(found[1], low), min(found[2], high), None, first, last, len(x)))
     return tuple(told)
+
+
+def _uneven(line: Line, steps: NDArray[np.int64], logs: Array, value: float) -> float:
+    """By how much logarithms scatter more at a value than they did so far (standard deviation): noise that does not
+    shrink with the values weighs the more the smaller they are."""
+    level = line.level + line.slope * (steps - line.centre)
+    rest = np.exp(np.minimum(logs - value, EXPONENT)) - np.exp(np.minimum(level - value, EXPONENT))
+    return math.sqrt(max(float(rest @ rest) / (len(logs) - 2) - line.scatter**2, 0.0))
 
 
 def _holding(values: Array, possible: Possible) -> tuple[float, float]:
@@ -211,8 +223,8 @@ def steps_until(
         return _refused(refusal, x)
     value = math.ceil(line.centre + (goal - line.level) / line.slope)
     ahead = range(last + 1, end + 1)
-    bows = {s: up * bent.at(s, again=again) for s in ahead}
-    error = {s: line.error(s, point=False, reaching=True) for s in ahead}
+    bows = {s: up * bent.bow(s) for s in ahead}
+    error = {s: math.hypot(line.error(s, point=False, reaching=True), bent.doubt(s, again=again)) for s in ahead}
     sooner = next(s for s in ahead if up * (line.at(s) - goal) + error[s] + max(bows[s], 0.0) >= 0)
     later = next((s for s in ahead if up * (line.at(s) - goal) - error[s] + min(bows[s], 0.0) >= 0), None)
     return Forecast(
@@ -272,7 +284,7 @@ def forecast(
         low=found.low, high=found.high, n=found.n, inputs=(trend.id,),
         formula=f"line through {f'log({metric})' if found.logged else metric} from step {found.first_step} "
         f"to {found.last_step}, continued; "
-        "95 % prediction interval",
+        "prediction interval of at least 95 %, with the curvature that the points leave open",
     )  # fmt: skip
     return fact, None
 

@@ -1,8 +1,8 @@
 """Whether a series that is to be continued keeps its pace: curvature of a stretch, and bends that are part of a curve.
 
 A line laid through the last stretch of a curve misses what the curve does next, by far more than the scatter about the
-line tells. So a stretch that bends is not continued, one that may bend gets an interval that holds its parabola too,
-and a bend counts as the beginning of a straight stretch only where no smooth curve does as well.
+line tells. So a stretch that bends is not continued, one that does not gets an interval that holds whatever curvature
+the points leave open, and a bend counts as the beginning of a straight stretch only where no smooth curve does as well.
 """
 
 from __future__ import annotations
@@ -20,10 +20,11 @@ Array = NDArray[np.float64]
 
 #: Curvature over its error, from which on a stretch bends: of a whole series, and of what follows a change of pace.
 BENDS, BENDS_AGAIN = 2.5, 0.7
-#: By how many errors of the curvature an interval reaches further than the parabola, in both cases. Chosen on
-#: exponentials, powers, logistic and sine curves, so that of the intervals told nine in ten hold what comes
-#: (``python -m evals.trend_levels --only bends``).
-FURTHER, FURTHER_AGAIN = 2.0, 4.0
+#: How many errors of the curvature an interval allows for to either side, in both cases. Fewer would do for a curvature
+#: that stays; what looks straight may be the foot of a curve whose curvature grows. Chosen on exponentials, powers,
+#: logistic and sine curves, so that of each kind 93 % and more of the intervals told hold what comes, half the stretch
+#: ahead at most (``python -m evals.trend_levels --only bends``).
+ALLOWED, ALLOWED_AGAIN = 3.0, 4.0
 #: Fewest points whose curvature is tested.
 LEAST = 8
 #: Time constants of the exponentials that are tried, in lengths of the series; powers of the step.
@@ -41,6 +42,7 @@ class Curvature:
     Attributes:
         size: per squared step.
         ratio: over its standard error, at the autocorrelation that the residuals show.
+        error: that error, per squared step; 0 for values that lie on the line or parabola exactly.
         centre: mean step.
         linear: the share of a step that the squared step's line has.
         constant: its mean.
@@ -48,6 +50,7 @@ class Curvature:
 
     size: float
     ratio: float
+    error: float
     centre: float
     linear: float
     constant: float
@@ -56,13 +59,17 @@ class Curvature:
         """Whether the stretch is no line; ``again``: one that follows a change of pace, so that another is likely."""
         return abs(self.ratio) > (BENDS_AGAIN if again else BENDS)
 
-    def at(self, step: float, *, again: bool = False) -> float:
-        """How far an interval about the line must reach further at a step, upwards or (negative) downwards."""
-        if self.ratio == 0 or not math.isfinite(self.ratio):
-            return 0.0
+    def bow(self, step: float) -> float:
+        """How far the parabola lies above the line at a step."""
+        return self.size * self._arch(step)
+
+    def doubt(self, step: float, *, again: bool = False) -> float:
+        """How far from it the series may come to lie there, as far as the points tell."""
+        return (ALLOWED_AGAIN if again else ALLOWED) * self.error * abs(self._arch(step))
+
+    def _arch(self, step: float) -> float:
         t = step - self.centre
-        further = 1 + (FURTHER_AGAIN if again else FURTHER) / abs(self.ratio)
-        return self.size * further * (t * t - self.linear * t - self.constant)
+        return t * t - self.linear * t - self.constant
 
 
 def curvature(steps: ArrayLike, values: ArrayLike) -> Curvature:
@@ -77,7 +84,7 @@ def curvature(steps: ArrayLike, values: ArrayLike) -> Curvature:
     centre = float(x.mean())
     t = x - centre
     if n < LEAST:
-        return Curvature(0.0, 0.0, centre, 0.0, 0.0)
+        return Curvature(0.0, 0.0, 0.0, centre, 0.0, 0.0)
     square = t * t
     constant, linear = float(square.mean()), float(square @ t) / float(t @ t)
     arch = square - constant - linear * t
@@ -89,10 +96,11 @@ def curvature(steps: ArrayLike, values: ArrayLike) -> Curvature:
     left = float(rest @ rest)
     if math.sqrt(left) <= EXACT * float(np.abs(clean).max()) * math.sqrt(n):
         straight = float(np.abs(line).max()) <= EXACT * float(np.abs(clean).max())
-        return Curvature(size, 0.0 if straight else math.copysign(math.inf, size), centre, linear, constant)
+        ratio = 0.0 if straight else math.copysign(math.inf, size)
+        return Curvature(size, ratio, 0.0, centre, linear, constant)
     rho = residual_correlation(autocorrelation(rest), n)
     error = math.sqrt(left / (n - 3) / weight * (1 + rho) / (1 - rho))
-    return Curvature(size, size / error, centre, linear, constant)
+    return Curvature(size, size / error, error, centre, linear, constant)
 
 
 def is_curve(steps: ArrayLike, values: ArrayLike, bend: int) -> bool:

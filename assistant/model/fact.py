@@ -28,8 +28,8 @@ class Fact:
     slope_per_step, p_value, n; and, where they are known, ``low`` and ``high`` (95 % interval of the slope), ``form``
     (``slope``, ``shift``, ``ramp``, ``bend``, ``turn``, ``spike``, ``drift``, ``walk``), ``growth_per_step`` (a
     fraction: 0.02 is 2 % a step) with ``growth_low`` and ``growth_high``. ``derived``: name, value, unit, formula,
-    inputs (fact ids), step; a forecast's ``low`` and ``high`` are its prediction interval, of 95 % for a straight
-    line. ``missing``: metric, step, reason. ``share``: name, step, value (fraction), of. Counts over the log
+    inputs (fact ids), step; a forecast's ``low`` and ``high`` are its prediction interval, of at least 95 % for
+    a straight line. ``missing``: metric, step, reason. ``share``: name, step, value (fraction), of. Counts over the log
     and constants that a definition states (``card`` names it) are ``derived`` without inputs.
     """
 

@@ -15,6 +15,7 @@ from assistant.analysis.changepoints import ChangePoint
 from assistant.analysis.forecast import forecast, reach
 from assistant.analysis.series import series
 from assistant.analysis.trend import MIN_POINTS, Knot, Scale
+from assistant.ask.answer_ahead import confidence_level
 from assistant.ask.context import Context
 from assistant.ask.course_words import course_sentence, tail_sentence
 from assistant.ask.possible import possible
@@ -293,7 +294,8 @@ class _Telling:
             return context.say(f"trend.refused_{reason}", **more)
         parts: dict[str, Any] = {"value": context.doc.show(fact, None, kind)}
         parts |= {end: context.doc.show(fact, end, kind) for end in ("low", "high") if getattr(fact, end) is not None}
-        return context.say(f"trend.ahead_{phrase}", f=fact, **parts, **more)
+        level = {"level": confidence_level(context.ledger)} if phrase.startswith("value") else {}
+        return context.say(f"trend.ahead_{phrase}", f=fact, **parts, **level, **more)
 
     def _sentence(self) -> str:
         fact, metric, say = self.fact, self.metric, self.context.say

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from assistant.analysis import Ledger
+from assistant.analysis.ar_line import fit_line
 from assistant.analysis.forecast import (
     forecast,
     forecast_at,
@@ -19,6 +20,7 @@ from assistant.analysis.forecast import (
 from assistant.analysis.time_left import remaining_seconds
 from assistant.analysis.trend import trend_of
 from assistant.model import Run
+from evals import trend_curves
 
 from .support import run_of, series_run
 
@@ -38,8 +40,8 @@ def rising(n: int = 60, slope: float = 0.2, rho: float = 0.0, seed: int = 0) -> 
 # --- a value ahead ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("n", "rho", "ahead"), [(30, 0.0, 15), (60, 0.0, 60), (60, 0.5, 30), (200, 0.7, 100)])
-def test_forecast_at_interval_holds_the_value_as_often_as_promised(n: int, rho: float, ahead: int) -> None:
+@pytest.mark.parametrize(("n", "rho", "ahead"), [(30, 0.0, 15), (60, 0.0, 30), (60, 0.5, 1), (200, 0.7, 100)])
+def test_forecast_at_interval_holds_the_value_at_least_as_often_as_promised(n: int, rho: float, ahead: int) -> None:
     held = told = 0
     for seed in range(500):
         values = rising(n + ahead, 0.3, rho, seed)
@@ -48,11 +50,45 @@ def test_forecast_at_interval_holds_the_value_as_often_as_promised(n: int, rho: 
             told += 1
             held += found.low <= values[-1] <= found.high
     assert told > 400
-    assert 0.925 <= held / told <= 0.98
+    assert held / told >= 0.95 - 0.02  # two standard errors
+
+
+@pytest.mark.parametrize("kind", list(trend_curves.KINDS))
+def test_forecast_at_interval_holds_what_curves_that_look_straight_do_next(kind: str) -> None:
+    """93 % and more of what is told, less two standard errors of so many."""
+    held = told = 0
+    for n, values in trend_curves.drawn(kind, 250, np.random.default_rng([3, len(kind)])):
+        known = trend_of(np.arange(n), values[:n])
+        ahead = [n, n - 1 + n // 4, n - 1 + n // 2]
+        for step, found in zip(ahead, forecasts_at(np.arange(n), values[:n], ahead, known=known), strict=True):
+            if found.low is not None and found.high is not None:
+                told += 1
+                held += found.low <= values[step] <= found.high
+    assert told > 250
+    assert held / told >= 0.93 - 2 * (0.07 * 0.93 / (told / 3)) ** 0.5
+
+
+@pytest.mark.parametrize(("name", "n"), [("logistic, 1/(1 + e^((40 − t)/8))", 30), ("1 + 0.3 sin(2πt/80)", 20)])
+def test_steps_until_interval_holds_the_step_at_which_a_curve_gets_there_or_never_does(name: str, n: int) -> None:
+    curve = trend_curves.CURVES[name][0](np.arange(4.0 * n))
+    held = told = 0
+    for seed in range(150):
+        values = curve[:n] + 0.1 * ar(n, 0.0, seed)
+        line = fit_line(np.arange(n), values)
+        target = line.at(n - 1 + n // 4)
+        found = steps_until(np.arange(n), values, target)
+        if found.low is None:
+            continue
+        told += 1
+        after = np.flatnonzero((curve[n:] >= target) if line.slope > 0 else (curve[n:] <= target))
+        step = n + int(after[0]) if len(after) else math.inf
+        held += found.low <= step <= (math.inf if found.high is None else found.high)
+    assert told > 60
+    assert held / told >= 0.93 - 2 * (0.07 * 0.93 / told) ** 0.5
 
 
 def test_forecast_at_further_ahead_is_less_certain() -> None:
-    near, far = (forecast_at(np.arange(60), rising(), step) for step in (65, 110))
+    near, far = (forecast_at(np.arange(60), rising(), step) for step in (65, 85))
     assert near.low is not None
     assert near.high is not None
     assert far.low is not None
@@ -64,22 +100,22 @@ def test_forecast_at_log_scale_stays_positive_and_grows_by_factors() -> None:
     told = 0
     for seed in range(20):
         values = 1e-3 * np.exp(0.05 * np.arange(60) + 0.1 * ar(60, 0.0, seed))
-        found = forecast_at(np.arange(60), values, 100, scale="log")
+        found = forecast_at(np.arange(60), values, 85, scale="log")
         if found.low is None:
             assert found.reason == "pace_changes"  # noise bends one line in twenty
             continue
         told += 1
         assert found.high is not None
-        assert 0 < found.low < 1e-3 * math.exp(0.05 * 100) < found.high
-        assert found.value == pytest.approx(1e-3 * math.exp(5.0), rel=0.3)
+        assert 0 < found.low < 1e-3 * math.exp(0.05 * 85) < found.high
+        assert found.value == pytest.approx(1e-3 * math.exp(0.05 * 85), rel=0.3)
     assert told >= 17
 
 
 def test_forecast_at_goes_on_from_the_last_bend() -> None:
     t = np.arange(120)
-    found = forecast_at(t, ar(120, 0.0, 3) * 0.5 + 0.5 * np.minimum(t, 60) + 0.05 * np.maximum(t - 60, 0), 150)
+    found = forecast_at(t, ar(120, 0.0, 3) * 0.5 + 0.5 * np.minimum(t, 60) + 0.05 * np.maximum(t - 60, 0), 145)
     assert found.first_step >= 50
-    assert found.value == pytest.approx(30 + 0.05 * 90, abs=2)
+    assert found.value == pytest.approx(30 + 0.05 * 85, abs=2)
 
 
 @pytest.mark.parametrize(
@@ -90,6 +126,7 @@ def test_forecast_at_goes_on_from_the_last_bend() -> None:
         (ar(60, 0.0, 2) + 8.0 * (np.arange(60) >= 30), 70, "no_trend"),
         (rising(), 59, "not_ahead"),
         (rising(), 120, "too_far"),
+        (rising(), 90, "too_far"),
     ],
 )
 def test_forecast_at_refused_with_a_reason(values: np.ndarray, step: int, reason: str) -> None:
@@ -104,7 +141,11 @@ def test_steps_until_interval_holds_the_step_of_the_true_line() -> None:
     told = [steps_until(np.arange(60), rising(60, 0.2, 0.3, seed), 16.0) for seed in range(300)]
     spans = [(found.low, found.high or math.inf) for found in told if found.low is not None]
     assert len(spans) >= 270
-    assert 0.91 <= sum(low <= 80 <= high for low, high in spans) / len(spans) <= 0.99
+    assert sum(low <= 80 <= high for low, high in spans) / len(spans) >= 0.95
+    steep = [steps_until(np.arange(60), rising(60, 1.0, 0.3, seed), 70.0) for seed in range(100)]
+    named = [(found.low, found.high) for found in steep if found.low is not None and found.high is not None]
+    assert len(named) >= 80
+    assert sum(low <= 70 <= high for low, high in named) / len(named) >= 0.95
 
 
 @pytest.mark.parametrize(("target", "reason"), [(1.0, "moving_away"), (11.0, "already_reached"), (40.0, "not_reached")])
@@ -279,7 +320,7 @@ def test_forecast_at_of_a_curve_says_that_the_pace_changes() -> None:
 
 def test_forecast_at_beyond_what_is_possible_gives_no_value() -> None:
     values = 0.5 + 0.01 * np.arange(40) + 0.01 * ar(40, 0.0, 2)
-    found = forecast_at(np.arange(40), values, 70, possible=(0.0, 1.0))
+    found = forecast_at(np.arange(40), values, 58, possible=(0.0, 1.0))
     assert (found.value, found.reason) == (None, "impossible")
     near = forecast_at(np.arange(40), values, 48, possible=(0.0, 1.0))
     assert near.value is not None

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from assistant.analysis.pace import curvature, is_curve
+from assistant.analysis.pace import ALLOWED, ALLOWED_AGAIN, curvature, is_curve
 
 from .test_forecast import ar
 
@@ -23,8 +23,18 @@ def test_curvature_of_a_parabola_bends_and_reaches_to_its_side() -> None:
     found = curvature(t, (t / 20) ** 2 + 0.1 * ar(60, 0.0, 1))
     assert found.bends()
     assert found.size == pytest.approx(1 / 400, rel=0.1)
-    assert found.at(90) > 0
-    assert curvature(t, -((t / 20) ** 2) + 0.1 * ar(60, 0.0, 1)).at(90) < 0
+    assert found.bow(90) > 0
+    assert curvature(t, -((t / 20) ** 2) + 0.1 * ar(60, 0.0, 1)).bow(90) < 0
+
+
+def test_curvature_of_a_line_leaves_open_what_noise_does_to_it() -> None:
+    """The parabola through independent noise strays by one error of it, and what is left open is some times that."""
+    t = np.arange(60.0)
+    found = [curvature(t, ar(60, 0.0, seed)) for seed in range(400)]
+    strays = math.sqrt(float(np.mean([one.bow(90) ** 2 for one in found])))
+    assert np.mean([one.doubt(90) for one in found]) == pytest.approx(ALLOWED * strays, rel=0.15)
+    assert found[0].doubt(90, again=True) == pytest.approx(found[0].doubt(90) * ALLOWED_AGAIN / ALLOWED)
+    assert curvature(t, 2.0 + 0.1 * t).doubt(90) == 0
 
 
 def test_curvature_of_exact_values_is_none_for_a_line_and_endless_for_a_curve() -> None:

@@ -396,8 +396,8 @@ def test_trend_of_an_accuracy_gives_no_value_that_is_impossible(
 ) -> None:
     dice = random.Random(1)
     log = write_log(tmp_path / "a.log", {"train/accuracy": [0.5 + 0.01 * i + dice.gauss(0, 0.01) for i in range(40)]})
-    said = output(capsys, log, "train/accuracy", "--at", "75", "--until", "1.2", "--lang", "en")
-    assert "No value is given for step 75" in said
+    said = output(capsys, log, "train/accuracy", "--at", "58", "--until", "1.2", "--lang", "en")
+    assert "No value is given for step 58" in said
     assert re.search(r"\(bound 1(\.00)?\) around step 5\d", said)
     assert "1.2 will not be reached" in said
 

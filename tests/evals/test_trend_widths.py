@@ -47,17 +47,15 @@ def test_ahead_draw_is_the_error_beyond_the_reach_of_what_is_told() -> None:
     series = noise(np.random.default_rng(2), 30, 40, 0.5) + slope * np.arange(40)
     k = 0
     for values in series - 100:  # of values below zero, none is continued by factors
-        (told,) = forecasts_at(np.arange(20), values[:20], (39,))
+        (told,) = forecasts_at(np.arange(20), values[:20], (29,))
         if told.low is None or told.high is None:
             continue
-        line, bow = fit_line(np.arange(20), values[:20]), curvature(np.arange(20), values[:20]).at(39)
+        line, bent = fit_line(np.arange(20), values[:20]), curvature(np.arange(20), values[:20])
         assert seen[k] == pytest.approx(line.seen)
-        # The interval misses by as much as the error beyond the reach passes its width.
-        past = max(values[39] - told.high, told.low - values[39])
-        half = line.error(39, point=True)
-        error = values[39] - line.at(39)
-        if error * bow <= 0 or abs(error) > abs(bow):
-            assert found[5, k] * line.deviation(39, point=True) - half == pytest.approx(past, abs=1e-9)
+        error, bow = values[39] - line.at(39), trend_widths.one_sided(bent, 39)
+        assert abs(bow) == pytest.approx(abs(bent.bow(39)) + 2 / 3 * bent.doubt(39))
+        beyond = error - min(max(error, min(bow, 0.0)), max(bow, 0.0))
+        assert found[5, k] * line.deviation(39, point=True) == pytest.approx(abs(beyond), abs=1e-9)
         k += 1
     assert k == len(seen) >= 20
 
