@@ -32,10 +32,18 @@ _COUNTING: Final = re.compile(
 )
 #: What follows a step; after a word such as 到 or 在 anything that counts no steps does.
 _RIGHT: Final = re.compile(
-    r"\s*(?:时(?!间|长)|的(?!次数|间隔|平均|滑动|移动|窗口|均值)|那|上(?!升|涨)|处|往后|之后|以后|之前|以前|起(?!伏)|开始|为止|到|至|→|->|[-–—~～]|对比|相比|比|跟|与|和|没(?!有一)|总共|一共|里(?!有|只有|共|面有|[，,\d])|[：:）)]|低于|高于|大于|小于|冲|探|见|触|升|降|涨|跌|达|掉|回|攀|滑|飙|走(?!完|了)|报|录|读|是|为(?![正负])|测|评|这|末|即|$)"
+    r"\s*(?:时(?!间|长)|的(?!次数|间隔|平均|滑动|移动|窗口|均值)|那|上(?!升|涨)|处|往后|之后|以后|之前|以前|起(?!伏)|开始|为止|到|至|→|->|[-–—~～]|对比|相比|比|跟|与|和|没(?!有一)|总共|一共|里(?!有|只有|共|面有|[，,\d])|[：:）)]|低于|高于|大于|小于|冲|探|见|触|升|降|涨|跌|达|掉|回|攀|滑|飙|走(?!完|了)|报|录|读|最[高低大小长短快慢久]|[花用耗](?:费)?的|\s*[`*≈~约]*[-−]?\d+\.\d|是|为(?![正负])|测|评|这|末|即|$)"
 )
 _COUNTS_AFTER: Final = re.compile(
     r"\s*(?:(?:里|中|里面|当中|之内|以内|内)(?:有|只有|共|[，,])|(?:都|均|全)?(?:超过|为负|为正)|左右|以上|以下|之多|有余|滑动|平均)"
+)
+#: ``11 步的一半``, ``50 步九成的时间``: a share of a step, or of its value.
+_PART_OF: Final = re.compile(
+    r"\s*的\s*(?:约|大约|近)?\s*(?:一半|两倍|[二三四五六七八九十]分之[一二三四五六七八九]|[\d.]+\s*(?:%|％|倍))|\s*(?:[一二三四五六七八九]成|[\d.]+\s*[%％])[^，。；]{0,6}的?(?:时间|耗时|时长)"
+)
+#: ``在 12 步内``, ``在 5 步上都 …``: so many steps.
+_WITHIN: Final = re.compile(
+    r"\s*(?:之?内|以内|里|中|之间|间|上|左右|以上|以下|之多|多|有|都|均|全|总|一共|不|没|才|就|后|前|滑动|平均|的(?:时间|窗口|间隔|平均|滑动|范围|移动|均值|次数)|[，,]?\s*(?:共|合计))"
 )
 _COMPARED: Final = re.compile(r"\s*(?:低于|高于|大于|小于|比|对比|和|与|跟)\s*\d{1,7}\s*步")
 
@@ -117,7 +125,11 @@ def _names(text: str, match: re.Match[str], named: tuple[int, ...], count: int) 
         return False  # "第 3、25、44 步": named from its first number on
     if len(named) > 1:
         return not _COUNTING.search(left) or bool(re.search(r"第\s*$|只在\s*$", left))
-    if re.search(r"(?:落|出现|发生|位于|处|达到|见于)[在于]\s*$", left):
+    if re.search(r"(?:落|出现|发生|位于|处|达到|见于)[在于]\s*$", left) or _PART_OF.match(right):
+        return True
+    if re.search(r"最[高低大小长短快慢][^，。；\d]{0,3}[是为]\s*$", left):
+        return True
+    if re.search(r"[在于]\s*$", left) and not re.search(r"[仅只正位存现]在\s*$", left) and not _WITHIN.match(right):
         return True
     if _COUNTING.search(left) or _COUNTS_AFTER.match(right) or not _LEFT.search(left):
         return False

@@ -27,10 +27,10 @@ _VERSUS_END: Final = re.compile(
 
 _OF_ITS_VALUE: Final = re.compile(
     r"(?i)\bof (?:its|the|their) (?:initial )?(?:value|level|size|figure)s? (?:at|in|on)?\s*$|\b(?:of|as) (?:what|that of|it was|much as|large as|high as|long as)(?: it (?:was|had been))?(?: (?:at|in|on))?(?: the)?\s*$"
-    r"|\b(?:where|what) (?:it|they) (?:was|were|is|are|stood|sat|lay|had been|used to be|had stood)(?: (?:at|in|on))?(?: the)?\s*$|\b(?:that|those|the one|the value|the level|the figure) (?:of|at|in|from|on)(?: the)?\s*$|\bas (?:at|in|on)(?: the)?\s*$"
+    r"|\b(?:where|what) (?:it|they) (?:was|were|is|are|stood|sat|lay|had been|used to be|had stood)(?: (?:at|in|on))?(?: the)?\s*$|\b(?:that|those|the one|the value|the level|the figure) (?:of|at|in|from|on)(?: the)?\s*$|\bas (?:at|in|on)(?: the)?\s*$|(?:\btimes|[×x]|\bfold)(?: (?:the|its|that))?\s*$"
 )
 _PART_OF_IT: Final = re.compile(
-    r"\s*(?:步|step)?(?:时)?的?[^，。；\d]{0,10}?的\s*(?:约|大约|差不多|近|将近|不到|超过)?\s*(?:一半|[二三四五六七八九十]分之|[\d.]+\s*(?:倍|[×x](?!\s*\d))|[一二两三四五六七八九十](?:成|倍|折))"
+    r"\s*(?:步|step)?(?:时)?的?[^，。；\d]{0,10}?(?:[\d.,]+\s*(?:s|秒|%)?\s*)?的\s*(?:约|大约|差不多|近|将近|不到|超过)?\s*(?:一半|[二三四五六七八九十]分之|[\d.]+\s*(?:倍|[×x](?!\s*\d))|[一二两三四五六七八九十](?:成|倍|折))"
 )
 
 
@@ -265,7 +265,7 @@ class Changes:
     # -- levels and slopes -------------------------------------------------------------------------
     def levels(
         self, numbers: Sequence[Quantity], key: str,
-        parts: tuple[Sequence[tuple[int, float]], Sequence[tuple[int, float]]] | None = None,
+        parts: tuple[Sequence[tuple[int, float]], Sequence[tuple[int, float]]] | None = None, averaged: bool = False,
     ) -> list[str] | None:  # fmt: skip
         """``0.12 avg → 0.26 avg``: two numbers as the medians or means of two stretches, else of the first and last third."""
         rows = self.table.finite(key)
@@ -276,7 +276,7 @@ class Changes:
             values = [v for _, v in part]
             fits = [
                 t
-                for t in (median(values), sum(values) / len(values))
+                for t in (*(() if averaged else (median(values),)), sum(values) / len(values))
                 if any(agrees(n, h, t) for n, h in self.table.readings(q, key, t))
             ]
             if not fits:

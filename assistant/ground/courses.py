@@ -259,6 +259,8 @@ class Courses(Steadiness):
         shown = self._shown_words(frame, word, sense)
         if shown is not None:
             return shown
+        if sense in {"up", "down"} and (levels := self._of_stretches(frame, word, key, sense)) is not None:
+            return levels
         pair, said = self._pair(frame, word, key)
         alone = [p for p in frame.places if len(p.steps) == 1]
         held = self.table.held(key)
@@ -348,6 +350,26 @@ class Courses(Steadiness):
         if sign == wanted:
             return Decision("supported", "", identity, key)
         return Decision("contradicted", self._told(key, a, b, x, y, sign), identity, key)
+
+    def _of_stretches(self, frame: Frame, word: Word, key: str, sense: str) -> Decision | None:
+        """``the first twenty average 0.31, the last twenty 0.33: it has come up``: by the means of the two."""
+        ranges = [self.judge._placed(frame, p, key) for p in frame.places if p.kind == "range"]
+        if len(ranges) != 2 or len(frame.places) != 2 or not cue("mean").search(frame.text):
+            return None
+        if ranges[0].steps[-1] >= ranges[1].steps[0]:
+            return None
+        parts = [[v for _, v in self.table.finite(key, p.steps)] for p in ranges]
+        if not all(parts):
+            return None
+        x, y = (sum(values) / len(values) for values in parts)
+        fine = (y - x) * (1 if sense == "up" else -1) > 0
+        a, b = ranges[0].steps[0], ranges[1].steps[-1]
+        return Decision(
+            "supported" if fine else "contradicted",
+            "" if fine else self._told(key, a, b, x, y, (y > x) - (y < x)),
+            None,
+            key,
+        )
 
     def _shown_words(self, frame: Frame, word: Word, sense: str) -> Decision | None:
         """``rose from 0.150 to 0.047``: the sentence's own numbers against its verb."""

@@ -121,7 +121,7 @@ def _steps_of(found: Sequence[Place]) -> tuple[tuple[int, ...], tuple[int, int] 
 
 
 _TOOK: Final = re.compile(
-    r"(?i)(?P<took>\b(?:took|takes?|lasts?|lasted)\b|(?<=步)\s*(?:总共|一共|总计|共)(?=\s*约?\s*[\d.]+\s*(?:秒|分钟|小时))|每步(?:大约|大概|约|差不多)?(?:都)?(?:要|得|需要?)?(?:跑|花|用)(?:了)?(?=\s*[\d.]+)|用时|耗时(?!占|的|为?最)|花了|跑了|(?:一步|单步)(?=\s*约?\s*[\d.,]+\s*(?:秒|分钟|小时))|\b(?:spent|spend|spends)\b(?=[^;,]{0,26}\bstep \d)|用了(?=\s*(?:约|大约)?\s*[\d.]+\s*(?:秒|分钟|小时|s\b|min)))|(?P<whole>\bof (?:the|each|a|every|its) (?:whole )?step(?:'s time)?\b(?!\s*\d)|占(?:整个)?(?:一步|单步|step)的?)"
+    r"(?i)(?P<took>\b(?:took|takes?|lasts?|lasted)\b|(?<=步)(?:所)?(?:花|用|耗)(?:费|去|掉)?的时间|(?<=步)\s*(?:总共|一共|总计|共)(?=\s*约?\s*[\d.]+\s*(?:秒|分钟|小时))|每步(?:大约|大概|约|差不多)?(?:都)?(?:要|得|需要?)?(?:跑|花|用)(?:了)?(?=\s*[\d.]+)|用时|耗时(?!占|的|为?最)|花了|跑了|(?:一步|单步)(?=\s*约?\s*[\d.,]+\s*(?:秒|分钟|小时))|\b(?:spent|spend|spends)\b(?=[^;,]{0,26}\bstep \d)|用了(?=\s*(?:约|大约)?\s*[\d.]+\s*(?:秒|分钟|小时|s\b|min)))|(?P<whole>\bof (?:the|each|a|every|its) (?:whole )?step(?:'s time)?\b(?!\s*\d)|占(?:整个)?(?:一步|单步|step)的?)"
 )
 
 
@@ -140,10 +140,14 @@ def _with_step_time(part: str, names: list[Named], total: str | None) -> list[Na
             and match.start() - n.end < 32
             and not re.search(r"[,，;；。]", part[n.end : match.start()])
         ]
-        if match["took"] and (
-            near
-            or not re.match(
-                r"[^\d，,。；;]{0,24}[\d.,]+\s*(?:s\b|sec|min|h\b|hour|秒|分|小时|个小时)", part[match.end() :]
+        if (
+            match["took"]
+            and not match.group().endswith("的时间")
+            and (
+                near
+                or not re.match(
+                    r"[^\d，,。；;]{0,24}[\d.,]+\s*(?:s\b|sec|min|h\b|hour|秒|分|小时|个小时)", part[match.end() :]
+                )
             )
         ):
             continue

@@ -264,9 +264,10 @@ class Judge(Implied):
             parts = self._stretches(frame, places, key)
             if parts is None:
                 continue
+            averaged = bool(cue("mean").search(frame.text)) and not cue("median").search(frame.text)
             backwards = group is not None and group.form == "versus"
             for order in (members, members[::-1]) if backwards else (members,):
-                if (ids := self.changes.levels(order, key, parts)) is not None:
+                if (ids := self.changes.levels(order, key, parts, averaged)) is not None:
                     return Decision("supported", "", ids[order.index(frame.numbers[index])], key)
         return None
 

@@ -138,7 +138,9 @@ class Operations:
             return
         at_end = where.at == q.start or any(p.start == where.at and p.kind == "ends" for p in self.frame.places)
         end = "" if at_end else self._end(index, subject) or self._end_of_place(where, subject.key)
-        own = subject.key.rsplit("/", 1)[-1] in {"max", "min"} or re.search(r"(?i)max|min|slowest|fastest", subject.key)
+        own = subject.key.rsplit("/", 1)[-1] in {"max", "min"} or re.search(
+            r"(?i)(?<![a-z])(?:max|min|slowest|fastest)(?![a-z])", subject.key
+        )
         if end and not own:
             rows = self.table.finite(subject.key)
             best = (max if end == "max" else min)((v for _, v in rows), default=None)

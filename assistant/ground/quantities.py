@@ -71,7 +71,7 @@ _SPECIAL: Final = re.compile(
     r"(?<![A-Za-z0-9_/])(?P<sign>[+-−])?(?P<body>NaN|nan|NAN|∞|[Ii]nf(?:inity|inite)?|无穷大?)(?![A-Za-z0-9_])"
 )
 _DURATION: Final = re.compile(
-    r"(?i)(?<![\w.])(?:(?P<h>\d{1,3})\s?(?:hours?|hrs?|h|个?小时)\s*(?:,|and|又|零)?\s*)?(?:(?P<m>\d{1,3})\s?(?:minutes?|mins?|m|分钟?)\s*(?:,|and|又|零)?\s*)?(?:(?P<s>\d{1,2}(?:\.\d+)?)\s?(?:seconds?|secs?|s|秒钟?))?(?![A-Za-z0-9.])"
+    r"(?i)(?<![\w.])(?:(?P<h>\d{1,3})\s?(?:hours?|hrs?|h|个?小时)\s*(?:,|and|又|零)?\s*)?(?:(?P<m>\d{1,3})\s?(?:minutes?|mins?|m|分钟?)\s*(?:,|and|又|零)?\s*)?(?:(?P<s>\d{1,2}(?:\.\d+)?)\s?(?:seconds?|secs?|s|秒钟?))?(?![A-Za-z0-9]|\.\d)"
 )
 _WORDS: Final = {
     "zero": 0, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9,
@@ -124,7 +124,7 @@ _FACTORS: Final[tuple[tuple[str, float], ...]] = (
     (r"(?<!more than )quadrupl(?:ed|es|ing)|fourfold|(?:翻了?两番)(?!还多|有余|以上)", 4.0),
     (r"(?<!more than )tripl(?:ed|es|ing)|threefold|(?:变|增|涨|提高|上升)(?:为|成|到|至)原来的三倍", 3.0),
     (r"(?:almost |nearly |roughly |about )?(?<!more than )doubl(?:ed|es|ing)|twofold|翻了?[一]?(?:倍|番)(?!还多|有余|以上)|(?:增加|增长|上涨|上升|提升|提高|扩大|放大|[涨升增高长大多慢])(?:了|出)?(?:约|近|大约|将近|差不多|整整)?一倍(?!半)|(?:twice|double) (?:as|the|that|its|what)|two times as", 2.0),
-    (r"(?<!more than )halv(?:ed|es|ing)|by (?:about |roughly |almost |nearly |around )?(?:one )?half|(?:下降|减少|降低|缩短|缩小|缩水|缩减|削减|压缩|下滑|回落|滑落|减|少|降|跌|掉|缩)了?(?:约|近|大约|将近|差不多)?一半(?!以上|多)|减半|腰斩|降(?:了|到|至|为)?(?:原来的)?一半|half (?:of )?(?:as|what|that of|its|the (?:value|level|size|figure)|(?=step \d))|(?:was |were |got |been )?cut in half|打(?:了)?对折|(?<=步的)一半(?!以上|多)", 0.5),
+    (r"(?<!more than )halv(?:ed|es|ing)|by (?:about |roughly |almost |nearly |around )?(?:one )?half|(?:下降|减少|降低|缩短|缩小|缩水|缩减|削减|压缩|下滑|回落|滑落|减|少|降|跌|掉|缩)了?(?:约|近|大约|将近|差不多)?一半(?!以上|多)|减半|腰斩|降(?:了|到|至|为)?(?:原来的)?一半|half (?:of )?(?:as|what|that of|its|the (?:value|level|size|figure))|(?<!more than )(?<!less than )(?<!over )(?<!under )half (?=step \d)|(?:was |were |got |been )?cut in half|打(?:了)?对折|(?<=步的)一半(?!以上|多)", 0.5),
 )  # fmt: skip
 _FACTOR: Final = re.compile("|".join(f"(?P<f{at}>{p})" for at, (p, _) in enumerate(_FACTORS)), re.IGNORECASE)
 #: Parts in words: what share of something, or by what share it changed.
@@ -237,8 +237,12 @@ def quantities(text: str, masked: list[tuple[int, int]]) -> list[Quantity]:
                 continue
             value = float(chinese_number(match["word"]) if numerals else english_number(match["word"]))
             unit, factor = _unit(match)
-            if numerals and unit == "steps" and value == 1:
-                continue  # 一步 is a figure of speech
+            if (
+                numerals
+                and unit == "steps"
+                and (value == 1 or re.match(r"之?[间中]|相比|里|对比", text[match.end() :]))
+            ):
+                continue  # 一步 is a figure of speech, 两步之间 names those told before
             if value == 1:
                 continue
             near = _APPROX_AFTER.search(text[match.end() : match.end() + 6]) or _APPROX_BEFORE.search(
