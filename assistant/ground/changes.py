@@ -338,10 +338,10 @@ class Changes:
 
 _THEN: Final = re.compile(r"(?i)\bthen\b|\bbefore (?:rising|falling|dropping|climbing)|再|又|随后|接着|然后|之后")
 _DOWN_BEFORE: Final = re.compile(
-    r"(?i)(?:\bminus|缩水|下降|降低|减少|下跌|回落|缩短|降|跌|减|少(?:花|用|跑|处理|写)?|低|短|快|fell|fall|falls|dropped|drops?|declined|decreased|decreases|down|lost|shrank|slid|slipped)(?:了|约|近|大约|出|超过|逾|不到|\s|by|more than|over|at least|less than|about|around|roughly|nearly|approximately|~|≈|[（(`*])*$"
+    r"(?i)(?:\bminus|缩水|下降|降低|减少|下跌|回落|缩短|降|跌|减|少(?:花|用|跑|处理|写)?|低|短|快|fell|fall|falls|dropped|drops?|declined|decreased|decreases|down|lost|shrank|slid|slipped|lower|smaller|shorter|faster)(?:了|约|近|大约|出|超过|逾|不到|\s|by|more than|over|at least|less than|about|around|roughly|nearly|approximately|~|≈|[（(`*])*$"
 )
 _UP_BEFORE: Final = re.compile(
-    r"(?i)(?:\bplus|上升|增加|增长|提高|提升|上涨|回升|升|涨|增|多(?:花|用|跑|处理|写|占|耗)?|高|长|慢|rose|rises?|grew|grows?|increased|increases|climbed|gained|up|jumped)(?:了|约|近|大约|出|超过|逾|不到|\s|by|more than|over|at least|less than|about|around|roughly|nearly|approximately|~|≈|[（(`*])*$"
+    r"(?i)(?:\bplus|上升|增加|增长|提高|提升|上涨|回升|升|涨|增|多(?:花|用|跑|处理|写|占|耗)?|高|长|慢|rose|rises?|grew|grows?|increased|increases|climbed|gained|up|jumped|higher|greater|larger|longer|bigger|slower)(?:了|约|近|大约|出|超过|逾|不到|\s|by|more than|over|at least|less than|about|around|roughly|nearly|approximately|~|≈|[（(`*])*$"
 )
 _DOWN_AFTER: Final = re.compile(
     r"(?i)^[`*\s]*(?:points? )?(?:lower|less|fewer|shorter|smaller|faster|decrease|drop|decline|reduction|fall|below|down\b|的?(?:下降|降幅|跌幅))"

@@ -48,6 +48,10 @@ _NO_SIGN: Final = re.compile(
 
 
 #: "Look at step 3: …": what follows is stated.
+#: "…，降低 117.6%", "…, lower by 79%": how much it moved, beside the values told.
+_MOVED_BY: Final = re.compile(
+    r"(?i)^[\s，,]*(?:降低|提高|增大|减小|调高|调低|加大)\s*(?:约|近|大约)?[`*]*[-+−]?[\d.]+\s*(?:%|％|个百分点|倍)?|^\W*(?:lower|raise|cut|drop|increase|decrease|reduce)\w* by\b"
+)
 _SEE: Final = re.compile(
     r"(?i)^\W*(?:(?:just|now) )?(?:look at|see|note|take|compare|consider|check|recall)\b|^\W*(?:请看|看看?|注意|对照|对比)"
 )
@@ -119,6 +123,8 @@ def idle_clauses(frame: Frame) -> list[bool]:
             and frame.text[start - 1 : start] != "而"
             and not (frame.text[end - 1 : end] in ":：" and _SEE.match(clause))
         ) or bool(cue("advice_words").search(clause))
+        if bool(frame.groups or len(frame.places) > 1) and _MOVED_BY.match(clause):
+            told = False
         if told and not factual:
             advised = True
         flags.append(conditional or advised or (bool(cue("hypothesis").search(clause)) and not factual))

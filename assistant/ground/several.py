@@ -104,6 +104,8 @@ def from_told(q: Quantity, index: int, frame: Frame) -> bool:
             bool(cue(a).search(text) or cue(b).search(text)) for a, b in (("down", "lower"), ("up", "higher"))
         )
         down = None if less == more else less
+    if q.sign in {"+", "-"} and q.unit == "%" and down is not None and (q.sign == "-") != down:
+        return False  # "decreased (+46.9 %)"
     for at, one in enumerate(others):
         for two in others[at + 1 :]:
             if one.unit != two.unit and one.unit and two.unit:
@@ -132,7 +134,9 @@ def from_told(q: Quantity, index: int, frame: Frame) -> bool:
     return False
 
 
-_GAP: Final = re.compile(r"(?i)\b(?:gap|difference|apart)\b|相差|差距?|[高低多少长短快慢]了?出?\s*(?:约|大约)?\s*$")
+_GAP: Final = re.compile(
+    r"(?i)\b(?:gap|difference|apart)\b|相差|差距?|(?<![最较偏])[高低多少长短快慢]了?出?\s*(?:约|大约)?\s*$"
+)
 
 
 def _near(q: Quantity, value: float, slack: float) -> bool:

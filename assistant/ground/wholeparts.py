@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from assistant.ground.counting import VALIDATION
-from assistant.ground.cues import negated
+from assistant.ground.cues import bare, negated
 from assistant.ground.table import agrees
 from assistant.ground.verdicts import plain
 from assistant.ground.wholeextremes import _TURNED, ExtremeReader
@@ -34,6 +34,16 @@ _WHICH: Final = re.compile(
     rf"|\bthe (?:(?P<bmore>{_MORE})|(?P<bless>{_LESS}))\b[^.;]{{0,50}}?\b(?:belongs to|is (?:at|on|that of|the one of)|comes (?:at|on|from)|occurs at|falls on) step (?P<b>\d+)"
     r"|更?(?:(?P<cmore>[高大长多慢])|(?P<cless>[低小短少快]))的(?:那?一?步)?(?:是|属于|在)\s*(?:第\s*|step\s*)(?P<c>\d+)"
     r"|第?\s*(?P<d>\d+)\s*步[^，。；]{0,3}(?:(?P<dmore>高)|(?P<dless>低))\s*[、，,]\s*(?:第\s*|step\s*)(?P<dother>\d+)\s*步?[^，。；]{0,3}[高低](?![于过])"
+)
+_AT_STEP: Final = (
+    r"(?:\s*(?:is|was|being|lies?|lay|falls?|fell|comes?|came|occurs?|occurred|reached|seen|found))?\s*(?:at|on|in)\s*$"
+)
+_AT_ZH: Final = r"(?:值|点)?(?:则|也|均|都)?(?:出现|落|位于|处|达)?(?:在|于|是|为)\s*$"
+_HIGH_AT: Final = re.compile(
+    rf"(?i)\b(?:maximum|max|peak|highest (?:value|point|level)|all-time high|top)(?: value| point)?{_AT_STEP}|(?:峰值|最大值|最高点|最高值|顶点){_AT_ZH}"
+)
+_LOW_AT: Final = re.compile(
+    rf"(?i)\b(?:minimum|min|trough|lowest (?:value|point|level)|all-time low|bottom)(?: value| point)?{_AT_STEP}|(?:谷值|谷底|最小值|最低点|最低值){_AT_ZH}"
 )
 _LATEST: Final = re.compile(
     r"(?i)^\W*(?:and |with )?(?:the )?(?:latest|last|most recent|newest)(?: one| of them| eval\w*| validation\w*)?\s*(?:[:：,—-]|is|was|came|ran|falls|fell|took place)*\s*(?:at |on |in )?step (?P<step>\d+)\W*$"
@@ -163,6 +173,18 @@ class PartReader(ExtremeReader):
             fine = min(values) < a - da or max(values) > b + db
             note = self.judge.say("range", metric=key, low=plain(min(values)), high=plain(max(values)), shown=low.text)
             yield self.say(match.start(), high.end, fine, note, None, [(0, len(self.text))])
+
+    def extreme_at(self) -> Iterator[Whole]:
+        """``(step 3: 0.2, step 9: 0.4) rose, with the maximum at step 30``, ``峰值在第 30 步``: beside other numbers."""
+        names = [n for n in self.names() if n.keys]
+        if not self.frame.numbers or len({n.keys[0] for n in names}) != 1 or self.span() or names[0].statistic:
+            return
+        for place in self._singles():
+            lead = bare(self.frame, max(0, place.start - 40), place.start)
+            for high, pattern in ((True, _HIGH_AT), (False, _LOW_AT)):
+                if (match := pattern.search(lead)) and not negated(self.frame, place.start - len(lead) + match.start()):
+                    start = place.start - len(lead) + match.start()
+                    yield from self._stands_out((start, place.end), names[0].keys, names[0].text, place.steps[0], high=high)  # fmt: skip
 
     def turned_at(self) -> Iterator[Whole]:
         """``it was step 22 where grad norm bottomed out, at 0.437``: the step is that of the extreme."""

@@ -72,6 +72,10 @@ DIRECTION = [
     ("策略熵前高后低。", "策略熵前低后高。"),
     ("和起步阶段相比，收尾阶段的策略熵更低。", "和起步阶段相比，收尾阶段的策略熵更高。"),
     ("By step 20, entropy had dropped under its step 3 level.", "By step 20, entropy had outgrown its step 3 level."),
+    ("1. Mean reward: 0.16 → 0.5 (step 3 → step 20), higher by 212.5%.", "1. Mean reward: 0.16 → 0.5 (step 3 → step 20), lower by 212.5%."),
+    ("1. 策略熵：0.8 → 0.5（第 5 步 → 第 20 步），降低 37.5%。", "1. 策略熵：0.8 → 0.5（第 5 步 → 第 20 步），提高 37.5%。"),
+    ("By step 20 entropy had decreased to 0.5 (-37.5% against step 5), from 0.8 there.", "By step 20 entropy had decreased to 0.5 (+37.5% against step 5), from 0.8 there."),
+    ("At step 20 entropy is 0.5, roughly 0.625 times the 0.8 of step 5, so the direction between the two is down.", "At step 20 entropy is 0.5, roughly 0.625 times the 0.8 of step 5, so the direction between the two is up."),
     ("It was step 12 where grad norm topped out, at 1.5.", "It was step 9 where grad norm topped out, at 1.35."),
 ]  # fmt: skip
 SIDES = [
@@ -96,6 +100,9 @@ STEP = [
     ("从第 6 步起策略熵没再高于 0.8。", "从第 3 步起策略熵没再高于 0.8。"),
     ("第 11 步之前平均奖励从未超过 0.3，第 11 步超过了。", "第 14 步之前平均奖励从未超过 0.3，第 14 步超过了。"),
     ("第 11 步起平均奖励才开始超过 0.3。", "第 14 步起平均奖励才开始超过 0.3。"),
+    ("Grad norm (step 3: 1.05, step 9: 1.35) moved upwards, with the maximum at step 12.", "Grad norm (step 3: 1.05, step 9: 1.35) moved upwards, with the maximum at step 11."),
+    ("梯度范数（第 3 步 1.05，第 9 步 1.35）走高，峰值在第 12 步。", "梯度范数（第 3 步 1.05，第 9 步 1.35）走高，峰值在第 14 步。"),
+    ("梯度范数最高 1.5（第 12 步），最低 0.6（第 30 步），相差 0.9。", "梯度范数最高 1.5（第 12 步），最低 0.6（第 28 步），相差 0.9。"),
     ("Look at step 3: entropy is 0.84.", "Look at step 5: entropy is 0.84."),
     ("取最后十步做平均，`actor/entropy` 得 0.39。", "取最后十步做平均，`actor/entropy` 得 0.59。"),
     ("策略熵的最大值是 0.88，落在 1 步。", "策略熵的最大值是 0.88，落在 4 步。"),
