@@ -31,6 +31,8 @@ def attempt(context: Context) -> Verdict | None:
     """
     if len(context.runs) != 1 or any(m.key is None and m.card is None for m in context.query.mentions):
         return None
+    if context.query.intent == "define" and _OF_WHAT.search(context.query.said):
+        return None
     named = named_keys(context)
     keys = central(named)
     request = asked(context.query, keys, context.train_steps)
@@ -61,6 +63,8 @@ def _values_first(context: Context, keys: list[str]) -> None:
         context.query = replace(query, intent="lookup")
 
 
+#: "The std of what": what a statistic is taken over, rather than one more statistic of it.
+_OF_WHAT = re.compile(r"(?i)是(?:哪|什么|谁|啥)\S{0,3}的|\bof\s+(?:what|which)\b")
 _WHAT_IS = re.compile(r"(?i)^\s*what(?:'s| is| are| was| were) (?:the|my|our)\b|(?:是|为)?多少")
 _MEANING = re.compile(r"(?i)\bmean(?:s|ing)?\b|\bdefin|意思|含义|怎么理解|difference|区别")
 
@@ -271,6 +275,10 @@ def missing(context: Context, request: Request, part: Part) -> list[str]:
     there = set(context.run.series(metric)[0])
     lost = [s for s in steps if s not in there]
     total = context.ledger.count("steps of the part", len(steps))
+    odd = sum(not math.isfinite(float(v)) for s, v in zip(*context.run.series(metric), strict=True) if s in set(steps))
+    if not lost and odd:
+        bad = context.ledger.count("values not finite", odd, metric=metric)
+        return [say("calc.missing_odd", metric=metric, k=bad, n=total)]
     if not lost:
         return [say("calc.missing_none", metric=metric, n=total)]
     for step in lost[:MOST_STEPS]:

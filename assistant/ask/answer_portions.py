@@ -13,6 +13,7 @@ import numpy as np
 from assistant.analysis.compare_averaged import difference
 from assistant.analysis.diagnosis import role
 from assistant.analysis.timing import layout_of, total_key
+from assistant.ask import answer_conditioned
 from assistant.ask.answer_computed import deviation
 from assistant.ask.breakdowns import Breakdown, breakdown_in
 from assistant.ask.conditions import condition_in
@@ -60,7 +61,14 @@ class Told:
 
 
 def attempt(context: Context) -> Verdict | None:
-    """Answers a question about a ratio, or about two parts of a run; ``None`` (nothing written) for any other."""
+    """Answers a question about a ratio, about two parts of a run, or about steps that another metric chooses.
+
+    Returns:
+        The verdict; ``None`` (nothing written) for any other question.
+    """
+    chosen = answer_conditioned.attempt(context)
+    if chosen is not None:
+        return chosen
     query = context.query
     if len(context.runs) != 1 or query.intent in {"define", "advice"} or query.follows == "depth":
         return None
@@ -78,9 +86,12 @@ def attempt(context: Context) -> Verdict | None:
     if condition_in(text) is not None:
         return None
     name = next((name for name in _STATISTICS if words("portions")[name].search(text)), "")
+    if ratio is not None and ratio.minus and name not in {"mean", "max", "min", "median"}:
+        ratio = None  # the values of one step have a writer of their own
     if ratio is None:
         return _two_parts(context, keys, parts, name, text)
-    if query.steps.kind in {"single", "pair"} and not parts and ratio.of is not None:
+    pointed = query.steps.kind in {"single", "pair"} or (query.steps.kind in {"last", "first"} and len(keys) == 2)
+    if pointed and not parts and ratio.of is not None:
         return _at_steps(context, ratio)
     named_two = len(keys) == 2 and not (ratio.share and ratio.of == _whole(context, keys[:1]))
     plain_share = not parts and not named_two and name not in {"max", "min", "median"}
@@ -123,9 +134,10 @@ def _around(context: Context, keys: Sequence[str], broken: Breakdown) -> Verdict
 
 def _two_parts(context: Context, keys: Sequence[str], parts: Sequence[Scope], name: str, text: str) -> Verdict | None:
     """One metric over two parts, where the comparison of means (which has a writer of its own) is not what is asked."""
+    query = context.query
+    name = name or ("mean" if query.intent == "compare" or words("portions")["compared"].search(text) else "")
     if len(keys) != 1 or len(parts) != 2 or not name or ratio_asked(text):
         return None
-    query = context.query
     compared = windows_in(query.wording or query.text, context.run, context.validation_steps, context.train_steps)
     if name == "mean" and query.intent == "compare" and compared is not None:
         return None
@@ -148,6 +160,8 @@ def _series(context: Context, quantity: Quantity, scope: Scope) -> list[tuple[in
             continue
         if quantity.of is None:
             found.append((step, number(facts[0]), facts))
+        elif quantity.minus:
+            found.append((step, number(facts[0]) - number(facts[1]), facts))
         elif number(facts[1]) != 0:
             found.append((step, number(facts[0]) / number(facts[1]), facts))
     return found
@@ -156,18 +170,20 @@ def _series(context: Context, quantity: Quantity, scope: Scope) -> list[tuple[in
 def _name(context: Context, quantity: Quantity) -> str:
     if quantity.of is None:
         return f"`{quantity.metric}`"
-    phrase = "portion.share" if quantity.share else "portion.ratio"
+    phrase = "portion.share" if quantity.share else "portion.minus" if quantity.minus else "portion.ratio"
     return context.say(phrase, metric=quantity.metric, of=quantity.of)
 
 
 def _style(context: Context, quantity: Quantity) -> str:
-    if quantity.of is None:
+    if quantity.of is None or quantity.minus:
         return context.kind_of(quantity.metric)
     return "fraction" if quantity.share else "number"
 
 
 def _formula(quantity: Quantity) -> str:
-    return quantity.metric if quantity.of is None else f"{quantity.metric} / {quantity.of}"
+    return (
+        quantity.metric if quantity.of is None else f"{quantity.metric} {'−' if quantity.minus else '/'} {quantity.of}"
+    )
 
 
 def _slope(steps: Sequence[int], values: Sequence[float]) -> float:
@@ -341,8 +357,12 @@ def _at_steps(context: Context, quantity: Quantity) -> Verdict | None:
     """A ratio of two metrics at the steps named; a stage's share of its step has a writer of its own."""
     if quantity.of == _whole(context, [quantity.metric]):
         return None
-    wanted = set(context.query.steps.values)
-    held = [one for one in _series(context, quantity, Scope()) if one[0] in wanted]
+    slot = context.query.steps
+    held = _series(context, quantity, Scope())
+    if slot.kind in {"last", "first"}:
+        held = held[-1:] if slot.kind == "last" else held[:1]
+    else:
+        held = [one for one in held if one[0] in slot.values]
     if not held:
         return None
     style, items = _style(context, quantity), []

@@ -40,7 +40,7 @@ _SIDES: tuple[tuple[Kind, str], ...] = (
     ),
     (
         "above",
-        r"超过|(?<![赶反])超[了过]?(?=\s*\d)|高于|大于|多于|突破|超出|升破|破|\babove\b|\bover\b|exceed(?:s|ed"
+        r"超过|(?<![不经通跑训跳来去走看用到测试超])过(?=\s*-?\d)|(?<![赶反])超[了过]?(?=\s*\d)|高于|大于|多于|突破|超出|升破|破|\babove\b|\bover\b|exceed(?:s|ed"
         r"|ing)?|greater than|more than"
         r"|higher than"
         r"|larger than|longer than|bigger than|beyond|pass(?:es|ed)?|cross(?:es|ed)?|surpass(?:es|ed)?"

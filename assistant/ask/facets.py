@@ -108,21 +108,28 @@ def _within(text: str, start: int, end: int, run: Run, known: list[Described]) -
             continue
         if rule.unless is not None and rule.unless.search(text):
             continue
-        head = heads[0]
+        head = _nearest(heads, [place for name in rule.needed[1:] for place in places(name)])
         if any(a < head[1] and head[0] < b for one in (*known, *found) for a, b in one.spans):
             continue
         keys = _keys(rule, run)
         if keys:
-            spans = tuple(place for name in rule.needed for place in places(name))
+            spans = (head, *(place for name in rule.needed[1:] for place in places(name)))
             found.append(Described(keys, *head, spans, rule.weak))
     return found
+
+
+def _nearest(heads: list[tuple[int, int]], others: list[tuple[int, int]]) -> tuple[int, int]:
+    """Of several words for what is described, the one that stands nearest to what describes it; the first of equals."""
+    return min(heads, key=lambda head: min((abs(head[0] - at) for at, _ in others), default=0))
 
 
 def _keys(rule: Rule, run: Run) -> tuple[str, ...]:
     """The log's keys that a rule means: of each pattern the first that answers, of ``first`` rules one."""
     held = []
+    lost = {gap.metric for gap in run.missing}
     for pattern in rule.keys:
         key = next((key for key in run.metrics if key == pattern or fnmatchcase(key.lower(), pattern.lower())), None)
+        key = pattern if key is None and pattern in lost else key  # its value was cut off: no other stands for it
         if key is not None and key not in held:
             held.append(key)
     return tuple(held if rule.take == "all" else held[:1])

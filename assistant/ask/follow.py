@@ -431,7 +431,7 @@ def _other_member(found: Query, run: Run, resolver: Resolver) -> Query:
 def _limit_meant(own: Query, before: Query, text: str) -> Query:
     """ "And 0.3?" after a question with a limit: the same with another limit."""
     match = _BARE_LIMIT.match(text)
-    if own.threshold is not None and own.steps == StepSlot("last_n", (int(own.threshold[1]),)):
+    if own.threshold is not None and own.steps.kind == "last_n" and own.steps.values[0] == own.threshold[1]:
         return replace(own, steps=StepSlot(), all_steps=())  # "past 1000?": a value and no step
     if before.threshold is None or match is None or own.mentions or own.threshold is not None:
         return own

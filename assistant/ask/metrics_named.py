@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from assistant import resources
+from assistant.ask.appositions import joined
 from assistant.ask.facets import described_by_facets
 from assistant.ask.logged import TIMED, as_mention, held
 from assistant.ask.misspelt import respelt
@@ -57,6 +58,7 @@ class _Rule:
     take: str
     over: bool
     weak: bool
+    absent: bool
 
 
 @lru_cache(maxsize=1)
@@ -64,7 +66,7 @@ def _rules() -> tuple[_Rule, ...]:
     path = Path(__file__).parent / "metric_words.yaml"
     rules = []
     for number, entry in enumerate(resources.yaml_table(path), 1):
-        unknown = set(entry) - {"re", "keys", "when", "unless", "take", "over", "weak"}
+        unknown = set(entry) - {"re", "keys", "when", "unless", "take", "over", "weak", "absent"}
         if unknown or not entry.get("keys") or entry.get("take", "first") not in {"first", "all", "each"}:
             raise ValueError(f"{path.name}: rule {number} is malformed: {sorted(unknown) or entry}")
         rules.append(
@@ -72,7 +74,7 @@ def _rules() -> tuple[_Rule, ...]:
                 _compiled(entry["re"]), tuple(entry["keys"]),
                 late(entry["when"]) if "when" in entry else None,
                 late(entry["unless"]) if "unless" in entry else None,
-                entry.get("take", "first"), bool(entry.get("over")), bool(entry.get("weak")),
+                entry.get("take", "first"), bool(entry.get("over")), bool(entry.get("weak")), bool(entry.get("absent")),
             )
         )  # fmt: skip
     return tuple(rules)
@@ -114,6 +116,7 @@ def metrics_named(text: str, resolver: Resolver, run: Run | None) -> tuple[Menti
     found = [_owned(m, text, run, resolver) for m in _by_rule(text, found, run, resolver, told)]
     found = _stages_beside(text, _counted_steps(text, found), run, resolver)
     found = spelt_with_blanks(text, _elsewhere(text, found, run, told), run, resolver)
+    found = joined(text, found, run, resolver)
     seen: dict[tuple[str | None, int], Mentioned] = {}
     for mention in sorted(found, key=lambda m: m.start):
         seen.setdefault((mention.key, mention.start if mention.key is None else -1), mention)
@@ -336,6 +339,10 @@ def _by_rule(
             if keys:
                 found = [m for m in found if m not in touching]
                 found += [as_mention(run, resolver, key, start, end, match.group()) for key in keys]
+                break
+            if rule.absent and not outside and (known := resolver.key(rule.keys[0], run.framework)) is not None:
+                found = [m for m in found if m not in touching]
+                found.append(Mentioned(start, end, match.group(), known.card))
                 break
             if not touching and not outside and (lost := _lost(rule, run, resolver)) is not None:
                 found.append(Mentioned(start, end, match.group(), lost))

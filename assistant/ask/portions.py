@@ -23,6 +23,12 @@ def _word(name: str) -> re.Pattern[str]:
 #: Metrics that are shares themselves.
 _IS_SHARE = re.compile(r"(?i)ratio|frac|(?:^|[/_])(?:acc|accuracy|rate|share)(?:$|[/_@])")
 
+#: So many of the last or the first entries, counted otherwise than in steps: "最后 20 条", "前 10 个".
+_COUNTED = re.compile(
+    r"(?:(?P<last>最后|最近|末尾?|倒数)|(?:最开始|最初|最早|一?开头|前|头))\s*(?:的)?\s*(?P<n>\d{1,5})\s*"
+    r"(?:条|个(?:记录|点|值|数|采样)?|次|轮|行)(?!\s*(?:step|步|最|[高大低小长短](?![吗么了多还出不没一些])))"
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
@@ -32,11 +38,13 @@ class Quantity:
         metric: key.
         of: key that it is divided by; ``None``: the metric itself.
         share: whether the ratio is a share of a whole, shown in per cent.
+        minus: whether ``of`` is taken off rather than divided by.
     """
 
     metric: str
     of: str | None = None
     share: bool = False
+    minus: bool = False
 
 
 def portions_in(text: str, training: Sequence[int]) -> list[Scope]:
@@ -46,6 +54,7 @@ def portions_in(text: str, training: Sequence[int]) -> list[Scope]:
         text: the question, normalised, names of metrics blanked.
         training: steps of training, ascending.
     """
+    text = _COUNTED.sub(lambda m: f"{'最后' if m['last'] else '前'} {m['n']} 步 ".rjust(len(m.group())), text)
     seams = [] if _word("one_range").search(text) else [match.span() for match in _word("seam").finditer(text)]
     bounds = [0, *(place for seam in seams for place in seam), len(text)]
     pieces = [text[a:b] for a, b in zip(bounds[::2], bounds[1::2], strict=True)]
@@ -89,7 +98,8 @@ def ratio_in(query: Query, text: str, keys: Sequence[str], whole: str | None) ->
         keys: the log's metrics that it names, families by their means.
         whole: the log's time of a whole step, where one of the metrics is a stage's.
     """
-    if not ratio_asked(text):
+    minus = _word("difference").search(text) is not None and not ratio_asked(text)
+    if not minus and not ratio_asked(text):
         return None
     share = _word("share").search(text) is not None
     placed: list[tuple[str, int]] = []
@@ -101,7 +111,7 @@ def ratio_in(query: Query, text: str, keys: Sequence[str], whole: str | None) ->
         if name not in {one for one, _ in placed}:
             placed.append((name, len(text)))
     names = [name for name, _ in sorted(placed, key=lambda one: one[1])]
-    if len(names) == 1 and whole is not None and whole != names[0] and share:
+    if len(names) == 1 and not minus and whole is not None and whole != names[0] and share:
         return Quantity(names[0], whole, True)
     if len(names) != 2:
         return None
@@ -111,7 +121,7 @@ def ratio_in(query: Query, text: str, keys: Sequence[str], whole: str | None) ->
     between = text[placed[0][1] : placed[1][1]] if len(placed) == 2 else ""
     if share and (first == whole or (_word("whole_first").search(between) and "占" not in between)):
         first, second = second, first
-    return Quantity(first, second, share)
+    return Quantity(first, second, share and not minus, minus)
 
 
 def _key(scope: Scope) -> tuple[int | None, int | None, tuple[int, ...], int]:

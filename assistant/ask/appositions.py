@@ -1,0 +1,66 @@
+"""Names in a question that belong together ("chosen 和 rejected 的 logps"), and what is no name in it."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from assistant.ask.logged import as_mention
+from assistant.knowledge import Mentioned, Resolver
+from assistant.model import Run
+
+_NUMBER: Final = re.compile(r"[-\d.,%]+")
+_WHICH_STEP: Final = re.compile(
+    r"(?i)第几个?\s*(?:步|轮|次|steps?)|哪一?个?\s*(?:步|轮|次|steps?)|which step|what step"
+)
+_OF: Final = re.compile(r"\s*(?:的|这项|那项|这个|那个|'s)?\s*")
+_GENERIC: Final = re.compile(r"(?i)奖励|得分|分数|损失|rewards?|scores?|loss")
+_TOKEN: Final = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
+#: Fewest keys of one head that two names of a question make: "chosen and rejected logps".
+LEAST: Final = 2
+
+
+def joined(text: str, found: list[Mentioned], run: Run, resolver: Resolver) -> list[Mentioned]:
+    """The mentions of a question, those that only say what kind of thing another is left out."""
+    found = [m for m in found if m.key is not None or not _NUMBER.fullmatch(m.text)]  # a limit is no name
+    if any(m.key is not None for m in found):
+        found = [m for m in found if not _WHICH_STEP.fullmatch(m.text)]
+    return _headed(text, _owned(text, found), run, resolver)
+
+
+def _owned(text: str, found: list[Mentioned]) -> list[Mentioned]:
+    """ "check_answer 的奖励" is one reward's key, and not the whole reward besides."""
+    kept = []
+    for mention in found:
+        owner = next(
+            (
+                m for m in found
+                if m is not mention and m.key is not None and re.search(r"(?i)reward|score|loss", m.key)
+                and m.end <= mention.start and _OF.fullmatch(text[m.end : mention.start])
+            ),
+            None,
+        )  # fmt: skip
+        if owner is None or not _GENERIC.fullmatch(mention.text):
+            kept.append(mention)
+    return kept
+
+
+def _headed(text: str, found: list[Mentioned], run: Run, resolver: Resolver) -> list[Mentioned]:
+    """Members of one group named apart from it: of "chosen and rejected logps" the keys ``logps/…``."""
+    places = {match.group().lower(): match.span() for match in _TOKEN.finditer(text)}
+    heads: dict[str, list[str]] = {}
+    for key in run.metrics:
+        head, _, tail = key.lower().partition("/")
+        if tail in places and (head in places or (head.endswith("s") and head[:-1] in places)):
+            heads.setdefault(head, []).append(key)
+    group = next((keys for keys in heads.values() if len(keys) >= LEAST), None)
+    if group is None:
+        return found
+    named = [places[key.lower().partition("/")[2]] for key in group]
+    head = group[0].lower().partition("/")[0]
+    named.append(places.get(head) or places[head[:-1]])
+    kept = [m for m in found if all(m.end <= start or end <= m.start for start, end in named)]
+    for key in group:
+        start, end = places[key.lower().partition("/")[2]]
+        kept.append(as_mention(run, resolver, key, start, end, text[start:end]))
+    return kept
