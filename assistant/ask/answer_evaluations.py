@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Final
 
 from assistant.ask.answer_counts import evaluations_absent
 from assistant.ask.context import Context, key
+from assistant.ask.logged import as_mention
 from assistant.ask.naming import steps_text
 from assistant.ask.part import cell, part_of
 from assistant.ask.scope import Scope
@@ -15,12 +17,19 @@ from assistant.write.document import unmark
 
 _EVALUATED: Final = re.compile(r"(?i)^(?:eval|evaluation|test|valid(?:ation)?)[-_/ ](?!loss\b)")
 #: What a trainer logs of an evaluation beside its outcome.
-_ASIDE: Final = re.compile(r"(?i)runtime|per_second|(?:^|[_/])n_|num_|count|time|steps?$|samples|tokens|length|loss")
+_ASIDE: Final = re.compile(
+    r"(?i)runtime|per_second|(?:^|[_/])n_|num_|count|time|steps?$|samples|tokens|length|loss|truncat|repetition|entropy|_len\b"
+)
+_MOVES: Final = re.compile(
+    r"(?i)涨|[升降跌掉]|提高|变好|变差|改善|好转|进步|趋势|走势|improv|trend|better|worse|\b(?:up|down)\b|\b(?:ris|fall|drop)"
+)
 MOST: Final = 8
 
 
 def evaluations(context: Context) -> Verdict | None:
     """First, latest and best value of every evaluation metric; that there is none where there is none.
+
+    Where there is only one, the question is about that one.
 
     Returns:
         The verdict; ``None`` for logs whose validations have a writer of their own, or where a key is spelt.
@@ -33,6 +42,8 @@ def evaluations(context: Context) -> Verdict | None:
     parts = [part for m in keys if len(part := part_of(context, m, Scope()))]
     if not parts:
         return evaluations_absent(context)
+    if len(parts) == 1 and context.query.op is None:
+        return _only(context, parts[0].metric)
     say, doc = context.say, context.doc
     count = context.ledger.count("evaluation metrics", len(parts))
     text = say("evals.lead", n=count, steps=steps_text(context, list(parts[0].steps)))
@@ -47,3 +58,13 @@ def evaluations(context: Context) -> Verdict | None:
     context.metrics.extend(part.metric for part in parts[:MOST])
     context.chart(context.title(parts[0].metric), [part.metric for part in parts[:4]])
     return Verdict("answered", unmark(text))
+
+
+def _only(context: Context, metric: str) -> Verdict:
+    """The question answered for the one evaluation metric of a log."""
+    from assistant.ask.answer_lookup import lookup
+    from assistant.ask.answer_trend import trend
+
+    query = context.query
+    context.query = replace(query, mentions=(as_mention(context.run, context.resolver, metric, 0, 0, ""),))
+    return trend(context) if _MOVES.search(query.said) else lookup(context)

@@ -223,6 +223,8 @@ def total_time(context: Context) -> Verdict:
     run, say, doc = context.run, context.say, context.doc
     metric = next((name for name in STEP_TIMES if name in run.columns), None)
     slot = context.query.steps
+    if "train_runtime" in run.extras and slot.kind != "range":
+        return _runtime(context)
     if metric is None:
         return _stage_totals(context)
     held = [f for s in run.series(metric)[0] if (f := context.value(metric, s)) is not None and _finite(f)]
@@ -260,6 +262,17 @@ def total_time(context: Context) -> Verdict:
     doc.bullets(lines)
     context.metrics.append(metric)
     context.cite(context.card(metric))
+    return Verdict("answered", unmark(text))
+
+
+def _runtime(context: Context) -> Verdict:
+    """The trainer's own total, printed at its end: it counts from the last start."""
+    value, line = context.run.extras["train_runtime"]
+    total = context.ledger.derived("train_runtime", float(value), inputs=[], unit="s", formula="train_runtime")
+    text = context.say("total.runtime", v=total, at=str(line))
+    context.doc.paragraph(f"**{text}**")
+    context.doc.paragraph(context.say("total.runtime_from"))
+    context.names.add("train_runtime")
     return Verdict("answered", unmark(text))
 
 

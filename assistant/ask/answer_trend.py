@@ -123,6 +123,8 @@ def health(context: Context, keys: list[str]) -> Verdict:
     if not sentences and len(context.train_steps) < MIN_POINTS:
         quiet = "health.few"
     asked = context.value(keys[0], slot.values[0]) if slot.kind == "single" else None
+    alone = context.run.series(keys[0])[0] if len(context.train_steps) <= 1 else []
+    lone = context.value(keys[0], alone[0]) if len(alone) == 1 else None
     bad = bool(findings) and findings[0].grave
     summary = sentences[0] if sentences else context.say(quiet, names=context.join(map(key, keys)), n=count)
     summary = context.say("health.bad", first=summary) if bad else summary
@@ -130,6 +132,8 @@ def health(context: Context, keys: list[str]) -> Verdict:
         summary = (
             context.say("lookup.one", metric=keys[0], v=asked) + ("" if context.language == "zh" else " ") + summary
         )
+    if lone is not None and not sentences:
+        return _lone(context, keys, lone)
     doc.paragraph(f"**{summary}**")
     lines = [*(one.line for one in findings[:1]), *(one.whole(context.language) for one in findings[1:])]
     doc.bullets([*lines, *texts])
@@ -146,6 +150,22 @@ def health(context: Context, keys: list[str]) -> Verdict:
     worst = next((s for s in ("critical", "warning") if any(c.severity == s for c in found)), None)
     vouched = clean or (judged and enough) or _loss_falls(context, keys)
     return Verdict(worst or ("healthy" if vouched else "insufficient_data"), unmark(summary), "medium")
+
+
+def _lone(context: Context, keys: list[str], value: Fact) -> Verdict:
+    """A metric of a log of one step: its value, that one step shows no trend, and how such a value is to be read."""
+    doc, metric = context.doc, keys[0]
+    text = context.say("health.one", metric=metric, v=value)
+    doc.paragraph(f"**{text}**")
+    others = [fact for other in keys[1:3] if (fact := context.value(other, value.step or 0)) is not None]
+    doc.bullets([context.say("lookup.one", metric=str(fact.metric), v=fact) for fact in others])
+    for other in keys[:3]:
+        doc.paragraph(context.gloss(other))
+    card = context.card(metric)
+    if card is not None:
+        doc.paragraph(context.quote(card, "read"))
+    context.metrics.extend(keys)
+    return Verdict("insufficient_data", unmark(text), "medium")
 
 
 #: Category whose metrics all measure one matter: what is found on one of them speaks of the others.

@@ -55,6 +55,11 @@ def validation(context: Context, step: int | None = None) -> Verdict:
     """The validation of a step (the latest by default); ``no_data`` where there is none."""
     steps = context.validation_steps
     if not steps:
+        from assistant.ask.answer_evaluations import evaluations
+
+        told = evaluations(context)
+        if told is not None:
+            return told
         text = context.say("validation.none_at_all")
         context.doc.paragraph(text)
         return Verdict("no_data", unmark(text))

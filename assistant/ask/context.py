@@ -17,6 +17,8 @@ from assistant.model import Chart, Fact, Finding, Run, Series
 from assistant.write import Document
 
 _VALIDATION = ("val-core/", "val-aux/", "val/")
+#: Keys of rates that are none of tokens, whatever the card of all rates says.
+_OTHER_RATE = re.compile(r"(?i)flop|sample|iter|\bit/|steps?\b|\bfps\b|prompt|episode|sequence|batch")
 #: Keys of a log that must belong to a framework before its bare names are read as that framework's.
 MANY_KEYS = 4
 #: Keys that say where a row without a step stands in the training.
@@ -50,6 +52,10 @@ def is_validation(metric: str) -> bool:
     return metric.startswith(_VALIDATION)
 
 
+#: Keys that say themselves that they are in seconds: "iter_time_s", "step_time (s)".
+_IN_SECONDS = re.compile(r"(?i)(?:time|latency|duration|elapsed|runtime)[\w /]*?(?:_s|_secs?|_seconds|\(s(?:ec)?\))$")
+
+
 @dataclass
 class Context:
     """State of one answer."""
@@ -75,7 +81,7 @@ class Context:
 
     def __post_init__(self) -> None:
         self.doc = Document(self.query.language, self.kind_of)
-        self.doc.rows = bool(self.runs) and self.run.step_axis == "index" and bool(EPOCHS & set(self.run.columns))
+        self.doc.rows = bool(self.runs) and self.run.step_axis == "index"
 
     # -- the run ---------------------------------------------------------------------------------
     @property
@@ -141,9 +147,11 @@ class Context:
             return "number"
         if metric.startswith("response_length_non_aborted/"):
             return "fraction" if metric.endswith("clip_ratio") else "tokens"
+        if card is not None and card.kind == "rate" and _OTHER_RATE.search(metric) is not None:
+            return "number"
         if card is not None and card.kind != "number":
             return card.kind
-        if metric.startswith("timing_s/"):
+        if metric.startswith("timing_s/") or (card is None and _IN_SECONDS.search(metric)):
             return "seconds"
         return "number"
 

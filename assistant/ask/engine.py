@@ -19,6 +19,7 @@ from assistant.ask import (
     answers,
     aspects,
     clauses,
+    halves,
     happenings,
     naming,
     run_questions,
@@ -75,6 +76,7 @@ class Answerer:
         if language == "auto":
             fallback = state.language if state is not None and state.language else default_language
             language = continued_language(question, state, language_of(question, fallback))
+        runs = halves.which(question, runs, self.resolver, language, state)
         whole = understand(question, self.resolver, runs, language=language, state=state)
         anchor = happenings.anchored(whole, runs[0]) if len(runs) == 1 else None
         asked, tail = answer_apart.tail(question if anchor is None else anchor[0]) if runs else (question, "")

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import cast
 
+from assistant.ask.concepts import by_concept, lacking
 from assistant.ask.described import described, may_describe
 from assistant.ask.differing import one_step
 from assistant.ask.epochs import AN_EPOCH, EPOCH_KEYS
@@ -77,7 +78,10 @@ def understand(
     meant: tuple[Mentioned, ...] = ()
     bare = _only_named(own, asked)
     if about is not None and may_describe(own, strength) and own.asked_op != "count" and not (spelt or tied or bare):
-        meant = described(said, own, about, resolver, talking=talking)
+        meant = () if lacking(said, about) else described(said, own, about, resolver, talking=talking)
+    if about is not None and not meant and not spelt:
+        plain = tuple(by_concept(said, own.mentions, about, resolver))
+        meant = plain if plain != own.mentions else ()
     if meant:
         own, strength = _alone(wording, said, resolver, about, language=language, n_runs=len(runs), meant=meant)
     elif not tied and not bare:  # what is learnt is learnt from questions that stand alone

@@ -42,6 +42,10 @@ _OTHERWISE: Final = {
 }
 #: Words that name no metric by themselves: in another log they mean another key.
 _TOO_GENERAL: Final = {"长度", "分数", "得分", "时间", "成绩", "length", "score", "scores", "time"}
+#: "How is the gradient norm?" asks for what the log holds, not for what the words mean.
+_HOW_IS: Final = re.compile(
+    r"(?i)\bhow(?:'s| is| are| was| were| has| did| does)\b(?!.{0,40}(?:defin|comput|calculat))|咋样|怎么样|[正异]常"
+)
 _KIN: Final = 2
 #: So many metrics of a log are listed.
 MOST_LISTED: Final = 16
@@ -179,7 +183,8 @@ def absent_metric(context: Context) -> Verdict | None:
     about_meaning = query.intent == "define" or "sign" in query.topics
     if spelt and about_meaning and any(m.key is not None for m in query.mentions):
         return _meant(context, spelt)
-    if not lost or named_keys(context) or query.intent not in _OF_VALUES or set(query.topics) & _OTHERWISE:
+    of_values = query.intent in {*_OF_VALUES, "compare"} or (query.intent == "define" and _HOW_IS.search(query.said) is not None)
+    if not lost or named_keys(context) or not of_values or set(query.topics) & _OTHERWISE:
         return None
     if all(m.text in _TOO_GENERAL for m in lost):
         return None

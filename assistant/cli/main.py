@@ -211,7 +211,7 @@ def parse_command(arguments: argparse.Namespace) -> int:
         arguments.usage("the following arguments are required: SOURCE")
     sources = read_sources([arguments.source] if arguments.source else [], "", arguments)
     with Bar(sources, sys.stderr) as bar:
-        material = service().read(sources, thorough=arguments.strict, progress=bar.show)
+        material = service().read(sources, thorough=arguments.strict, progress=bar.show, apart=True)
     language = message_language("", arguments)
     if arguments.strict and material.doubtful:
         raise _not_understood(material.doubtful[0])

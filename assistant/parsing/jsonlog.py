@@ -11,7 +11,18 @@ from typing import Any, Final
 from assistant.model.run import Missing, MissingReason, Run
 from assistant.parsing.columns import is_metric, is_result
 from assistant.parsing.frameworks import detect_framework
-from assistant.parsing.jsonscan import DEEPEST, BadJson, Event, Scanner, Value, is_sample, make_event, quoted_number
+from assistant.parsing.jsonscan import (
+    DEEPEST,
+    BadJson,
+    Event,
+    Scanner,
+    Value,
+    is_other,
+    is_sample,
+    make_event,
+    quoted_number,
+)
+from assistant.parsing.metric_names import is_metric_name
 from assistant.parsing.repair import Document, strip_ray
 from assistant.parsing.runstarts import FEWEST_STEPS
 from assistant.parsing.stepbook import STEP_NAMES, axis_first, cut_note, is_step, keeps_axis, whole_number
@@ -61,7 +72,7 @@ class JsonLogs:
         torn = _read_torn(document) if lines else None
         if torn is not None:
             lines.append(torn.event)
-        run = _run(document, lines, "jsonl", torn=torn)
+        run = records_run(document, lines, "jsonl", torn=torn)
         if torn is None and (run is None or run.step_axis == "index"):
             several = self._several(document, lines)
             if several.runs:
@@ -73,7 +84,7 @@ class JsonLogs:
         taken: frozenset[int] = frozenset()
         used = -1
         for at, events, cut in _read_texts(document):
-            run = _run(document, events, "json", cut=cut) if at != used else None
+            run = records_run(document, events, "json", cut=cut) if at != used else None
             if run is not None and (not runs or _is_alike(run, runs[0])):
                 used = at
                 runs.append(replace(run, id=f"r{len(runs)}"))
@@ -102,7 +113,7 @@ class JsonLogs:
         runs: list[Run] = []
         taken: frozenset[int] = frozenset()
         for own in groups:
-            run = _run(document, own, "jsonl")
+            run = records_run(document, own, "jsonl")
             if run is not None:
                 runs.append(replace(run, id=f"r{len(runs)}"))
                 taken |= _taken(own)
@@ -200,15 +211,16 @@ def _flatten(held: dict[str, Any], path: str, line: int, event: Event, depth: in
     for key, value in held.items():
         name = f"{path}/{key}" if path else key
         if isinstance(value, bool):
-            continue
-        if isinstance(value, int | float) or value is None:
+            event.others += is_other(str(key))
+        elif isinstance(value, int | float) or value is None:
             event.cells.setdefault(name, Value(value, line))
         elif isinstance(value, dict) and depth < DEEPEST:
             _flatten(value, name, line, event, depth + 1)
         elif (number := quoted_number(str(key), value)) is not None:
             event.cells.setdefault(name, Value(number, line))
-        elif is_sample(str(key), value):
-            event.texts = True
+        else:
+            event.texts = event.texts or is_sample(str(key), value)
+            event.others += is_other(str(key))
 
 
 def _read_texts(document: Document) -> Iterator[tuple[int, list[Event], int | None]]:
@@ -283,7 +295,7 @@ def _columns(held: dict[str, Any]) -> list[Event]:
     return events
 
 
-def _run(
+def records_run(
     document: Document, events: list[Event], format: str, *, cut: int | None = None, torn: _Torn | None = None
 ) -> Run | None:
     """The run of objects, ``None`` if they are settings, samples or answers rather than metrics."""
@@ -305,7 +317,11 @@ def _run(
     axis, counted = axis_first(numbers, len(events))
     if not metrics and format == "jsonl" and axis is not None and len(set(counted)) >= FEWEST_STEPS:
         metrics = [name for name, count in names.items() if count >= FEWEST_STEPS and not is_step(name)]
-    if not metrics or (axis is None and (len(events) < 2 or max(names[name] for name in metrics) < 2)):
+    if not metrics:
+        return None
+    if axis is None and len(events) == 1 and not is_record(events[0]):
+        return None
+    if axis is None and len(events) > 1 and max(names[name] for name in metrics) < 2:
         return None
     if axis is None and not (any(map(is_result, metrics)) and all(event.bare for event in events)):
         return None
@@ -339,6 +355,14 @@ def _run(
         missing=missing,
         warnings=notes,
     )
+
+
+def is_record(event: Event) -> bool:
+    """Whether one object that names no step is a record of metrics by itself, and not of settings or of a sample."""
+    names = [name for name, cell in event.cells.items() if cell.value is not None and name[:1] != "_"]
+    metrics = [name for name in names if is_metric_name(name) and "..." not in name and "…" not in name]
+    results = [name for name in metrics if is_result(name) and name.rpartition("/")[2].lower() not in _RATES]
+    return len(results) >= 2 and 2 * len(metrics) > len(names) and 4 * event.others <= len(names)
 
 
 def _is_undated(torn: Event, events: list[Event]) -> bool:

@@ -59,13 +59,23 @@ class Value(NamedTuple):
 
 @dataclass
 class Event:
-    """An object's numbers."""
+    """An object's numbers.
+
+    Attributes:
+        line: on which it begins.
+        cells: its numbers by name.
+        texts: whether it holds a prompt, an answer or the like.
+        bare: whether nothing stands before it on its line.
+        last: line on which it ends.
+        others: how many of its values are texts, flags or lists, names and dates left out.
+    """
 
     line: int
     cells: dict[str, Value] = field(default_factory=dict)
     texts: bool = False
     bare: bool = True
     last: int = 0
+    others: int = 0
 
 
 class BadJson(Exception):
@@ -173,6 +183,11 @@ def quoted_number(key: str, value: object) -> Number | None:
     return read_number(value)
 
 
+def is_other(key: str) -> bool:
+    """Whether a text, a flag or a list under a key tells that its object is more than a record of metrics."""
+    return bool(key) and key[0] != "_" and _IDS.search(key) is None
+
+
 def _text(quoted: str) -> str:
     try:
         return str(json.loads(quoted))
@@ -190,8 +205,9 @@ def _collect(held: dict[str, Any], path: str, event: Event, depth: int) -> None:
             _collect(value, name, event, depth + 1)
         elif (number := quoted_number(key, value)) is not None:
             event.cells.setdefault(name, Value(number, event.line))
-        elif is_sample(key, value):
-            event.texts = True
+        else:
+            event.texts = event.texts or is_sample(key, value)
+            event.others += is_other(key)
 
 
 def make_event(held: dict[str, Any]) -> Event:

@@ -52,6 +52,7 @@ FORMATS = (
     LazyFormat("yolo", 54, "yolo:YoloTables", ("box_loss", "gpu_mem", "GPU_mem")),
     LazyFormat("ray-tune", 53, "raytune:RayTune", ("training_iteration:",)),
     LazyFormat("json", 42, "jsonlog:JsonLogs", ("{",)),
+    LazyFormat("python-dict", 41, "printedrecords:PrintedRecords", ("{",)),
     LazyFormat("csv", 40, "csvtable:CsvTables", (",", "\t", ";")),
     LazyFormat("bracket-lines", 16, "plainlines:BracketLines", ("[",)),
     LazyFormat("tabbed-blocks", 15, "plainlines:TabbedBlocks", ("\t",)),

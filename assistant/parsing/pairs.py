@@ -40,6 +40,15 @@ _STEP_LINE: Final = re.compile(
     r"(?:\s?/\s?[0-9]{1,12})?[\s\]=*:：-]*"
     r"|[\s=#*\[-]*(?:训练)?[到在]?第?\s{0,2}(?P<count>[0-9]{1,12})\s{0,2}步(?:的?时候?)?[\s\]=*:：-]*"
 )
+_HEADING: Final = re.compile(r"[^\n]{0,160}(?:[:：]|的(?:各项)?(?:指标|日志|数据|结果|值))[\s*`]*")
+_HEADED: Final = re.compile(
+    r"(?i)(?<![A-Za-z\d_./-])(?:global[_ ]?)?(?:step|iter(?:ation)?)\s{0,2}[:=#]?\s{0,2}(?P<step>[0-9]{1,12})"
+    r"(?!\s{0,2}(?:[/.~–—%\d]|-\s?\d|to\b|steps?\b|s\b|到|至))"
+    r"|第\s{0,2}(?P<count>[0-9]{1,12})\s{0,2}步"
+)
+_OTHER_STEPS: Final = re.compile(
+    r"(?i)\b(?:steps|every|each|per|total|from|until|before|after|since|vs)\b|每|共|到第|[~～]|以[前后]|之[前后]"
+)
 _STEP_KEYS: Final = {
     "training/global_step",
     "train/global_step",
@@ -156,10 +165,18 @@ def _find(document: Document) -> tuple[list[list[Found] | int], set[int], list[i
             if "?" in line or "？" in line:
                 asking.append(number)
         elif "步" in line[:60] or "step" in line[:60].lower() or "iter" in line[:60].lower():
-            step = _STEP_LINE.fullmatch(line)
+            step = _STEP_LINE.fullmatch(line) or _heading(line)
             if step is not None:
                 groups.append(int(step["step"] or step["count"]))
     return groups, taken, asking
+
+
+def _heading(line: str) -> re.Match[str] | None:
+    """The one step that a sentence above values names: ``Latest checked step 18 finished:``."""
+    if _HEADING.fullmatch(line) is None or _OTHER_STEPS.search(line):
+        return None
+    named = list(_HEADED.finditer(line))
+    return named[0] if len(named) == 1 else None
 
 
 def _config_blocks(lines: list[str]) -> set[int]:

@@ -145,7 +145,12 @@ class Service:
         return self._current()[0].problems
 
     def read(
-        self, sources: Sequence[Source], *, thorough: bool = False, progress: Callable[[int], None] | None = None
+        self,
+        sources: Sequence[Source],
+        *,
+        thorough: bool = False,
+        progress: Callable[[int], None] | None = None,
+        apart: bool = False,
     ) -> Material:
         """Parses sources; run ids count over all of them.
 
@@ -153,11 +158,13 @@ class Service:
             sources: what to read.
             thorough: look at every line of large logs for metrics that were not understood.
             progress: is told how many bytes of a large file have been read.
+            apart: leave tables that a log keeps apart as they are (:mod:`assistant.analysis.together`).
 
         Raises:
             EmptyInput: a source holds nothing.
             BinaryInput: a source holds no text.
         """
+        from assistant.analysis.together import together
         from assistant.parsing import parse_bytes, parse_file, parse_text, registry
 
         registry.load_installed()
@@ -174,7 +181,7 @@ class Service:
                     parsed = parse_bytes(source.content, name=source.name, thorough=thorough)
                 else:
                     parsed = parse_text(source.content, name=source.name)
-            for run in parsed.runs:
+            for run in parsed.runs if apart else together(parsed.runs):
                 runs.append(replace(run, id=f"r{len(runs)}"))
             notes.extend(parsed.notes)
             prose.extend(parsed.prose)
