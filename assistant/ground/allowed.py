@@ -17,6 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from assistant.ground.binding import _AT, _OF, _TIGHT, _in_order, _leads, _tight_with_next, carries
+from assistant.ground.cells import excepted
 from assistant.ground.cues import outside
 from assistant.ground.deciding import Decision
 from assistant.ground.lexicon import Named
@@ -30,6 +31,8 @@ from assistant.ground.tally import tally
 _LATER: Final = re.compile(
     r"(?i)(?:\bafter|\bpast|\bbeyond|\bsince|\bfrom|自|从|过了?)\s*(?:the\s+)?$|(?:after|since|from)\s*$"
 )
+#: "Since step 9", 从第 9 步起: that step itself too.
+_FROM_IT: Final = re.compile(r"(?i)(?:\bsince|\bfrom|自|从)\s*(?:the\s+)?$")
 _LATER_AFTER: Final = re.compile(r"(?i)^\s*(?:之后|以后|后|往后|起|开始|以来|onwards?\b|on\b|and (?:later|beyond))")
 _SOONER: Final = re.compile(r"(?i)(?:\bbefore|\buntil|\btill|\bup to(?: and including)?|\bthrough|截至|直到|到)\s*$")
 _SOONER_AFTER: Final = re.compile(r"(?i)^\s*(?:之前|以前|前(?!者|向)|为止)")
@@ -121,7 +124,8 @@ class Allowed(Operations):
             return (first.number, first.unit) != (second.number, second.unit) and not (first.bound or second.bound)
         if "value" not in {one.operation, two.operation} and one.operation != two.operation:
             return False
-        if one.subject.key == two.subject.key and one.where.form == two.where.form == "one":
+        same = one.subject.key == two.subject.key or one.subject.at == two.subject.at >= 0  # two keys of one name
+        if same and one.where.form == two.where.form == "one":
             here, there = (one.where.at, one.where.turn), (two.where.at, two.where.turn)
             if here[0] != there[0] and (one.where.fixed or two.where.fixed or min(here[0], there[0]) < 0):
                 return False
@@ -343,6 +347,8 @@ class Allowed(Operations):
 
     def _of_place(self, place: Place, key: str, *, fixed: bool = False) -> list[Where]:
         """A naming of steps, and the stretch that a word beside it makes of it."""
+        if set(place.steps) <= excepted(self.frame):
+            return []
         place = self.judge._placed(self.frame, place, key)
         text, held = self.frame.text, self.table.held(key)
         if place.kind == "range" and any(g.form in {"chain", "versus"} for g in self.frame.groups) and held:
@@ -365,7 +371,8 @@ class Allowed(Operations):
         left, right = text[max(0, place.start - 22) : place.start], text[place.end : place.end + 16]
         if _LATER.search(left) or _LATER_AFTER.match(right):
             found += self._stretch([s for s in held if s >= step], place.start)
-            found += self._stretch([s for s in held if s > step], place.start)
+            if not (_FROM_IT.search(left) and not re.match(r"\s*(?:之后|以后|后)", right)):
+                found += self._stretch([s for s in held if s > step], place.start)
         if _SOONER.search(left) or _SOONER_AFTER.match(right):
             found += self._stretch([s for s in held if s <= step], place.start)
             found += self._stretch([s for s in held if s < step], place.start)

@@ -26,6 +26,8 @@ _BEST_AT: Final = re.compile(
 _EVENT: Final = re.compile(
     r"(?i)exceed|surpass|突破|超过|cross|dropp?ed below|fell below|跌破|reach|went (?:above|over|below)|rose above"
 )
+#: "The last 10 values": of the metric, at whatever steps.
+_OF_VALUES: Final = re.compile(r"(?i)\b(?:values?|points?|readings?|records?|rows?|entries)\b|点|值|记录|数$")
 _NEVER: Final = re.compile(r"(?i)\bnever\b|\bat most\s*$|(?:最多|至多)\s*$|从来没有|从未|从没|始终没有|一直没有")
 _EVER: Final = re.compile(
     r"(?i)从来|从没|没有|没再|未再|不再|\balways\b|\bthroughout\b|\bnever\b|\bstay(?:s|ed)?\b|\bremain(?:s|ed)?\b|\bkept?\b|\bevery\b|\ball\b|\beach\b|始终|一直|所有|每|全程|均|都|从未|从不|保持"
@@ -42,9 +44,11 @@ class Cells(Extremes):
     def scope(self, frame: Frame, index: int, key: str) -> tuple[tuple[int, ...], str]:
         """Steps that a number is about, and how: ``one``, ``list``, ``span``, ``pair``, ``carried`` or ``none``."""
         found, _ = places_of(frame, index)
+        q, held = frame.numbers[index], self.table.held(key) if key in self.table.run.columns else []
+        if held and found and found[0].kind == "ends" and frame.clause(found[0].start) != frame.clause(q.start) and end_said(frame, q) == "end":  # fmt: skip
+            return (held[-1],), "one"  # "从 0.88 起步，止于 0.3"
         if (
             found
-            and len(found[0].steps) == 1
             and set(found[0].steps) <= excepted(frame)
             and _EXCEPTED.search(frame.text[found[0].end : frame.numbers[index].start])
         ):
@@ -71,7 +75,10 @@ class Cells(Extremes):
         if place.kind == "range" and held and (part := part_of(told)) is not None:
             count, divisor, tail = part
             rows = held[-(len(held) // divisor) :] if tail else held[: len(held) // divisor]
-            if not divisor - 1:
+            of_values = any(_OF_VALUES.search(frame.text[p.start : p.end]) for p in frame.places)
+            if of_values and divisor == 1 and count <= len(held):
+                rows = held[-count:] if tail else held[:count]
+            elif not divisor - 1:
                 rows = [s for s in held if place.steps[0] <= s <= place.steps[-1]]
                 rows = (
                     held[:count]
@@ -274,6 +281,11 @@ class Cells(Extremes):
                     shown=q.text,
                 ),
             )
+        if len(good) == len(fits) and q.bound and left_out:  # "above 2 but for step 9": there it is not
+            inside = [self.cell(q, key, s) for s in sorted(left_out) if min(steps) <= s <= max(steps) and table.value(key, s) is not None]  # fmt: skip
+            if (odd := next((d for d in inside if d.status == "supported"), None)) is not None:
+                note = self.say("held", metric=key, step=odd.step or 0, true=as_shown(table.value(key, odd.step or 0) or 0.0, q, table.kind(key)), line=0)  # fmt: skip
+                return Decision("contradicted", note, odd.fact, key)
         if len(good) == len(fits):
             return good[0]
         if q.bound and len(good) == len(fits):

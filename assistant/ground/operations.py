@@ -52,6 +52,9 @@ _THROUGHOUT: Final = re.compile(
 _OVERALL: Final = re.compile(
     r"(?i)\b(?:overall|whole|entire|all|full|throughout|ever|usual|typical|normal|run(?:'s|’s)?|peak|max\w*|min\w*|high\w*|low\w*|best|worst)\b|全程|整体|总体|整个|全部|所有|平时|历史|全局|峰值|谷|最(?![后近初先终新])"
 )
+_AT_EVERY: Final = re.compile(
+    r"(?i)\b(?:never|always|throughout|every|each|no longer|not once|at no point|ever again)\b|始终|一直|从未|从没|从不|[没未不][有]?再|再也?没|没有一次|均|都|全程|每"
+)
 _SUMMED: Final = re.compile(r"(?i)\bsummed\b|\bin total\b|\badds? up\b|\baltogether\b|合计|总共|加起来|累计")
 _VALUE_UNITS: Final = frozenset(["", "%", "s", "ms", "gib", "rate", "tokens", "turns", "nats", "samples", "points"])
 
@@ -119,6 +122,8 @@ class Operations:
         if q.unit == "rate" and cue("across").search(text) and not cue("per_gpu").search(text):
             return
         if not by and q.unit in _VALUE_UNITS and q.sign != "+" and table.readings(q, key):
+            if where.form == "one" and q.bound and self._over_time(q, where):
+                return  # "never exceeds 0.12 after step 160": no single step will do
             if where.form == "one":
                 yield from self._cell(index, q, subject, where)
             elif where.form == "each":
@@ -131,6 +136,12 @@ class Operations:
         of = re.match(r"(?i)\s*of\b", right) or re.search(r"的\s*[`*]*$", left)
         if by or (q.unit in {"", "%", "s", "gib", "tokens", "rate"} and (role or adjacent_sense(self.frame, q) is not None) and not (of and q.unit == "%" and not by)):  # fmt: skip
             yield from self._change(index, q, key)
+
+    def _over_time(self, q: Quantity, where: Where) -> bool:
+        """Whether a bound is said to hold at every step, and the place read is no single step that is named."""
+        place = next((p for p in self.frame.places if p.start == where.at), None)
+        named = place is not None and place.kind != "range"
+        return not named and _AT_EVERY.search(self.frame.clause_text(q.start)) is not None
 
     def _cell(self, index: int, q: Quantity, subject: Subject, where: Where) -> Iterator[tuple[str, str | None]]:
         decision = self.judge.cell(q, subject.key, where.steps[0])

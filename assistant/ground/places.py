@@ -11,7 +11,7 @@ from typing import Final, Literal
 from assistant.ground.bareplaces import bare_places
 from assistant.ground.quantities import chinese_number
 
-_N: Final = r"(\d{1,3}(?:,\d{3})+|\d{1,7})(?![\d.]*(?:%|\d*\.\d))"
+_N: Final = r"(\d{1,3}(?:,\d{3})+(?!\d)|\d{1,7}(?!\d|,\d{3}(?!\d)))(?![\d.]*(?:%|\d*\.\d))"
 _HEAD: Final = r"(?:\bglobal[_ ]steps?|\btraining[_ ]steps?|(?<!per )(?<!each )(?<!every )(?<!\ba )\bsteps?|\biter(?:ation)?s?|\bupdates?|\bepochs?|\brows?|记录|步骤|(?<![每一单个末首0-9])(?<!\d\s)步)"
 _NUMERAL: Final = r"[零一二两三四五六七八九十百]{1,5}"
 _JOIN: Final = r"(?:\s*(?:,\s*and|,\s*or|,|、|，|和|与|跟|及|and|&|or|/)\s*)"
@@ -64,8 +64,8 @@ _WORDED: Final = re.compile(
     r"(?i)\bstep\s+(?P<word>one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|twenty)\b"
 )
 _LAST_N: Final = re.compile(
-    rf"(?i)\b(?P<side>last|final|latest|first|initial|opening|closing)\s+(?P<n>\d{{1,6}}|{'|'.join(k for k in _WORD if not k.endswith(('th', 'st', 'nd', 'rd')))})\s+(?:training\s+|logged\s+)?(?:steps?|iterations?|updates?)\b"
-    rf"|(?P<cside>最后|最近|末|后|前|最初|头|开头)\s*(?P<cn>\d{{1,6}}|{_NUMERAL})\s*(?:个\s*)?(?:训练\s*)?(?:步|steps?)"
+    rf"(?i)\b(?P<side>last|final|latest|first|initial|opening|closing)\s+(?P<n>\d{{1,6}}|{'|'.join(k for k in _WORD if not k.endswith(('th', 'st', 'nd', 'rd')))})\s+(?:training\s+|logged\s+|recorded\s+)?(?:steps?|iterations?|updates?|values?|points?|readings?|records?|rows?|entries)\b"
+    rf"|(?P<cside>最后|最近|末|后|前|最初|头|开头)\s*(?P<cn>\d{{1,6}}|{_NUMERAL})\s*(?:个\s*)?(?:训练\s*|记录\s*)?(?:步|steps?|(?<=个)(?:记录点|数据点|记录|点|值|数)|(?<=个 )(?:记录点|数据点|记录|点|值)|记录点|数据点)"
 )
 _LAST: Final = re.compile(
     r"(?i)\b(?:last|final|latest|most recent|closing)\s+(?:logged\s+|recorded\s+|training\s+)?(?:step|iteration|update|row|entry|value|reading|point|record|one)\b|\b(?:the|its) (?:final|last)(?= [-−\d.])|\b(?:at|by|towards?) the (?:very )?end\b(?! of (?:the )?(?:step|line|sentence))(?:\s+of\s+(?:the\s+)?(?:run|training|log))?"
@@ -74,7 +74,7 @@ _LAST: Final = re.compile(
 )
 _FIRST: Final = re.compile(
     r"(?i)\b(?:first|initial|opening|very first)\s+(?:logged\s+|recorded\s+|training\s+)?(?:step|iteration|update|row|entry|value|reading|point|record)\b(?!\s+(?:phase|time))|\b(?:at|from|in|since) the (?:very )?(?:start|beginning|outset)\b(?:\s+of\s+(?:the\s+)?(?:run|training|log))?|\binitially\b"
-    r"|\b(?:in|at|on) the first(?=\s*[(,.;:)]|$)|(?<!the )\b(?:the |its )?(?:initial|starting|opening)(?= (?:[a-z][\w-]* ){1,3}(?:of|is|was|at|sits|stands)\b)(?! (?:step|iteration|update))|第一(?:个\s*)?(?:步|step)|首(?:个\s*)?(?:步|step)|(?<![\d步起] )(?<![\d步起])(?:训练|运行|日志)?(?:一?开始(?!变|下降|上升|出现|成|就|减|增)|起初|最初|初始|起始)(?:时|处|阶段)?(?:的)?(?:值)?|\b(?:starts?|started|begins?|began) (?:out )?(?:at|with|from)\b|初值|(?:开头|起点)(?:处|时)?的?(?=\s*[`\d是为约（(])"
+    r"|\b(?:in|at|on) the first(?=\s*[(,.;:)]|$)|(?<!the )\b(?:the |its )?(?:initial|starting|opening)(?= (?:[a-z][\w-]* ){1,3}(?:of|is|was|at|sits|stands)\b)(?! (?:step|iteration|update))|第一(?:个\s*)?(?:步|step)|首(?:个\s*)?(?:步|step)|(?<![\d步起] )(?<![\d步起])(?:训练|运行|日志)?(?:一?开始(?!变|下降|上升|出现|成|就|减|增)|起初|最初|初始|起始)(?:时|处|阶段)?(?:的)?(?:值)?|\b(?:starts?|started|begins?|began) (?:out )?(?:at|with|from)\b|初值|起步(?:时|阶段|处)?(?:的)?|(?:开头|起点)(?:处|时)?的?(?=\s*[`\d是为约（(])"
     r"|\bat first(?=\s*[).,;，]|$)|\b(?:before|prior to) (?:any |the )?(?:training|updates?)\b|训练(?:开始)?(?:之)?前|\bopens with\b|起于|开局(?:时|为|是)?|开盘"
 )
 _WHOLE: Final = re.compile(
@@ -89,7 +89,7 @@ _APART: Final = re.compile(
     r"|(?<![\d.第])(?P<past>\d{1,7})\s*步\s*(?P<side>之后|以后|之前|以前)"
 )
 _ONWARDS: Final = re.compile(
-    rf"(?i)\b(?:from|starting (?:at|from)|since)\s+{_NUMBERED.format('on')}\s*(?:on(?:wards?)?|forward|and (?:on|later|beyond))\b|\bsince\s+{_NUMBERED.format('son')}(?!\s*['’]s)|(?:从|自)?\s*{_NUMBERED.format('zon')}\s*(?:步)?\s*(?:起|开始|往后|以来)(?!点)"
+    rf"(?i)\b(?:from|starting (?:at|from)|since)\s+{_NUMBERED.format('on')}\s*(?:on(?:wards?)?|forward|and (?:on|later|beyond)|(?:up |right )?(?:to|until|till|through) the (?:very )?(?:end|last(?: logged)? step))\b|\bsince\s+{_NUMBERED.format('son')}(?!\s*['’]s)|(?:从|自)?\s*{_NUMBERED.format('zon')}\s*(?:步)?\s*(?:起|开始|往后|以来|(?:一直)?(?:到|直到|至)(?:最后(?:一步)?|末尾|末步|结束|结尾))(?!点)"
 )
 _BEYOND: Final = re.compile(
     rf"(?i)\b(?:after|past|beyond)\s+{_NUMBERED.format('after')}|(?:从|自|在)?\s*{_NUMBERED.format('zafter')}\s*(?:之后|以后)"
@@ -99,6 +99,10 @@ _UP_TO: Final = re.compile(
 )
 _PART: Final = re.compile(
     r"(?i)\b(?:the )?(?P<side>first|second|last|final|latter|middle) (?P<part>half|third|quarter|tenth)\b(?! of (?:the )?(?:step|batch|responses|samples|tokens))|(?P<zside>前|后|最后|最初|末)\s*(?P<zpart>一?半(?:段|程|期|部分)?|三分之一|四分之一|十分之一)(?!以)"
+)
+#: "Higher in the second half than in the first": the half is meant.
+_OTHER_HALF: Final = re.compile(
+    r"(?i)\b(?:in|over|during|of|for|across|against|than) the (?P<side>first|second|last|latter)\b(?=\s*(?:[,.;:()]|$|one\b|and\b|\())"
 )
 _PARTS: Final = {
     "half": 2,
@@ -116,7 +120,7 @@ _TWICE: Final = re.compile(
 )
 _BARE_LAST: Final = re.compile(
     rf"(?i)\b(?P<side>last|final|first|opening)\s+(?P<n>\d{{1,6}}|{'|'.join(k for k in _WORD if not k.endswith(('th', 'st', 'nd', 'rd')))})\b(?=\s*(?:[,.;)]|$|it\b|they\b|is\b|was\b|are\b|only\b|averag|[-−]?\d))"
-    rf"|(?P<zside>最后|末|后)\s*(?P<zn>\d{{1,6}}|{_NUMERAL})\s*个(?=\s*(?:平均|均值|是|为|的|里|中|[-−]?\d|[，,]))"
+    rf"|(?P<zside>最后|末|后|最初|前|头)\s*(?P<zn>\d{{1,6}}|{_NUMERAL})\s*个(?=\s*(?:平均|均值|是|为|的|里|中|[-−]?\d|[，,]))"
 )
 #: ``response length (13→59): +38%``: two bare steps.
 _BRACKETED: Final = re.compile(
@@ -125,7 +129,7 @@ _BRACKETED: Final = re.compile(
 )
 _TOLD: Final = re.compile(r"(?i)\s*[（(]\s*(?:step\s*)?(\d{1,7})\s*[)）]")
 _RELATIVE: Final = re.compile(
-    r"(?i)\b(?:the\s+)?(?P<en>previous|preceding|prior|next|following)\s+(?:training\s+|logged\s+)?(?:step|one)\b|\bone step (?P<rel>earlier|later|before|after)\b|(?P<zh>上一|前一|下一|后一)(?:个\s*)?(?:步|step)"
+    r"(?i)\b(?:the\s+)?(?P<en>previous|preceding|prior|next|following)\s+(?:training\s+|logged\s+|recorded\s+)?(?:step|one|value|point|reading|record|row|entry)\b|\bone step (?P<rel>earlier|later|before|after)\b|(?P<zh>上一|前一|下一|后一)(?:个\s*)?(?:步|step|记录点|数据点|记录|点|值)"
 )
 #: "Two steps later", "三步之后": counted from the step named before.
 _AWAY: Final = re.compile(
@@ -180,6 +184,12 @@ def places(text: str, steps: Sequence[int]) -> list[Place]:
         if count > 1 and side != "middle":
             rows = steps[-count:] if side in {*_TAIL, "second", "latter"} else steps[:count]
             take(match.start(), match.end(), (rows[0], rows[-1]), "range")
+    if halved := next((m for m in _PART.finditer(text) if (m["part"] or m["zpart"] or "").lower() in {"half"}), None):
+        for match in _OTHER_HALF.finditer(text, halved.end()):
+            later = match["side"].lower() in {*_TAIL, "second", "latter"}
+            rows = steps[-(len(steps) // 2) :] if later else steps[: len(steps) // 2]
+            if len(rows) > 1:
+                take(match.start("side"), match.end(), (rows[0], rows[-1]), "range")
     for match in _COLON.finditer(text):
         named, kind = _listed(match["first"])
         take(match.start("first"), match.end(), named, kind)
@@ -250,7 +260,7 @@ def places(text: str, steps: Sequence[int]) -> list[Place]:
                 )
             )
             or re.search(
-                r"(?i)\d|\b(?:to|at|by|in|from|towards?) the (?:very )?(?:end|start|beginning|outset)|结尾|结束|终点|起点|开头|一次|训练|最终|最后|\b(?:last|latest|final|most recent|first|initial|starting|opening|closing|ending)(?: in-|$)",
+                r"(?i)\d|\b(?:to|at|by|in|from|towards?) the (?:very )?(?:end|start|beginning|outset)|结尾|结束|终点|起点|开头|起步|起初|最初|开始时|一开始|一次|训练|最终|最后|\b(?:last|latest|final|most recent|first|initial|starting|opening|closing|ending)(?: in-|$)",
                 text[p.start : p.end],
             )
         ]
@@ -278,11 +288,17 @@ def part_of(text: str) -> tuple[int, int, bool] | None:
     if match := _PART.fullmatch(text):
         side, word = (match["side"] or match["zside"]).lower(), (match["part"] or match["zpart"])
         return 0, _PARTS[re.sub(r"^一|段|程|期|部分", "", word).lower()], side in {*_TAIL, "second", "latter"}
-    if match := _LAST_N.match(text):
-        word = match["n"] or match["cn"]
-        count = int(word) if word.isdigit() else _WORD.get(word.lower()) or chinese_number(word)
-        return count, 1, (match["side"] or match["cside"]).lower() in _TAIL
-    return None
+    match = _LAST_N.match(text)
+    if match is None:
+        bare = _BARE_LAST.match(f"{text} is")
+        told = None if bare is None else (bare["side"] or bare["zside"], bare["n"] or bare["zn"])
+    else:
+        told = match["side"] or match["cside"], match["n"] or match["cn"]
+    if told is None:
+        return None
+    side, word = told
+    count = int(word) if word.isdigit() else _WORD.get(word.lower()) or chinese_number(word)
+    return count, 1, side.lower() in _TAIL
 
 
 def _stretches(text: str, steps: Sequence[int], take: Callable[[int, int, tuple[int, ...], Kind], None]) -> None:

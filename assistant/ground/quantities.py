@@ -41,7 +41,7 @@ _UNITS: Final[tuple[tuple[str, str, float], ...]] = (
     (r"(?:training\s|logged\s|optimi[sz]er\s|more\s|consecutive\s|distinct\s|of the\s)*(?:steps?|iterations?|updates?)"
      r"|个\s?(?:训练\s?)?(?:steps?|步|迭代)|步|次(?:迭代|更新)", "steps", 1.0),
     (r"(?:validations?|evaluations?)|次(?:验证|评测|评估)", "validations", 1.0),
-    (r"(?:(?:data\s|finite\s|logged\s|recorded\s)*(?:points?|values?|readings?|observations?|records?|entries))|个(?:数据|记录)?点|个(?:数)?值|个记录|条(?:数据|记录|日志)|个(?=[，,。；;）)]|$)", "points", 1.0),
+    (r"(?:(?:data\s|finite\s|logged\s|recorded\s)*(?:points?|values?|readings?|observations?|records?|entries))|个(?:数据|记录)?点|个(?:数)?值|个记录|条(?:数据|记录|日志)|个(?=[，,。；;）)的]|$)", "points", 1.0),
     (r"(?:metrics?|keys?)|个(?:指标|键)|项指标", "metrics", 1.0),
     (r"(?:characters?|chars?|个?字符)", "characters", 1.0),
     (r"(?:lines?|rows?|行)", "lines", 1.0),
@@ -124,7 +124,7 @@ _FACTORS: Final[tuple[tuple[str, float], ...]] = (
     (r"(?<!more than )quadrupl(?:ed|es|ing)|fourfold|(?:翻了?两番)(?!还多|有余|以上)", 4.0),
     (r"(?<!more than )tripl(?:ed|es|ing)|threefold|(?:变|增|涨|提高|上升)(?:为|成|到|至)原来的三倍", 3.0),
     (r"(?:almost |nearly |roughly |about )?(?<!more than )doubl(?:ed|es|ing)|twofold|翻了?[一]?(?:倍|番)(?!还多|有余|以上)|(?:增加|增长|上涨|上升|提升|提高|扩大|放大|[涨升增高长大多慢])(?:了|出)?(?:约|近|大约|将近|差不多|整整)?一倍(?!半)|(?:twice|double) (?:as|the|that|its|what)|two times as", 2.0),
-    (r"(?<!more than )halv(?:ed|es|ing)|by (?:about |roughly |almost |nearly |around )?(?:one )?half|(?:下降|减少|降低|缩短|缩小|缩水|缩减|削减|压缩|下滑|回落|滑落|减|少|降|跌|掉|缩)了?(?:约|近|大约|将近|差不多)?一半(?!以上|多)|减半|腰斩|降(?:了|到|至|为)?(?:原来的)?一半|half (?:of )?(?:as|what|that of|its|the (?:value|level|size|figure))|(?<!more than )(?<!less than )(?<!over )(?<!under )half (?=step \d)|(?:was |were |got |been )?cut in half|打(?:了)?对折|(?<=步的)一半(?!以上|多)", 0.5),
+    (r"(?<!more than )halv(?:ed|es|ing)|by (?:about |roughly |almost |nearly |around )?(?:one )?half|(?:下降|减少|降低|缩短|缩小|缩水|缩减|削减|压缩|下滑|回落|滑落|减|少|降|跌|掉|缩)了?(?:约|近|大约|将近|差不多)?一半(?!以上|多)|减半|腰斩|降(?:了|到|至|为)?(?:原来的)?一半|half (?:of )?(?:as|what|that of|its|the (?:value|level|size|figure)|the(?= \d))|(?:只剩|仅剩|还剩|剩下|剩)(?:下|了)?(?:约|近|大约|将近|不到|差不多)?一半|(?<!more than )(?<!less than )(?<!over )(?<!under )half (?=step \d)|(?:was |were |got |been )?cut in half|打(?:了)?对折|(?<=步的)一半(?!以上|多)", 0.5),
 )  # fmt: skip
 _FACTOR: Final = re.compile("|".join(f"(?P<f{at}>{p})" for at, (p, _) in enumerate(_FACTORS)), re.IGNORECASE)
 #: Parts in words: what share of something, or by what share it changed.

@@ -104,6 +104,8 @@ def from_told(q: Quantity, index: int, frame: Frame) -> bool:
             bool(cue(a).search(text) or cue(b).search(text)) for a, b in (("down", "lower"), ("up", "higher"))
         )
         down = None if less == more else less
+    if q.bound and q.unit not in {"%", "ratio", "pp"}:
+        return False
     if q.sign in {"+", "-"} and q.unit == "%" and down is not None and (q.sign == "-") != down:
         return False  # "decreased (+46.9 %)"
     for at, one in enumerate(others):

@@ -92,6 +92,8 @@ SIDES = [
     ("第 20 步减去第 3 步，平均奖励相差 +0.34。", "第 3 步减去第 20 步，平均奖励相差 +0.34。"),
     ("Starting from 0.88, entropy arrives at 0.3.", "Starting from 0.3, entropy arrives at 0.88."),
     ("策略熵从 0.88 起步，止于 0.3。", "策略熵从 0.3 起步，止于 0.88。"),
+    ("3、12、30 三步的策略熵依次为 0.84、0.66、0.3。", "3、12、30 三步的策略熵依次为 0.84、0.3、0.66。"),
+    ("`timing_s/gen` stays above `timing_s/ref` at each of the 30 steps.", "`timing_s/gen` stays below `timing_s/ref` at each of the 30 steps."),
     ("Entropy at step 25 is half that of step 5.", "Entropy at step 25 is double that of step 5."),
 ]  # fmt: skip
 STEP = [
@@ -103,6 +105,9 @@ STEP = [
     ("Grad norm (step 3: 1.05, step 9: 1.35) moved upwards, with the maximum at step 12.", "Grad norm (step 3: 1.05, step 9: 1.35) moved upwards, with the maximum at step 11."),
     ("梯度范数（第 3 步 1.05，第 9 步 1.35）走高，峰值在第 12 步。", "梯度范数（第 3 步 1.05，第 9 步 1.35）走高，峰值在第 14 步。"),
     ("梯度范数最高 1.5（第 12 步），最低 0.6（第 30 步），相差 0.9。", "梯度范数最高 1.5（第 12 步），最低 0.6（第 28 步），相差 0.9。"),
+    ("Over the run entropy slides from 0.88 to 0.30 and never exceeds 0.50 after step 19.", "Over the run entropy slides from 0.88 to 0.30 and never exceeds 0.32 after step 19."),
+    ("From step 12 to the end, grad norm is above 0.7 at every step other than steps 29 and 30.", "From step 12 to the end, grad norm is above 0.7 at every step other than steps 20 and 30."),
+    ("从第 6 步那次算起，策略熵没有再高于 0.8。", "从第 4 步那次算起，策略熵没有再高于 0.8。"),
     ("Look at step 3: entropy is 0.84.", "Look at step 5: entropy is 0.84."),
     ("取最后十步做平均，`actor/entropy` 得 0.39。", "取最后十步做平均，`actor/entropy` 得 0.59。"),
     ("策略熵的最大值是 0.88，落在 1 步。", "策略熵的最大值是 0.88，落在 4 步。"),
@@ -118,6 +123,8 @@ RATIO = [
     ("Relative to step 5, entropy at step 20 is at 62.5%.", "Relative to step 5, entropy at step 20 is at 92.5%."),
     ("平均奖励从第 5 步到第 20 步翻倍还多。", "平均奖励从第 5 步到第 12 步翻倍还多。"),
     ("Mean reward more than quadruples from step 1 to step 30.", "Mean reward more than octuples from step 1 to step 30."),
+    ("At step 30 entropy is 0.3, about half of the 0.6 of step 15.", "At step 30 entropy is 0.3, about half of the 0.88 of step 1."),
+    ("策略熵第 5 步还有 0.8，第 25 步回落到 0.4，只剩约一半。", "策略熵第 5 步还有 0.8，第 28 步回落到 0.34，只剩约三成。"),
     ("Entropy shrinks to a half between step 5 and step 25.", "Entropy shrinks to a fifth between step 5 and step 25."),
     ("平均奖励从第 5 步到第 15 步涨了一倍。", "平均奖励从第 5 步到第 10 步涨了一倍。"),
     ("第 15 步的平均奖励达到第 5 步的 2 倍。", "第 15 步的平均奖励达到第 5 步的 3 倍。"),
