@@ -50,6 +50,8 @@ class Elsewhere:
                 if _JOINT.search(name) and all(card.framework != home for card in cards):
                     spelt += cards
         twins = [twin for card in spelt for twin in self._counterparts.twins(card, asked)]
+        units = {card.unit for card in spelt}
+        twins.sort(key=lambda twin: twin.unit not in units)  # a rate per GPU before that of all GPUs
         told = [] if source is None else self._counterparts.told(question, source, asked)
         agreed = [card for card in twins if card in told]
         return list({card.id: card for card in (*agreed, *(told or twins))}.values())

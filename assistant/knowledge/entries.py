@@ -6,6 +6,7 @@ from typing import Final
 
 from assistant.knowledge.cards import Card
 from assistant.knowledge.index import Entry
+from assistant.knowledge.namewords import names_of
 from assistant.knowledge.passages import Passage
 
 _SOME_KEYS: Final = 4
@@ -39,6 +40,7 @@ def entry_of(card: Card) -> Entry:
             if part
         ),
         phrases=_phrases(card),
+        called=names_of(card),
     )
 
 

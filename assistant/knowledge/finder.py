@@ -20,11 +20,13 @@ from assistant.knowledge.entries import entry_of, entry_of_passage
 from assistant.knowledge.finder_found import Found, How, varied
 from assistant.knowledge.finder_signs import Signs
 from assistant.knowledge.index import Entry, Index
+from assistant.knowledge.namewords import absent_names, name_words
 from assistant.knowledge.naming import GENERAL, LIKE_KEY, MAJOR, Naming
 from assistant.knowledge.nearest import LEAST_LIKENESS, alike_names
 from assistant.knowledge.passages import FoundPassage, find_passages
 from assistant.knowledge.questions import (
     asked_framework,
+    asked_kinds,
     asks_counterpart,
     named_frameworks,
     narrow,
@@ -35,6 +37,7 @@ from assistant.knowledge.questions import (
     without_framework,
 )
 from assistant.knowledge.resolver import EXPLAINED_AS, Resolution, Resolver, _ordered
+from assistant.knowledge.resolver import GENERAL as ANYBODYS
 from assistant.knowledge.spoken import SpokenKeys
 from assistant.knowledge.terms import fold, pieces
 from assistant.knowledge.typos import KEY, NAME, Speller
@@ -53,6 +56,9 @@ _SPELLINGS: Final = 4
 """Keys that are compared for each card that is offered: a card has several."""
 
 _FEW: Final = 2
+_FEW_WORDS: Final = 3
+"""Words that a question for a quantity may hold besides its name."""
+
 _UNJOINED: Final = re.compile(r"[\s-]+")
 _WORDS: Final = re.compile(r"[a-z]+")
 _LEAST_LIKENESS: Final = 0.5
@@ -61,9 +67,10 @@ _LEAST_LIKENESS: Final = 0.5
 
 @dataclass(frozen=True, slots=True)
 class _Reading:
-    """A question as it is understood: mended, what it calls by name, the framework it names, and whether it is about a
-    key that nothing is called."""
+    """A question as it is understood: as typed and mended, what it calls by name, the framework it names, and whether
+    it is about a key that nothing is called, or a quantity that nothing here measures."""
 
+    typed: str
     question: str
     direct: tuple[Resolution, ...]
     asked: str | None
@@ -160,7 +167,7 @@ class Finder:
             return []
         first, rest = self._ranked(read, framework)
         best = rest[0] if rest else None
-        if not first and (best is None or not (best.is_named or self._is_sure(read.question, best, rest))):
+        if not first and (best is None or not (best.is_named or self._is_sure(read, best, rest))):
             cards = self.naming.said(without_frame(without_framework(fold(read.question))), framework or read.asked)
             return [Found(card, "alias", 0.9, {"name": 1.0}) for card in cards][:k]
         shown = [*first, *(found for found in rest if found.score >= _LEAST)]
@@ -240,6 +247,8 @@ class Finder:
         direct = self.resolver.name(question, framework)
         if all(r.how == "template" for r in direct) and len(question.split()) > 1:
             direct = []  # a template takes a whole sentence, too
+        if direct and KEY.search(question) and all(r.card.framework in GENERAL for r in direct):  # a concept's name
+            direct = self.naming.alone(fold(question).strip("`?？ "), framework) or direct
         typed_as, typed = question, spelt_out(question)
         question = question if direct else self.signs.mended(typed)
         asked = asked_framework(fold(question)) if framework is None and not direct else None
@@ -270,8 +279,10 @@ class Finder:
             direct = [Resolution(card, "alias", 0.9) for card in self._wordings.get(_spoken(fold(question)), ())]
         if framework is None and not _JOINT.search(question) and all(r.card.framework not in MAJOR for r in direct):
             direct = []  # other trainers' bare names are weighed with everything else
-        unknown = not direct and self._asks_for_unknown(question, framework or asked)
-        return _Reading(question, tuple(direct), asked, unknown)
+        if asked is not None and not KEY.search(typed) and all(r.card.framework == ANYBODYS for r in direct):
+            direct = []  # words that are everybody's key may be another one of the framework asked for
+        unknown = not direct and (self._asks_for_unknown(question, framework or asked) or self._asks_for_absent(typed))
+        return _Reading(typed, question, tuple(direct), asked, unknown)
 
     def _with_other_names(self, direct: list[Resolution], question: str, framework: str | None) -> list[Resolution]:
         """What a question names; what goes by that name elsewhere first, if it is nothing or only others' cards."""
@@ -293,9 +304,9 @@ class Finder:
                         bucket.append(card)
         return {said: _ordered(cards, None) for said, cards in table.items() if said and len(cards) <= _FEW}
 
-    def _is_sure(self, question: str, best: Found, found: Sequence[Found]) -> bool:
+    def _is_sure(self, read: _Reading, best: Found, found: Sequence[Found]) -> bool:
         """Whether what was found best is about the question at all; how much each sign tells is in the table."""
-        signs = self.signs.of_sureness(question, best, found)
+        signs = self.signs.of_sureness(read.question, best, found, read.typed)
         return sum(self.sureness[sign] * value for sign, value in signs.items()) >= self.sureness["least"]
 
     def features(self, question: str, framework: str | None = None) -> dict[str, dict[str, float]]:
@@ -320,6 +331,14 @@ class Finder:
         """The weighted sum, brought to 0…1: a half at :data:`_HALF`."""
         total = max(0.0, sum(self.weights.get(sign, 0.0) * value for sign, value in signs.items()))
         return total / (_HALF + total)
+
+    def _asks_for_absent(self, question: str) -> bool:
+        """Whether a question names little else than a quantity that no card goes by (``absent`` in ``search.yaml``)."""
+        words = set(name_words(without_frame(without_framework(fold(question)))))
+        if "failure" in asked_kinds(narrow(question).lower()):
+            return False
+        named = [absent for absent in absent_names() if absent <= words and len(words - absent) <= _FEW_WORDS]
+        return any(not self.index.is_named(absent) for absent in named)
 
     def _asks_for_unknown(self, question: str, framework: str | None) -> bool:
         """Whether a question is about a key that nothing here is called, even if it is misspelt."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import Final
 
 from assistant.knowledge.cards import Card, Library
@@ -11,6 +12,7 @@ from assistant.knowledge.counterparts import Counterparts
 from assistant.knowledge.elsewhere import Elsewhere
 from assistant.knowledge.finder_found import Found
 from assistant.knowledge.index import Index
+from assistant.knowledge.namewords import name_words, quantities_of, table
 from assistant.knowledge.naming import GENERAL, LIKE_KEY, MAJOR, Naming
 from assistant.knowledge.questions import (
     FRAMEWORKS,
@@ -20,12 +22,14 @@ from assistant.knowledge.questions import (
     known_wordings,
     narrow,
     question_terms,
+    search_table,
     without_asking,
     without_fillers,
+    without_framework,
 )
 from assistant.knowledge.resolver import EXPLAINED_AS
 from assistant.knowledge.terms import fold, terms
-from assistant.knowledge.typos import KEY, Speller, replaced
+from assistant.knowledge.typos import KEY, NAME, Speller, replaced
 
 _JOINT: Final = re.compile(r"[/_@]")
 _SHORT: Final = 12
@@ -39,7 +43,25 @@ _HELD: Final = (1, 3, 10)
 _NOT_ASKED: Final = 3.0
 """What another framework's card counts where the question names it only to ask for its counterpart."""
 
+_SAME: Final = 0.999
+"""Likeness from which on a question is made of a name's words, and of no others."""
+
+_OF_CONCEPT: Final = 0.5
+"""What it counts that a question is like a concept's name: who gives a name asks for a metric first."""
+
+_NAME_WORDS: Final = 4
+"""Words that a name has; what a longer question says besides of times and shares counts the less."""
+
 _LONG_QUESTION: Final = 8
+_EVERYDAY: Final = 2
+_ALONE: Final = re.compile(r"(?<![\w/@.-])[a-z]+(?![\w/@-])", re.ASCII)
+"""A word that is no part of a key."""
+
+_RARE: Final = 2
+_HARDLY: Final = 2
+"""Cards that may hold a word which hardly any card holds."""
+
+_SHORT_NAME: Final = 3
 _MANY_WORDINGS: Final = 3
 _LIKELY: Final = 0.4
 _NAMING: Final = ("exact", "name")
@@ -48,7 +70,7 @@ _OF_FRAMEWORKS: Final = frozenset(name.lower() for name in (*FRAMEWORKS, *FRAMEW
 SIGNS: Final = (
     "exact", "name", "asks_metric", "asks_failure", "asks_concept", "words", "strength", "vectors", "framework",
     "other_framework", "failure", "concept", "symptom", "verl", "twin", "cover", "likely", "minor",
-    "aside",
+    "aside", "alike", "same", "quantity", "other_quantity",
 )  # fmt: skip
 """What speaks for a card. ``exact``, ``name``: the question names it, weighed by how much of the question
 that is; ``asks_…``: it is a metric, a failure mode or a concept, and the wording asks for one; ``words``: BM25
@@ -57,7 +79,10 @@ whose it is; ``symptom``: it is a failure mode and the question tells no name; `
 this is verl's card, and another framework's card of the same quantity fits that well; ``cover``, ``likely``: how
 much of the question the card holds, and how strongly its words point to the card
 (:mod:`assistant.knowledge.termtable`); ``minor``: it is a card of a framework that is no trainer of language models
-by reinforcement, and that is not asked for; ``aside``: it is a concept, though a framework is asked for."""
+by reinforcement, and that is not asked for; ``aside``: it is a concept, though a framework is asked for; ``alike``,
+``same``: how like the question is to one of its names, word by word, and whether it is nothing else; ``quantity``,
+``other_quantity``: whether its numbers are what the question asks for (a time, a share, a length), the more the shorter
+the question is."""
 
 
 class Signs:
@@ -155,6 +180,7 @@ class Signs:
             if card_id in self._library.cards:
                 mine = signs.setdefault(card_id, {})
                 mine["cover"], mine["likely"] = cover, likely
+        self._add_names(signs, text, question)
         named = max((max(mine.get(sign, 0.0) for sign in _NAMING) for mine in signs.values()), default=0.0)
         kinds = asked_kinds(narrow(question).lower())
         for card_id, mine in signs.items():
@@ -184,6 +210,35 @@ class Signs:
             self._add_twins(signs)
         return signs
 
+    def _add_names(self, signs: dict[str, dict[str, float]], text: str, question: str) -> None:
+        """Tells how like a question is to the cards' names, and which cards are what it asks for: a time, a share …"""
+        said = without_framework(text)
+        for card_id, likeness in self._index.by_names({said, without_framework(fold(question))}).items():
+            if card_id in self._library.cards:
+                part = _OF_CONCEPT if self._library.cards[card_id].framework == "concept" else 1.0
+                mine = signs.setdefault(card_id, {})
+                mine["alike"] = part * likeness
+                if likeness > _SAME:
+                    mine["same"] = part
+        words = name_words(said)
+        asked = frozenset(word for word in words if word in table().quantities)
+        if not asked:
+            return
+        short = min(1.0, _NAME_WORDS / len(words))
+        for card_id, mine in signs.items():
+            held = self._quantities[card_id]
+            if shared := len(asked & held):
+                mine["quantity"] = short * shared / len(asked)
+            elif held:
+                mine["other_quantity"] = short
+
+    @cached_property
+    def _quantities(self) -> dict[str, frozenset[str]]:
+        """Metric → what its numbers are; empty for what is no metric."""
+        return {
+            card.id: quantities_of(card) if card.framework not in GENERAL else frozenset() for card in self._library
+        }
+
     def _add_twins(self, signs: dict[str, dict[str, float]]) -> None:
         """Tells the cards of the framework that comes first how well their counterparts elsewhere fit."""
         for card_id, mine in list(signs.items()):
@@ -201,28 +256,42 @@ class Signs:
         rare = [term for term, held in own.items() if held <= (_COMMON if len(term) == 1 else _USUAL)]
         return dict.fromkeys(rare or own, 1.0)
 
-    def of_sureness(self, question: str, best: Found, found: Sequence[Found]) -> dict[str, float]:
+    def of_sureness(self, question: str, best: Found, found: Sequence[Found], typed: str) -> dict[str, float]:
         """What tells that a question is about metrics at all, each from 0 to 1.
 
         Args:
             question: without its typos.
             best: the likeliest card.
             found: all cards that have any sign.
+            typed: the question with its typos.
         """
         text = self._speller.mend(without_fillers(fold(question)))[0]
         own = {t: w for t, w in question_terms(text).items() if w > SYNONYM and len(t) > 1}
         whole = sum(own.values()) or 1.0
         held = {term: self._index.share(term) * len(self._library) for term in own}
         kinds = [value for sign, value in best.features.items() if sign.startswith("asks_")]
+        words = len(name_words(without_framework(text))) or 1
+        named = [max(other.features.get(sign, 0.0) for sign in _NAMING) for other in found]
+        named += [1.0 for name in NAME.findall(fold(question)) if name in self._speller.settings]
         return {
             **{
                 f"held_{least}": sum(weight for term, weight in own.items() if held[term] >= least) / whole
                 for least in _HELD
             },
-            **{sign: best.features.get(sign, 0.0) for sign in ("vectors", "cover", "framework")},
+            **{sign: best.features.get(sign, 0.0) for sign in ("vectors", "cover", "framework", "alike")},
             "kind": max(kinds, default=0.0),
             "wordings": min(len(set(known_wordings(text))), _MANY_WORDINGS) / _MANY_WORDINGS,
             "length": min(len(own), _LONG_QUESTION) / _LONG_QUESTION,
-            "named": max(max(other.features.get(sign, 0.0) for sign in _NAMING) for other in found),
+            "named": max(named),
             "best_named": max(best.features.get(sign, 0.0) for sign in _NAMING),
+            "score": best.score,
+            "unlike": (1.0 - best.features.get("alike", 0.0)) * min(1.0, _SHORT_NAME / words),
+            "rare": min(_RARE, self._rare_words(without_framework(without_fillers(fold(typed))))) / _RARE,
+            "same": float(best.features.get("same", 0.0) >= 1.0),
+            "everyday": min(_EVERYDAY, len(search_table()["everyday"].findall(fold(question)))) / _EVERYDAY,
         }
+
+    def _rare_words(self, text: str) -> int:
+        """How many English words of a folded text hardly a card holds."""
+        words = {word for word in _ALONE.findall(text) if len(word) > 1}
+        return sum(self._index.share(word) * len(self._library) <= _HARDLY for word in words)

@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import Final
 
 from assistant.knowledge.cards import Library
+from assistant.knowledge.namewords import table as name_table
 from assistant.knowledge.questions import search_table
 from assistant.knowledge.terms import is_chinese, pieces
 
@@ -22,6 +23,8 @@ _BY_CHANCE: Final = 0.0015
 
 _MUCH_RARER: Final = 25
 """How much rarer than the one that was meant such a pair must be."""
+
+_PAIR: Final = 2
 
 _BLURRED: Final = (("zh", "z"), ("ch", "c"), ("sh", "s"), ("ng", "n"))
 """Sounds that many speakers, and many keyboards, do not tell apart."""
@@ -64,7 +67,7 @@ class Homophones:
         pair = piece[at : at + 2]
         held = self._share(pair)
         around = (piece[at - 1 : at], piece[at + 2 : at + 3])
-        if held > _BY_CHANCE or self._is_held_between(pair, *around):
+        if self._is_word(pair) or self._is_held_between(pair, *around) or self._is_seam(piece, at):
             return None
         alike = [other + pair[1] for other in self._sounding(pair[0])]
         alike += [pair[0] + other for other in self._sounding(pair[1])]
@@ -76,6 +79,16 @@ class Homophones:
     def _is_held_between(self, pair: str, before: str, after: str) -> bool:
         """Whether some wording of the cards has the pair beside one of its neighbours."""
         return bool(before and before + pair in self._triples) or bool(after and pair + after in self._triples)
+
+    def _is_seam(self, piece: str, at: int) -> bool:
+        """Whether two known words meet between the characters of a pair: 闲占 in 空闲占比."""
+        before, after = piece[max(0, at - 1) : at + 1], piece[at + 1 : at + 3]
+        words = all(len(word) == _PAIR and self._is_word(word) for word in (before, after))
+        return words and (_is_told(before) or _is_told(after))  # cards hold ends of words, too
+
+    def _is_word(self, pair: str) -> bool:
+        """Whether two characters are a word as far as is known: a table tells it, or cards hold it."""
+        return _is_told(pair) or self._share(pair) > _BY_CHANCE
 
     @cached_property
     def _triples(self) -> frozenset[str]:
@@ -108,6 +121,12 @@ class Homophones:
         for char in sorted(chars):
             table.setdefault(_sound(char), []).append(char)
         return table
+
+
+def _is_told(pair: str) -> bool:
+    """Whether two characters are a word of one of the tables of wordings."""
+    table = search_table()
+    return pair in name_table().meant or pair in table["synonyms"] or table["everyday"].fullmatch(pair) is not None
 
 
 def _has_filler(pair: str) -> bool:

@@ -49,6 +49,7 @@ from assistant.knowledge.index_chroma import (
 from assistant.knowledge.index_files import (
     AXES,
     META,
+    NAMES,
     TERMS,
     WORDS,
     BrokenIndex,
@@ -59,12 +60,14 @@ from assistant.knowledge.index_files import (
     write_words,
 )
 from assistant.knowledge.index_search import Index, entry_of, quiet, takes_whole
+from assistant.knowledge.nametable import build_names
+from assistant.knowledge.namewords import table as name_table
 from assistant.knowledge.termtable import build_table
 from assistant.knowledge.tuning import tune
 
 __all__ = ["Entry", "Index", "open_index"]
 
-_VERSION: Final = "6"
+_VERSION: Final = "7"
 _COLLECTION: Final = "entries"
 _BATCH: Final = 256
 _KEPT: Final = 2
@@ -124,7 +127,7 @@ class _Store:
     @cached_property
     def name(self) -> str:
         """The index's name: what it holds, and how."""
-        content = orjson.dumps([_VERSION, self.model_name, sorted(self.digests.items())])
+        content = orjson.dumps([_VERSION, self.model_name, name_table().digest, sorted(self.digests.items())])
         return "index-" + hashlib.sha256(content).hexdigest()[:20]
 
     def index(self) -> Index:
@@ -203,6 +206,7 @@ class _Store:
         phrases = [[line_terms(phrase) for phrase in entry.phrases] for entry in self.entries]
         bags = [bag(text) for text in texts]
         build_table(bags, phrases).save(folder / TERMS)
+        build_names([entry.called for entry in self.entries]).save(folder / NAMES)
         place, parts = self.embed(folder, texts, bags, phrases)
         meta = {
             "embedding": self.model_name,

@@ -15,6 +15,7 @@ from assistant.knowledge.terms import terms
 
 AXES: Final = "axes.npz"
 TERMS: Final = "terms.npz"
+NAMES: Final = "names.npz"
 WORDS: Final = "words.sqlite"
 META: Final = "meta.json"
 
@@ -37,6 +38,7 @@ class Entry:
         parts: the texts that get a vector each, or one together if the embedding takes them so; passages of one text
             stand on lines of their own.
         phrases: its names, titles and wordings, each by itself: what people say who mean it.
+        called: what it goes by, each name by itself.
     """
 
     id: str
@@ -47,11 +49,13 @@ class Entry:
     body: str
     parts: tuple[str, ...]
     phrases: tuple[str, ...] = ()
+    called: tuple[str, ...] = ()
 
     @property
     def digest(self) -> str:
         """Tells whether it changed."""
-        fields = "\x1f".join((self.names, self.words, self.asks, self.head, self.body, *self.parts, *self.phrases))
+        texts = (self.names, self.words, self.asks, self.head, self.body, *self.parts, *self.phrases, *self.called)
+        fields = "\x1f".join(texts)
         return hashlib.sha256(fields.encode()).hexdigest()[:24]
 
 

@@ -11,7 +11,8 @@ from typing import Final
 from assistant.knowledge.embedding import Embedding
 from assistant.knowledge.filelocks import hold
 from assistant.knowledge.index_chroma import Tell, Vectors, tell_unusable
-from assistant.knowledge.index_files import META, TERMS, WORDS
+from assistant.knowledge.index_files import META, NAMES, TERMS, WORDS
+from assistant.knowledge.nametable import NameTable
 from assistant.knowledge.termtable import TermTable
 
 _WEIGHTS: Final = (0.0, 6.0, 5.0, 4.0, 4.0, 1.0)
@@ -38,6 +39,7 @@ class Index:
         self.folder = folder
         self._release = hold(self, folder / META)
         self._table = TermTable.load(folder / TERMS)
+        self._names = NameTable.load(folder / NAMES)
         self._ids = list(entries)
         self._places = {entry: at for at, entry in enumerate(self._ids)}
         self._tell = tell
@@ -113,6 +115,23 @@ class Index:
         best: list[int] = np.argsort(-found.likely)[:k].tolist()
         places = {self._places[entry] for entry in among} | {at for at in best if found.likely[at] > 0}
         return {self._ids[at]: (float(found.cover[at]), float(found.likely[at])) for at in places}
+
+    def by_names(self, texts: Iterable[str], k: int = 40) -> dict[str, float]:
+        """How like the entries' names are to one of some texts, word by word; the likest first.
+
+        Args:
+            texts: a question, more and less of it.
+            k: how many at most.
+        """
+        import numpy as np
+
+        likeness = np.maximum.reduce([self._names.ask(text) for text in texts])
+        best: list[int] = np.argsort(-likeness, kind="stable")[:k].tolist()
+        return {self._ids[at]: float(likeness[at]) for at in best if likeness[at] > 0}
+
+    def is_named(self, words: Iterable[str]) -> bool:
+        """Whether some entry goes by a name that holds all of some words."""
+        return self._names.holds(words)
 
     def known(self, questioned: Iterable[str]) -> set[str]:
         """Those of some terms that any entry holds."""

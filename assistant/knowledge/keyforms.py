@@ -13,6 +13,7 @@ from functools import lru_cache
 from itertools import product
 from typing import Final
 
+from assistant.knowledge.nearest import STATISTICS
 from assistant.knowledge.templates import template_pattern
 
 _FIELD: Final = re.compile(r"\{([^{}]*)\}")
@@ -43,6 +44,12 @@ def family(key: str) -> str | None:
     """A template without its last part, if only that one has fields: ``rollout/moe/avg_vio`` of ``…/layer_{i}``."""
     head, _, last = key.rpartition("/")
     return head if "/" in head and "{" in last and "{" not in head else None
+
+
+def before_statistic(key: str) -> str | None:
+    """The part of a key that a mean, a maximum … is of: ``trajectory_staleness``; ``None`` if it is a plain word."""
+    *parts, last = key.split("/")
+    return parts[-1] if len(parts) > 1 and last in STATISTICS and "_" in parts[-1] else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ _FIELD: Final = re.compile(r"\{[^{}]*\}")
 _TAIL: Final = 0.9
 _OWN: Final = 0.05
 _ROUNDING: Final = 1e-9
-_STATISTICS: Final = frozenset({"mean", "max", "min", "std", "sum", "avg", "count", "total", "median"})
+STATISTICS: Final = frozenset({"mean", "max", "min", "std", "sum", "avg", "count", "total", "median"})
 """Ends that half of all keys have: two keys are not alike for it."""
 
 
@@ -40,7 +40,7 @@ def alike_names(text: str, names: Collection[str], own: Collection[str], k: int)
     longest one (``rapidfuzz.distance.Indel``, fast) is an upper bound of theirs.
     """
     tail = text.rsplit("/", 1)[-1]
-    by_tail = tail not in _STATISTICS
+    by_tail = tail not in STATISTICS
     likeness = {name: _ratio(text, filled) for name, filled in _filled(text, (name for name in names if "{" in name))}
     best = nlargest(k, likeness.values())
     plain = [name for name in names if "{" not in name]

@@ -187,7 +187,8 @@ def without_fillers(text: str) -> str:
 def without_frame(text: str) -> str:
     """What is left of a folded question without what stands around a name: the name, if it is about nothing else."""
     plain = search_table()["frame"].sub(" ", without_fillers(text))
-    return " ".join(word for word in re.split(r"[\s,.:;?!，。：；？！、'\"`“”‘’]+", plain) if word)
+    words = re.split(r"[\s,.:;?!，。：；？！、'\"`“”‘’]+", plain)
+    return " ".join(word for word in words if word and (word.isascii() or word not in search_table()["fillers"]))
 
 
 @lru_cache(maxsize=1)
@@ -198,6 +199,7 @@ def search_table() -> dict[str, Any]:
     text = (resources.data_folder("knowledge") / "search.yaml").read_text(encoding="utf-8")
     table: dict[str, Any] = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
     chinese = sorted(table["fillers"]["zh"], key=len, reverse=True)
+    everyday = [word for line in table["everyday"]["en"] for word in line.split()]
     long = [word for word in chinese if len(word) > 1]
     english = table["fillers"]["en"]
     synonyms: dict[str, list[list[str]]] = {}
@@ -220,7 +222,14 @@ def search_table() -> dict[str, Any]:
         "abbreviations": table["abbreviations"],
         "called": table["called"],
         "fillers": {*english, *chinese},
-        "known": {*english, *table["frame"]["en"], *(word for line in table["known"] for word in line.split())},
+        "known": {
+            *english,
+            *table["frame"]["en"],
+            *everyday,
+            *(word for line in table["known"] for word in line.split()),
+        },
+        "everyday": re.compile("|".join([*map(re.escape, table["everyday"]["zh"]), rf"\b(?:{'|'.join(everyday)})\b"])),
+        "absent": [name for line in table["absent"] for name in line],
         "frame": re.compile(
             "|".join(
                 [

@@ -38,6 +38,11 @@ def pieces(text: str) -> list[str]:
     return _PIECES.findall(text)
 
 
+def parted(text: str) -> str:
+    """A folded text with the words of ``CamelCase`` apart."""
+    return fold(_CAMEL.sub(" ", text))
+
+
 def terms(text: str) -> list[str]:
     """What the full-text index counts: words, numbers, Chinese characters and pairs of them.
 
@@ -45,7 +50,7 @@ def terms(text: str) -> list[str]:
         text: as written; it is folded here.
     """
     result: list[str] = []
-    for piece in pieces(fold(_CAMEL.sub(" ", text))):
+    for piece in pieces(parted(text)):
         if _CHINESE.match(piece):
             result += piece
             result += map("".join, pairwise(piece))

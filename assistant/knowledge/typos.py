@@ -13,7 +13,8 @@ from typing import Final, TypeVar
 
 from assistant.knowledge.cards import Card, Library
 from assistant.knowledge.homophones import Homophones
-from assistant.knowledge.keyforms import TemplateMender, family, spelt_forms
+from assistant.knowledge.keyforms import TemplateMender, before_statistic, family, spelt_forms
+from assistant.knowledge.namewords import absent_words, written_words
 from assistant.knowledge.questions import search_table
 from assistant.knowledge.resolver import Resolver, _ordered
 from assistant.knowledge.templates import template_pattern
@@ -39,6 +40,9 @@ _SHORT_PART_ALIKE: Final = 0.66
 _LEAST_PART_ALIKE: Final = 0.5
 _LEAST_WORD_ALIKE: Final = 0.4
 """Two slips in four letters."""
+
+_LETTERS_A_SLIP: Final = 3
+"""Letters of a long word for each slip in it."""
 
 _JOINED_ALIKE: Final = 0.9
 _NEARLY_JOINED: Final = 0.85
@@ -145,7 +149,12 @@ class Speller:
             )
             for text in held
         ]
-        return WordMender(texts, (*search_table()["known"], *_LETTERS.findall(" ".join(self._frameworks))))
+        frameworks = _LETTERS.findall(" ".join(self._frameworks))
+        return WordMender(texts, (*search_table()["known"], *written_words(), *absent_words(), *frameworks))
+
+    def _is_word_of_keys(self, word: str) -> bool:
+        """Whether a word is spelt right and may be one of a key: what is measured elsewhere is not."""
+        return self.words.knows(word) and word not in absent_words()
 
     @cached_property
     def _homophones(self) -> Homophones:
@@ -171,7 +180,7 @@ class Speller:
         free = self._resolver.key(name) is not None  # any text fits into some templates
         cutoff = _SURELY_ALIKE if free else _LEAST_ALIKE
         best = process.extractOne(name, known, scorer=OSA.normalized_similarity, score_cutoff=cutoff)
-        if best is not None and _parts_alike(name, str(best[0]), self.words.knows):
+        if best is not None and _parts_alike(name, str(best[0]), self._is_word_of_keys):
             return str(best[0])
         if (joined := self._run_together(name)) is not None:
             return joined
@@ -286,6 +295,7 @@ class Speller:
             for key in (*card.keys, *card.names):
                 forms = spelt_forms(key.lower()) if "{" in key else [key.lower()]
                 names = {name for form in forms for name in (form, form.rsplit("/", 1)[-1])}
+                names |= {part for form in forms if (part := before_statistic(form)) is not None}
                 head = family(key.lower())
                 if head is not None and self._resolver.name(head):
                     names.add(head)
@@ -392,7 +402,7 @@ class Speller:
     @cached_property
     def _plain_names(self) -> list[str]:
         """Names without joints, to mend by."""
-        return sorted(name for name in self.spellings if not KEY.search(name))
+        return sorted(name for name in self.spellings if NAME.fullmatch(name) and not KEY.search(name))
 
     @cached_property
     def _unjointed(self) -> dict[str, str]:
@@ -456,7 +466,9 @@ def _is_another(typed: str, right: str) -> bool:
     """Whether a word of a key is no misspelling of another one; short ones may be anything."""
     from rapidfuzz.distance import OSA
 
-    unlike = float(OSA.normalized_similarity(typed, right)) < _LEAST_WORD_ALIKE
+    slips = int(OSA.distance(typed, right))
+    longest = max(len(typed), len(right))
+    unlike = 1 - slips / longest < _LEAST_WORD_ALIKE or slips > max(_PAIR, longest // _LETTERS_A_SLIP)
     return min(len(typed), len(right)) >= _SHORTEST and unlike and sorted(typed) != sorted(right)
 
 

@@ -218,6 +218,7 @@ def print_tables(results: dict[str, list[tuple[dict[str, Any], int, list[str]]]]
             row(name if least == 1 or name == "shown" else "", f"recall@{least}", name, least, KNOWN)
     row("no such thing", "silent", "together", 1, {"unknown"})
     row("with those", "@1", "together", 1, KINDS)
+    row("", "@3", "together", 3, KINDS)
     row("", "shown @3", "shown", 3, KINDS)
     print("\ntogether, by kind" + "".join(f"{kind:>12}" for kind in KINDS))
     for title, name, least in (

@@ -438,3 +438,46 @@ def test_find_question_of_two_frameworks_gives_the_one_asked_for(
     finder: Finder, question: str, framework: str | None, card: str
 ) -> None:
     assert first(finder, question, framework) == card
+
+
+@pytest.mark.parametrize(
+    ("question", "cards"),
+    [
+        ("gen secs", {"verl/timing_s/gen"}),
+        ("logp recompute secs", {"verl/timing_s/old_log_prob", "roll/time/old_log_probs_values"}),
+        ("policy grad loss", {"verl/actor/pg_loss"}),
+        ("roll reward clip pct", {"roll/critic/reward_clip_frac"}),
+        ("roll valid sample pct", {"roll/actor/valid_sample_ratio"}),
+        ("eos terminated mean len trl", {"trl/completions/terminated_length"}),
+        ("slime train tflops", {"slime/perf/actor_train_tflops"}),
+        ("spec decode 接受率", {"verl/rollout/spec_accept_rate"}),
+        ("显存预留峰值", {"verl/perf/max_memory_reserved_gb"}),
+        ("训练器空闲占比", {"verl/fully_async/trainer/idle_ratio"}),
+        ("每步词元总数", {"verl/perf/total_num_tokens"}),
+        ("trajectory_staleness", {"verl/training/off_policy/trajectory_staleness"}),
+        ("log 里的 step_time 单位", {"trl/step_time", "slime/perf/step_time"}),
+        ("what does slime call verl's perf/throughput", {"slime/perf/tokens_per_gpu_per_sec"}),
+    ],
+)
+def test_find_name_put_in_other_words_gives_the_metric(finder: Finder, question: str, cards: set[str]) -> None:
+    assert first(finder, question) in cards
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "gpu temperature",
+        "GPU 温度看哪个 metric",
+        "bleu score",
+        "word error rate",
+        "机房的湿度是多少",
+        "what's the score of the basketball match tonight",
+        "rollout/sarcasm_rate",
+    ],
+)
+def test_find_quantity_that_nothing_here_measures_gives_nothing(finder: Finder, question: str) -> None:
+    assert finder.find(question) == []
+
+
+def test_find_quantity_measured_elsewhere_in_a_symptom_is_no_hindrance(finder: Finder) -> None:
+    assert finder.find("gpu power usage dropped and every step suddenly got slower")

@@ -49,3 +49,11 @@ def test_homophones_mend_what_no_card_holds_is_taken_by_sound(
 def test_homophones_mend_what_cards_hold_is_left(homophones: Homophones, text: str) -> None:
     """What cards hold is right, and so is a common character that stands alone."""
     assert homophones.mend(text) == {}
+
+
+@pytest.mark.parametrize(
+    "text", ["显存预留峰值", "旧策略对数概率重算时间", "训练器空闲占比", "每步词元总数", "最短长度", "奖励反而", "上海"]
+)
+def test_homophones_mend_where_two_words_meet_is_no_typo(homophones: Homophones, text: str) -> None:
+    """A pair that no card holds is right if its characters are the end and the beginning of known words."""
+    assert homophones.mend(text) == {}

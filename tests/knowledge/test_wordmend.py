@@ -100,7 +100,16 @@ def test_mend_key_with_other_joints_gives_the_key(speller: Speller, typed: str, 
 
 
 @pytest.mark.parametrize(
-    "text", ["pass@16", "off-policy data", "mean_log_prob_ref", "log_prob_ref", "weather in paris", "how tall is it"]
+    "text",
+    [
+        "pass@16",
+        "off-policy data",
+        "mean_log_prob_ref",
+        "log_prob_ref",
+        "weather in paris",
+        "how tall is it",
+        "gen secs",
+    ],
 )
 def test_mend_what_is_right_is_left(speller: Speller, text: str) -> None:
     assert speller.mend(text) == (text, {})
@@ -119,6 +128,8 @@ def test_mend_slip_in_a_short_question_is_put_right(speller: Speller, typed: str
     assert speller.mend(typed)[0] == right
 
 
-@pytest.mark.parametrize("key", ["actor/karma_norm", "prompt_beauty/mean", "response_length/zen"])
+@pytest.mark.parametrize(
+    "key", ["actor/karma_norm", "prompt_beauty/mean", "response_length/zen", "rollout/sarcasm_rate"]
+)
 def test_mend_key_with_a_word_of_its_own_is_no_misspelling(speller: Speller, key: str) -> None:
     assert speller.mend(key) == (key, {})
