@@ -7,16 +7,19 @@ from dataclasses import replace
 from typing import Final
 
 from assistant.ask.blanking import spans_of
+from assistant.ask.computed import SMALL_IS_GOOD
 from assistant.ask.conditions import Condition, condition_in
 from assistant.ask.context import Context
 from assistant.ask.happenings import Happening, happening_in
 from assistant.ask.naming import central
-from assistant.ask.part import Part, cell, limit_text, part_of
+from assistant.ask.part import Part, cell, limit_text, part_of, remarks
 from assistant.ask.scope import Scope
-from assistant.ask.subject import words_of
+from assistant.ask.subject import Subject, subject_of, words_of
 from assistant.ask.wording import normalised
 from assistant.model import Verdict
-from assistant.write.document import unmark
+from assistant.model.answer import Op
+from assistant.write.document import mark, unmark
+from assistant.write.numbers import format_number
 
 _PAIR: Final = (
     re.compile(r"(?i)\b(?:between|from)\b(?P<a>.{1,70}?)\b(?:and|to|until|till)\b(?P<b>.{1,70})"),
@@ -140,3 +143,91 @@ def _next(context: Context, part: Part, limit: Condition, at: int) -> str:
         "steps up to there", gap, metric=part.metric, first_step=at, last_step=part.steps[place]
     )
     return context.say("later.limit", n=count, start=context.doc.step(at), v=cell(context, part, place), **values)
+
+
+def nearest(context: Context) -> Verdict | None:
+    """At which step a metric is nearest to a value."""
+    found = subject_of(context)
+    match = (
+        re.search(
+            r"(?i)(?:closest|nearest) to (-?\d[\d.]*(?:e[+-]?\d+)?)\s*(%)?|最接近\s*(-?\d[\d.]*)\s*(%)?", found.text
+        )
+        if found
+        else None
+    )
+    if found is None or match is None:
+        return None
+    part = found.part
+    wanted = float((match[1] or match[3]).rstrip(".")) / (100 if match[2] or match[4] else 1)
+    place = min(range(len(part)), key=lambda at: (abs(part.values[at] - wanted), at))
+    fact = context.ledger.constant(f"value {wanted:g}", wanted, "the question")
+    goal = mark(fact.id, format_number(wanted, context.kind_of(found.metric), language=context.language))
+    said = context.say("near.value", metric=found.metric, goal=goal, v=cell(context, part, place), over=part.over)
+    return _said(context, found, said)
+
+
+def records(context: Context) -> Verdict | None:
+    """How many values of a metric are better than all before them."""
+    found = subject_of(context)
+    if found is None:
+        return None
+    part, text = found.part, found.text
+    down = re.search(r"(?i)\blow|\bmin|新低", text) is not None or (
+        SMALL_IS_GOOD.search(found.metric) is not None and re.search(r"(?i)\bhigh|\bmax|新高", text) is None
+    )
+    places: list[int] = []
+    best = part.values[0]
+    for place, value in enumerate(part.values[1:], 1):
+        if (value < best) if down else (value > best):
+            best, places = value, [*places, place]
+    count = context.ledger.count("values beyond all before", len(places), metric=found.metric)
+    last = cell(context, part, places[-1] if places else 0)
+    said = context.say(
+        "near.records_low" if down else "near.records_high", metric=found.metric, n=count, v=last, over=part.over
+    )
+    listed = context.doc.show([part.steps[place] for place in places]) if 0 < len(places) <= MOST_LISTED else ""
+    return _said(context, found, said, context.say("calc.steps", steps=listed) if listed else "", op="count")
+
+
+MOST_LISTED: Final = 24
+
+
+def limits(context: Context) -> Verdict | None:
+    """The first step beyond each of several limits ("below 3.5, 3.4 and 3.3")."""
+    found = subject_of(context)
+    if (
+        found is None
+        or (first := condition_in(found.text)) is None
+        or first.kind in {"between", "negative", "positive", "zero"}
+    ):
+        return None
+    part = found.part
+    more = re.match(r"(?:\s*(?:,|、|/|and|和|与)\s*(?:and\s+)?-?\d[\d.]*\s*%?)+", found.text[first.span[1] :])
+    if more is None:
+        return None
+    numbers = [float(number.rstrip(".")) for number in re.findall(r"-?\d[\d.]*", more.group())]
+    texts = []
+    for value in dict.fromkeys([first.low, *numbers]):
+        limit = Condition(first.kind, value, value, first.percent).scaled(max(abs(v) for v in part.values))
+        values = {"metric": found.metric, "limit": limit_text(context, limit, found.metric), "over": part.over}
+        place = next((place for place, one in enumerate(part.values) if limit.holds(one)), None)
+        texts.append(
+            context.say("calc.never", **values)
+            if place is None
+            else context.say("calc.first", v=cell(context, part, place), **values)
+        )
+    context.metrics.append(found.metric)
+    context.doc.bullets(texts)
+    context.doc.paragraph(*remarks(context, part))
+    context.chart(context.title(found.metric), [found.metric])
+    context.query = replace(context.query, op="first_crossing", asked_op="first_crossing")
+    return Verdict("answered", unmark(texts[0]))
+
+
+def _said(context: Context, found: Subject, said: str, *lines: str, op: Op | None = None) -> Verdict:
+    context.metrics.append(found.metric)
+    context.doc.paragraph(f"**{said}**")
+    context.doc.paragraph(*[line for line in lines if line], *remarks(context, found.part))
+    context.chart(context.title(found.metric), [found.metric])
+    context.query = replace(context.query, op=op, asked_op=op)
+    return Verdict("answered", unmark(said))

@@ -6,6 +6,7 @@ import math
 import re
 
 from assistant.analysis.compare import compare_runs, compare_windows
+from assistant.analysis.compare_rules import rules
 from assistant.analysis.noise import TOO_WIDE
 from assistant.analysis.validation import ValidationSet, problem_count, validation_sets
 from assistant.ask import answer_validation
@@ -24,6 +25,8 @@ _LOWER = re.compile(
     r"(?i)低了|低多少|跌了|降了|下降了|减少了|降低了|变小了|\b(?:lower|fell|fallen|dropped|decreased|shrunk)\b"
 )
 _PLAIN_MEMORY = re.compile(r"(?i)memory|mem|内存(?:占用)?|memory usage")
+#: Asks which of two is higher, rather than whether they are higher than before.
+_WHICH_IS = re.compile(r"(?i)\bwhich(?: one| of (?:the|these|them|those)(?: two)?)? (?:is|are|was|were)\b|哪个更|谁更")
 #: Two things set against each other, rather than each against its past.
 _VERSUS = re.compile(
     r"(?i)\bvs\.?\b|\bversus\b|\bgap\b|difference between|compare[ds]? (?:to|with)|\band\b|差距|差多少|区别"
@@ -47,7 +50,8 @@ def compare(context: Context) -> Verdict:
     if found is not None:
         return _windows(context, keys, *found)
     whole = context.query.steps.kind in {"none", "all", "single", "last", "first"} and len(context.query.all_steps) < 2
-    if len(keys) > 1 and whole and _VERSUS.search(context.query.said) and not _HIGHER.search(context.query.said):
+    of_past = _HIGHER.search(context.query.said) and not _WHICH_IS.search(context.query.said)
+    if len(keys) > 1 and whole and _VERSUS.search(context.query.said) and not of_past:
         from assistant.ask.answer_pairs import versus
 
         return versus(context, keys[:4])
@@ -399,9 +403,22 @@ def judge(context: Context, change: Fact) -> tuple[str, str]:
     if not change.significant:
         noise = "compare.within_scatter" if is_validation(metric) else "compare.within_noise"
         return "inconclusive", say(noise, metric=metric, c=change, limit=context.bound(change), **steps)
+    if abs(change.delta or 0) <= _of_no_matter(change):
+        return "unchanged", say("compare.no_matter", metric=metric, c=change, **steps)
     better = ((change.delta or 0) > 0) == (direction == "higher_better")
     code = "improved" if better else "regressed"
     return code, say(f"compare.{code}", metric=metric, c=change, noise=noise_text(context, change), **steps)
+
+
+SAME = 1e-4
+"""A change of less than this part of a metric's size is none to the digits that anyone reads."""
+
+
+def _of_no_matter(change: Fact) -> float:
+    """Up to which size a change is no better and no worse, however surely it is beyond the noise."""
+    ends = [abs(float(v)) for v in (change.from_value, change.to_value) if isinstance(v, (int, float))]
+    least: float = rules().least(str(change.metric))
+    return max(least, SAME * max(ends, default=0.0))
 
 
 def _direction(context: Context, metric: str) -> str:

@@ -175,6 +175,8 @@ def settled_level(context: Context) -> Verdict | None:
 _AFTERWARDS: Final = re.compile(
     r"(?i)(?:之后|后来|随后|后面)[^,，。?]{0,4}(?:掉|跌|降|回落|下降|涨|升|恢复)|\b(?:did|has) (?:it|that) (?:drop"
     r"|fall|decline|rise|go (?:down|up))\w*(?: again)?(?: after\w*| since)|\bsince then\b"
+    r"|\b(?:does|did|has|is|was|do) (?:it|that|this|they)\b.{0,24}\b(?:up|down|back|rise|rising|fall|falling"
+    r"|recover\w*|climb\w*|drop\w*|improv\w*|worse\w*)\b.{0,8}\bafter(?:wards?| that)?\b"
 )
 
 

@@ -8,7 +8,8 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Final
 
-from assistant.ask.conditions import condition_in
+from assistant.ask.computed import SMALL_IS_GOOD
+from assistant.ask.conditions import Condition, condition_in
 from assistant.ask.context import Context
 from assistant.ask.part import cell, limit_text, remarks
 from assistant.ask.subject import subject_of, words_of
@@ -32,9 +33,13 @@ def for_good(context: Context) -> Verdict | None:
     """From which step on every value meets a condition ("stays below 0.15 for good")."""
     found = subject_of(context, least=3)
     limit = None if found is None else condition_in(found.text)
+    if limit is None and context.query.threshold is not None:  # "shorter than 100": the side is in the metric's name
+        side, value = context.query.threshold
+        limit = Condition("above" if side == "above" else "below", value, value)
     if found is None or limit is None:
         return None
     part = found.part
+    limit = limit.scaled(max(abs(value) for value in part.values))
     values = {"metric": found.metric, "limit": limit_text(context, limit, found.metric), "over": part.over}
     outside = [place for place, value in enumerate(part.values) if not limit.holds(value)]
     last = len(part) - 1
@@ -86,6 +91,9 @@ def _share(text: str) -> float | None:
     return None if match is None else float(match[1]) / 100
 
 
+_WORSE: Final = re.compile(r"(?i)(\bworse\b|差)|\bbetter\b|好")
+
+
 def moves_counted(context: Context) -> Verdict | None:
     """At how many steps a metric was above (or below) its value before."""
     found = subject_of(context, least=2)
@@ -93,6 +101,9 @@ def moves_counted(context: Context) -> Verdict | None:
         return None
     part, text = found.part, words_of(context)
     down, up = _FELL.search(text) is not None, _ROSE.search(text) is not None
+    if down == up and (judged := _WORSE.search(text)) is not None:
+        down = (judged[1] is not None) != bool(SMALL_IS_GOOD.search(found.metric))
+        up = not down
     if down == up:
         return None
     ups = sum(b > a for a, b in pairwise(part.values))

@@ -21,6 +21,8 @@ APART = 0.15
 _SIDE = re.compile(
     r"(?i)^(?:train|training|val|valid|validation|eval|test|dev)(?:[-_ /]|$)|[-_ /](?:train|val|eval|test)(?=[-_ /]|$)"
 )
+#: What a critic predicts and what it is to predict.
+_VALUED = re.compile(r"(?i)(?:^|/)(?:values|returns)(?:/|$)|vpred_mean|(?:^|/)value_estimates?")
 _STATISTIC = re.compile(r"(?:/|_)(?:mean|max|min|std|sum|median|p\d+)$")
 
 
@@ -84,6 +86,8 @@ def alike(context: Context, a: str, b: str) -> bool:
     ]
     if any(losses):
         return all(losses)
+    if all(_VALUED.search(name) for name in (a, b)):
+        return True
     stems = [_STATISTIC.sub("", _SIDE.sub("", name)) for name in (a, b)]
     if stems[0] == stems[1]:
         return True

@@ -14,6 +14,7 @@ from typing import Final
 from assistant.ask import run_questions
 from assistant.ask.answers import TOPICS
 from assistant.ask.context import Context
+from assistant.ask.happenings import at_that_one
 from assistant.ask.naming import named_keys
 from assistant.ask.pointing import AFTERWARDS, BEFOREHAND, NUMBERED, THERE, pointed
 from assistant.ask.query import Query
@@ -82,6 +83,7 @@ def further(context: Context, understand: Understand, write: Write) -> None:
     for clause in clauses:
         if context.kind and run_questions.holds(context.kind, clause):
             continue
+        clause = clause if clause == clauses[0] else at_that_one(context, clause)  # noqa: PLW2901
         query = meant(understand(pointed(clause, at)), first)
         if not _is_new(context, query, first):
             if context.kind and _unread(query):

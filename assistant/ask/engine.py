@@ -107,7 +107,7 @@ class Answerer:
             aspects.further(context)
         first = context.query
         for more in queries[1:] if context.runs else []:
-            told = pointed(more.wording, clauses.pointed_step(context))
+            told = pointed(happenings.at_that_one(context, more.wording), clauses.pointed_step(context))
             same = told == more.wording  # else: "and how long were the answers then?"
             meant = more if same else understand(told, self.resolver, runs, language=language)
             context.query = clauses.meant(meant, first) if leaning else _of_the_same(meant, first)

@@ -102,10 +102,24 @@ def validations(text: str, run: Run) -> list[Mark]:
     """The step of a validation that a question names by number: "第 4 次验证", "the third eval", "倒数第二次 val"."""
     match = _NTH_VALIDATION.search(text)
     if match is None:
-        return []
+        return _numbered_evals(text, run)
     said = next(group for group in match.groups() if group and group != match["back"])
     number = int(said) if said.isdigit() else _NUMERALS[said.lower()]
     held = sorted({step for key in run.metrics if _VALIDATED.match(key) for step in run.series(key)[0]})
     if not number <= len(held):
         return []
     return [(match.start(), held[-number] if match["back"] or match["end"] else held[number - 1])]
+
+
+_EVAL_NUMBER = re.compile(
+    r"(?i)\b(?:evals?|evaluations?|validations?)\s*(?:no\.?|number|#)?\s*(\d{1,4})\b(?!\s*(?:steps?|[%.]))"
+)
+
+
+def _numbered_evals(text: str, run: Run) -> list[Mark]:
+    """The steps of "eval 10" and "eval 20", unless there is a validation at each step of these numbers."""
+    named = [(match.start(), int(match[1])) for match in _EVAL_NUMBER.finditer(text)]
+    held = sorted({step for key in run.metrics if _VALIDATED.match(key) for step in run.series(key)[0]})
+    if not named or all(number in held for _, number in named) or any(not 1 <= n <= len(held) for _, n in named):
+        return []
+    return [(at, held[number - 1]) for at, number in named]

@@ -15,8 +15,12 @@ from assistant.ask.blanking import spans_of, without_names
 from assistant.ask.computed import SMALL_IS_GOOD
 from assistant.ask.conditions import condition_in
 from assistant.ask.context import Context
+from assistant.ask.logged import STEP_TIME
 from assistant.ask.naming import central
+from assistant.ask.part import part_of
 from assistant.ask.query import Query
+from assistant.ask.scope import scope_in
+from assistant.ask.subject import words_of
 from assistant.ask.wording import normalised
 from assistant.model import Run
 
@@ -119,6 +123,10 @@ def anchored(query: Query, run: Run) -> tuple[str, Happening] | None:
         run: the log.
     """
     text = normalised(query.wording or query.text)
+    if (slow := _slowest(text, query, run)) is not None:
+        return slow
+    if (near := _nearest_step(text, query, run) or _crossed(text, query, run)) is not None:
+        return near
     match = _ANCHOR.search(without_names(text, query.mentions))
     if match is None or _NOT_AFTER.search(text):
         return None
@@ -141,6 +149,96 @@ def anchored(query: Query, run: Run) -> tuple[str, Happening] | None:
     # "the reward after the KL's peak" is about the reward; of the KL alone, the name is kept
     name = f" ({inside[0].text})" if inside and len(inside) == len(held) else ""
     return f"{text[:start]}{said}{name}{text[match.end() :]}", found
+
+
+#: "of the slowest step": the step, where something else is asked of it.
+_SLOWEST: Final = re.compile(
+    r"(?i)\b(?:on|at|in|for|of|during) the (?:(slowest|longest)|fastest|quickest) step\b"
+    r"|最(?:(慢)|快)的?(?:那|这)?一?步的?"
+)
+_PORTION: Final = re.compile(r"(?i)%|\bpercent\w*|\bshare\b|\bfraction\b|\bproportion\b|\bratio\b|占|比例|几成")
+
+
+def _slowest(text: str, query: Query, run: Run) -> tuple[str, Happening] | None:
+    """A share asked of the slowest (or fastest) step, told by that step's number."""
+    match = _SLOWEST.search(text)
+    metric = next((name for name in STEP_TIME if name in run.columns), None)
+    others = {m.key for m in query.mentions if m.key is not None} - set(STEP_TIME)
+    if match is None or metric is None or not others or _PORTION.search(text) is None:
+        return None
+    found = extreme(run, metric, high=bool(match[1] or match[2]))
+    if found is None:
+        return None
+    said = f" at step {found.step}" if match.group().isascii() else f"step {found.step} 的"
+    return f"{text[: match.start()]}{said}{text[match.end() :]}", found
+
+
+#: "on the lowest one", "at its highest": the extreme of what the clause before was about.
+_THAT_ONE: Final = re.compile(
+    r"(?i)\b(?:on|at|in|for) (?:the|its|their|that) (?:(highest|largest|longest|slowest|biggest|peak|max(?:imum)?)"
+    r"|(?:lowest|smallest|shortest|fastest|min(?:imum)?|bottom))(?: (?:one|step|point|of (?:those|these|them)))?"
+    r"(?=\s*[?.,]*\s*$)"
+    r"|其中最(?:(高|大|长|慢)|(?:低|小|短|快))的?那?一?(?:步|次|个)的?"
+)
+
+
+#: "the step closest to 250".
+_NEAR_STEP: Final = re.compile(
+    r"(?i)\b(?:the )?(?:logged |last |validation )?(?:step|eval\w*|validation|point|row) (?:that is |which is )?"
+    r"(?:closest|nearest) to (?:step )?(\d{1,8})"
+    r"|(?:离|距离?|最接近)\s*(?:第|step)?\s*(\d{1,8})\s*步?最近的?那?一?(?:步|次)?"
+)
+
+
+def _nearest_step(text: str, query: Query, run: Run) -> tuple[str, Happening] | None:
+    match = _NEAR_STEP.search(text)
+    metric = next((m.key for m in query.mentions if m.key is not None and m.key in run.columns), None)
+    if match is None or metric is None or not (held := run.series(metric)[0]):
+        return None
+    wanted = int(match[1] or match[2])
+    step = min(held, key=lambda one: (abs(one - wanted), one))
+    return f"{text[: match.start()]} step {step}{text[match.end() :]}", Happening(step, None, "step")
+
+
+#: "before and after kl passed 2": a part told by where another metric crossed a limit.
+_CROSSED: Final = re.compile(
+    r"(?i)\b(?P<side>before and after|before|after|since|until)\s+(?P<what>(?:the\s+)?\s*(?:first\s+)?(?:had\s+)?"
+    r"(?:pass(?:ed|es)|cross(?:ed|es)|exceed(?:ed|s)|reach(?:ed|es)|hit"
+    r"|(?:went|got|goes|gets|rose|fell|dropped|climbed)\s+"
+    r"(?:above|over|below|under|past|to))\s*-?\d[\d.e-]*\s*%?)"
+)
+_SUMMED: Final = re.compile(
+    r"(?i)\b(?:mean|average|avg|median|max\w*|min\w*|highest|lowest|std)\b|before and after|平均|中位"
+)
+
+
+def _crossed(text: str, query: Query, run: Run) -> tuple[str, Happening] | None:
+    match = _CROSSED.search(without_names(text, query.mentions))
+    if match is None or _SUMMED.search(text) is None:
+        return None
+    held = [m for m in query.mentions if m.key is not None and m.key in run.columns]
+    inside = [m for m in held if any(match.start() <= at < match.end() for at, _ in spans_of(text, m))]
+    if len({m.key for m in inside}) != 1 or not {m.key for m in held} - {m.key for m in inside}:
+        return None
+    words = re.sub(r"(?i)\b(?:pass|cross)(?:ed|es)\b", "above", match["what"])
+    found = happening_in(words, [str(inside[0].key)], run)
+    if found is None or found.side != "limit":
+        return None
+    return f"{text[: match.start()]}{match['side']} step {found.step}{text[match.end() :]}", found
+
+
+def at_that_one(context: Context, clause: str) -> str:
+    """A clause with "on the lowest one" told by the step at which the answered metric is lowest in the part told."""
+    match = _THAT_ONE.search(clause)
+    keys = [metric for metric in dict.fromkeys(context.metrics) if metric in context.run.columns]
+    if match is None or not keys:
+        return clause
+    part = part_of(context, keys[0], scope_in(words_of(context), context.train_steps))
+    if not len(part):
+        return clause
+    at = part.steps[part.values.index((max if match[1] or match[2] else min)(part.values))]
+    said = f"at step {at}" if match.group().isascii() else f"step {at} 的"
+    return f"{clause[: match.start()]}{said}{clause[match.end() :]}"
 
 
 def told(context: Context, found: Happening) -> None:

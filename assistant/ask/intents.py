@@ -122,6 +122,7 @@ def further_operations(keyless: str, mentions: Sequence[Mentioned], op: Op | Non
     return tuple(one for one in asked if one != said) if len(asked) > 1 else ()
 
 
+_OF_THE_BEST = re.compile(r"(?i)\b(?:best|peak|highest|lowest|worst)\b|still there|最(?:好|高|低|差)")
 _EACH = re.compile(
     r"(?i)\b(?:each|every)(?: one)?(?: of)?(?: (?:the|these|those))?(?: \w+){0,2} (?:steps?|iterations?|evals?|rows?)\b"
     r"|\b(?:per|by) (?:step|iteration|eval)\b|step by step|每(?:一|个)?(?:步|次|个 ?step)|各步|逐步"
@@ -221,7 +222,7 @@ def _topics_kept(query: Query, text: str, scores: dict[str, float], n_runs: int)
             continue
         if topic == "same" and (len(named) == 1 or n_runs > 1):
             continue
-        if topic in {"remaining"} and (query.threshold is not None and named):
+        if topic == "remaining" and named and (query.threshold is not None or _OF_THE_BEST.search(text)):
             continue
         if topic in {"best", "worst"} and (query.threshold is not None or n_runs > 1 or query.steps.kind == "pair"):
             continue
@@ -268,6 +269,7 @@ def is_stage(metric: str) -> bool:
     """Whether a key holds the time of a part of a step."""
     name = metric.lower()
     whole = ("/step", "step_total", "time_per_step", "total_step_time", "total step time")
+    whole += ("/fps", "/iterations", "/total_timesteps", "/time_elapsed")  # Stable-Baselines3: no seconds of a stage
     return name.startswith(TIMED) and not name.endswith(whole)
 
 

@@ -115,12 +115,26 @@ def metrics_named(text: str, resolver: Resolver, run: Run | None) -> tuple[Menti
     found, told = _by_facets(text, found, run, resolver)
     found = [_owned(m, text, run, resolver) for m in _by_rule(text, found, run, resolver, told)]
     found = _stages_beside(text, _counted_steps(text, found), run, resolver)
+    found = _owners(text, found)
     found = spelt_with_blanks(text, _elsewhere(text, found, run, told), run, resolver)
     found = joined(text, found, run, resolver)
     seen: dict[tuple[str | None, int], Mentioned] = {}
     for mention in sorted(found, key=lambda m: m.start):
         seen.setdefault((mention.key, mention.start if mention.key is None else -1), mention)
     return tuple(seen.values())
+
+
+_OWNER = re.compile(r"(?i)(?:responses?|answers?|completions?|outputs?|回答|回复|响应)")
+_LENGTH = re.compile(r"(?i)\blen|\blong|short|tokens?\b|长|短|字")
+
+
+def _owners(text: str, found: list[Mentioned]) -> list[Mentioned]:
+    """Without the length that "responses" alone seems to name beside a metric of theirs: "clip ratio of responses"."""
+    theirs = [m for m in found if m.key is not None and re.search(r"clip_ratio|clipped_ratio|truncat|aborted", m.key)]
+    theirs = [m for m in theirs if re.search(r"(?i)ratio|rate|frac|比", m.text)]
+    if not theirs or _LENGTH.search(text):
+        return found
+    return [m for m in found if m in theirs or _OWNER.fullmatch(m.text) is None]
 
 
 #: Ends of a stage's key that stand for other things as well.
@@ -189,7 +203,10 @@ def _unjointed(text: str, found: list[Mentioned], run: Run, resolver: Resolver) 
             keys = whole or keys  # "num_turns mean" where there is a `val-aux/num_turns/mean` too
             free = re.fullmatch(r"[A-Za-z0-9]+(?:[ _/.-][A-Za-z0-9]+)+", text[start:end])
             inside = [m for m in found if m.start < end and start < m.end]
-            shorter = all(start <= m.start and m.end <= end and (m.start, m.end) != (start, end) for m in inside)
+            shorter = all(
+                start <= m.start and m.end <= end and ((m.start, m.end) != (start, end) or m.key is None)
+                for m in inside
+            )  # a key written out wins over the card that it shares with others
             if len(keys) == 1 and free and shorter:
                 found = [m for m in found if m not in inside]
                 found.append(as_mention(run, resolver, keys[0], start, end, text[start:end]))

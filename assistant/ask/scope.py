@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from assistant.ask.patterns import patterns
-from assistant.ask.steps import chinese_number
+from assistant.ask.steps import chinese_number, first_steps
 
 _STEP = r"(?:(?:the )?(?:global[_ ]?)?(?:steps?|iterations?|iter|updates?)\s*#?\s*|第\s*)"
 _N = r"(\d{1,8})"
@@ -68,8 +68,8 @@ _WITHOUT_RANGE = re.compile(
 )
 _COUNTED = r"(\d{1,6}|[一二两三四五六七八九十]{1,3})"
 _WITHOUT_ENDS = re.compile(
-    rf"(?i)\b{_LEAVE_OUT}\s+(?:the )?(?:(first|initial|last|final)(?: (\d{{1,6}}))?) (?:training )?(?:steps?"
-    rf"|iterations?|values?|rows?|ones?)"
+    rf"(?i)\b{_LEAVE_OUT}\s+(?:the )?(?:(first|initial|last|final)(?: (\d{{1,6}}))?)(?: (?:training )?(?:steps?"
+    rf"|iterations?|values?|rows?|ones?)|\s*[?.!]*\s*$)"
     rf"|{_ZH_LEAVE_OUT}\s*(?:(?P<head>第一|首|最初的?(?!\d)|前面?\s*{_COUNTED}|头\s*{_COUNTED}"
     rf"|最初\s*的?\s*{_COUNTED})|"
     rf"(?P<tail>最后一|末|最后\s*的?\s*{_COUNTED}))\s*(?:个)?\s*(?:步|step)"
@@ -176,7 +176,7 @@ def _bounds(
         return first, last, tuple(spans), False
     match = patterns().steps["first_n"].search(text)
     if match and training and not re.search(r"(?i)高|大|低|小", text[match.end() : match.end() + 1]):
-        picked = training[: int(next(group for group in match.groups() if group))]
+        picked = first_steps(training, int(next(group for group in match.groups() if group)))
         return picked[0], picked[-1], (match.span(),), True
     return None, None, (), True
 

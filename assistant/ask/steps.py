@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any, cast
 
 from assistant.ask.epochs import epochs, rows, validations
@@ -172,7 +173,7 @@ def step_marks(text: str, rules: dict[str, Any], run: Run | None) -> tuple[StepS
         return StepSlot("last_n", (int(next(group for group in match.groups() if group)),)), ()
     if match := rules["first_n"].search(text):
         count = int(next(group for group in match.groups() if group))
-        picked = (_training_steps(run) if run else ())[:count]
+        picked = first_steps(_training_steps(run) if run else (), count)
         return (StepSlot("range", (picked[0], picked[-1])) if picked else StepSlot("none")), ()
     if run is not None and (found := epochs(text, run) or rows(text, run) or validations(text, run)):
         return _numbered(found)  # "at the end of epoch 2": no step stands beside the epoch
@@ -183,6 +184,10 @@ def step_marks(text: str, rules: dict[str, Any], run: Run | None) -> tuple[StepS
     return _singles(text, rules, run, found)
 
 
+#: "at the start, the middle and the end".
+_THREE = re.compile(
+    r"(?i)\b(?:start|beginning|first)\b.{0,12}\bmiddle\b.{0,12}\b(?:end|last)\b|(?:开头|开始|首).{0,3}中.{0,4}(?:结尾|最后|末|尾)"
+)
 #: "the step after 20", "20 步的下一步".
 _NEIGHBOUR = re.compile(
     r"(?i)\b(?:the|one) (?:step|iteration)(?: right| just| immediately)? (?:(?P<after>after)"
@@ -220,6 +225,8 @@ def _singles(text: str, rules: dict[str, Any], run: Run | None, found: list[Mark
     if both_ends(text):
         first = last = re.search("", text)
     against = first and _AGAINST_FIRST.search(text)
+    if not numbers and run and _THREE.search(text) and len(trained := _training_steps(run)) > 2:
+        return _numbered([(0, trained[0]), (1, trained[(len(trained) - 1) // 2]), (2, trained[-1])])
     if not numbers and run and first and (last or against):
         trained = _training_steps(run)
         ends = (trained[0], trained[-1])
@@ -241,6 +248,13 @@ def _singles(text: str, rules: dict[str, Any], run: Run | None, found: list[Mark
         if rules[kind].search(text):
             return StepSlot(cast("Any", kind)), ()
     return StepSlot("none"), ()
+
+
+def first_steps(training: Sequence[int], count: int) -> Sequence[int]:
+    """The first so many steps; of a log that prints every nth, those up to that number where it holds fewer rows."""
+    if count <= len(training):
+        return training[:count]
+    return [step for step in training if step <= count]
 
 
 def _numbered(found: list[Mark]) -> tuple[StepSlot, tuple[Mark, ...]]:

@@ -27,6 +27,7 @@ _PRECEDING = re.compile(
 #: What lies before a step against what lies from it on: "before vs after step 40", "前 40 步跟 40 步以后比".
 _AROUND = re.compile(
     r"(?i)\bbefore\b.{0,24}\bafter\s+(?:the\s+)?(?:step\s*)?(\d{1,7})|\bafter\b.{0,24}\bbefore\s+(?:the\s+)?(?:step\s*)?(\d{1,7})"
+    r"|\b(?:after|before)\s+(?:the\s+)?(?:step\s*)?(\d{1,7})\b.{0,12}\bthan\s+(?:it was\s+)?(?:before|after)\b"
     r"|(?:前\s*\d+\s*步?|之?前|以前).{0,8}(?:跟|和|与|比|vs)\s*(?:第\s*)?(\d{1,7})\s*步\s*(?:往后|以后|之后|后)"
     r"|(\d{1,7})\s*步?\s*(?:的)?前后.{0,12}(?:比|差|哪|变)"
 )
@@ -34,6 +35,8 @@ _HALVES = re.compile(
     r"(?i)(?:前|后)半(?:程|段|部分|截)?.{0,16}(?:前|后)半|first half.{0,30}(?:second|last|latter) half|(?:second"
     r"|latter) half.{0,30}first half"
     r"|(?:前|后)半(?:程|段)"
+    r"|\b(?:higher|lower|larger|smaller|bigger|better|worse|longer|shorter|slower|faster|more|less|noisier|steadier)\b"
+    r".{0,30}\b(?:in|during|over|for|through)\s+the\s+(?:second|latter|last|first)\s+half\b"
 )
 _VALIDATIONS = re.compile(r"(?i)验证|评测|测评|次|\bval|\beval|evaluation")
 _WORDS = {
