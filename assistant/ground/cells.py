@@ -28,6 +28,10 @@ _EVENT: Final = re.compile(
 )
 #: "The last 10 values": of the metric, at whatever steps.
 _OF_VALUES: Final = re.compile(r"(?i)\b(?:values?|points?|readings?|records?|rows?|entries)\b|点|值|记录|数$")
+#: "0.9 % at most (step 39) and 0.3 % on average": over all steps.
+_ON_AVERAGE: Final = re.compile(
+    r"(?i)[`*\s]*(?:s|tokens?)?\s*on average\b(?! (?:at|on|in|by|over|across|during|from|between))"
+)
 _NEVER: Final = re.compile(r"(?i)\bnever\b|\bat most\s*$|(?:最多|至多)\s*$|从来没有|从未|从没|始终没有|一直没有")
 _EVER: Final = re.compile(
     r"(?i)从来|从没|没有|没再|未再|不再|\balways\b|\bthroughout\b|\bnever\b|\bstay(?:s|ed)?\b|\bremain(?:s|ed)?\b|\bkept?\b|\bevery\b|\ball\b|\beach\b|始终|一直|所有|每|全程|均|都|从未|从不|保持"
@@ -54,6 +58,8 @@ class Cells(Extremes):
         ):
             spans = [p for p in frame.places if p.kind == "range"]
             return (spans[0].steps, "span") if spans else ((), "none")
+        if found and found[0].kind != "range" and _ON_AVERAGE.match(frame.text[frame.numbers[index].end :]):
+            return (), "none"
         if found:
             place = self._placed(frame, found[0], key)
             if place.kind == "range":
@@ -230,6 +236,8 @@ class Cells(Extremes):
             return first
         if aggregate is not None and how in {"span", "pair"}:
             return aggregate
+        if how == "pair" and q.bound and _EVER.search(clause):  # "stays below 0.1 between step 3 and step 9"
+            return self._over(frame, q, key, (min(steps), max(steps)), clause)
         if how == "pair":
             ends = [self.cell(q, key, step) for step in steps]
             return next((d for d in ends if d.status == "supported"), ends[-1])

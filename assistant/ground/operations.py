@@ -53,7 +53,7 @@ _OVERALL: Final = re.compile(
     r"(?i)\b(?:overall|whole|entire|all|full|throughout|ever|usual|typical|normal|run(?:'s|’s)?|peak|max\w*|min\w*|high\w*|low\w*|best|worst)\b|全程|整体|总体|整个|全部|所有|平时|历史|全局|峰值|谷|最(?![后近初先终新])"
 )
 _AT_EVERY: Final = re.compile(
-    r"(?i)\b(?:never|always|throughout|every|each|no longer|not once|at no point|ever again)\b|始终|一直|从未|从没|从不|[没未不][有]?再|再也?没|没有一次|均|都|全程|每"
+    r"(?i)\b(?:never|always|throughout|every|each|stay(?:s|ed)?|remain(?:s|ed)?|keeps?|kept|no longer|not once|at no point|ever again)\b|始终|一直|从未|从没|从不|[没未不][有]?再|再也?没|没有一次|均|都|全程|每"
 )
 _SUMMED: Final = re.compile(r"(?i)\bsummed\b|\bin total\b|\badds? up\b|\baltogether\b|合计|总共|加起来|累计")
 _VALUE_UNITS: Final = frozenset(["", "%", "s", "ms", "gib", "rate", "tokens", "turns", "nats", "samples", "points"])
@@ -140,7 +140,7 @@ class Operations:
     def _over_time(self, q: Quantity, where: Where) -> bool:
         """Whether a bound is said to hold at every step, and the place read is no single step that is named."""
         place = next((p for p in self.frame.places if p.start == where.at), None)
-        named = place is not None and place.kind != "range"
+        named = place is not None and place.kind not in {"range", "pair"}
         return not named and _AT_EVERY.search(self.frame.clause_text(q.start)) is not None
 
     def _cell(self, index: int, q: Quantity, subject: Subject, where: Where) -> Iterator[tuple[str, str | None]]:

@@ -17,11 +17,13 @@ from assistant.ground.wholereader import Whole
 
 _MORE: Final = r"(?:higher|greater|larger|longer|bigger|more|slower|above)"
 _LESS: Final = r"(?:lower|smaller|shorter|less|fewer|faster|below)"
+_PART: Final = r"(?P<part{0}>half|third|quarter)"
+_ZPART: Final = r"(?P<part{0}>半(?:程|段|期|部分)|一半|三分之一|四分之一)"
 _HALVES: Final = re.compile(
-    rf"(?i)\b(?P<side>first|second|latter|last|early|late)(?:er)? half\b[^.;]*?\b(?:(?P<more>{_MORE})|(?P<less>{_LESS}))\b[^.;]*?\b(?:than|the)\b[^.;]*?\b(?:first|second|latter|last|early|late)(?:er)? half\b"
-    rf"|\b(?:(?P<amore>{_MORE})|(?P<aless>{_LESS})) (?:in|over|during|for|on average in|on average over) the (?P<aside>first|second|latter|last) half than (?:in|over|during|for) the (?:first|second|former|other)"
-    r"|(?P<zside>前|后)半(?:程|段|期|部分)[^。；]*?(?:(?P<zmore>高于|大于|长于|多于|超过|胜过|慢于)|(?P<zless>低于|小于|短于|少于|不及|逊于|快于))[^。；]*?[前后]半(?:程|段|期|部分)"
-    r"|(?P<bside>前|后)半(?:程|段|期|部分)[^。；]*?比[^。；]*?[前后]半(?:程|段|期|部分)[^。；]*?(?:(?P<bmore>[高大长多慢])|(?P<bless>[低小短少快]))"
+    rf"(?i)\b(?P<side>first|second|latter|last|early|late|final)(?:er)? {_PART.format('a')}\b[^.;]*?\b(?:(?P<more>{_MORE})|(?P<less>{_LESS}))\b[^.;]*?\b(?:than|the)\b[^.;]*?\b(?:first|second|latter|last|early|late|final)(?:er)? (?:half|third|quarter)\b"
+    rf"|\b(?:(?P<amore>{_MORE})|(?P<aless>{_LESS})) (?:in|over|during|for|on average in|on average over) the (?P<aside>first|second|latter|last|final) {_PART.format('b')} than (?:in|over|during|for) the (?:first|second|former|other|last)"
+    rf"|(?P<zside>前|后|最初|最后)的?{_ZPART.format('c')}[^。；]*?(?:(?P<zmore>高于|大于|长于|多于|超过|胜过|慢于)|(?P<zless>低于|小于|短于|少于|不及|逊于|快于))[^。；]*?(?:[前后]|最初|最后)的?(?:半(?:程|段|期|部分)|一半|三分之一|四分之一)"
+    rf"|(?P<bside>前|后|最初|最后)的?{_ZPART.format('d')}[^。；]*?比[^。；]*?(?:[前后]|最初|最后)的?(?:半(?:程|段|期|部分)|一半|三分之一|四分之一)[^。；]*?(?:(?P<bmore>[高大长多慢])|(?P<bless>[低小短少快]))"
 )
 _INDEX: Final = re.compile(
     r"(?i)以\s*(?:第\s*|step\s*)?(?P<zbase>\d+)\s*步?[^，。]{0,8}?(?:为|作|当作?|记作|算作?)\s*(?P<zone>100\s?%|1(?![\d.])|基准|基数|参照|起点)"
@@ -68,27 +70,31 @@ class PartReader(ExtremeReader):
             return
         side = next(groups[g] for g in ("side", "aside", "zside", "bside") if groups[g]).lower()
         more = any(groups[g] for g in ("more", "amore", "zmore", "bmore"))
-        later = side in {"second", "latter", "last", "late", "后"}
+        later = side in {"second", "latter", "last", "late", "final", "后", "最后"}
+        told = next(groups[f"part{g}"] for g in "abcd" if groups[f"part{g}"])
+        count = next(
+            (n for word, n in (("third", 3), ("三分", 3), ("quarter", 4), ("四分", 4)) if word in told.lower()), 2
+        )
         note, fact = "", None
         for key in names[0].keys[:3]:
             rows = self.table.finite(key)
-            if len(rows) < 4:
+            if len(rows) < 2 * count:
                 continue
-            first, second = self._means(rows)
+            first, second = self._means(rows, count)
             note = note or self.judge.say("rose" if second > first else "fell", metric=key, first=rows[0][0],
                                           second=rows[-1][0], from_=plain(first), to=plain(second))  # fmt: skip
             if (second - first) * (1 if more == later else -1) > 0:
-                fact = self.table.aggregate("level", key, second, rows[len(rows) // 2 :])
+                fact = self.table.aggregate("level", key, second, rows[-(len(rows) // count) :])
                 yield self.say(*match.span(), True, "", fact, [(0, len(self.text))])
                 return
         if note:
             yield self.say(*match.span(), False, note, None, [(0, len(self.text))])
 
     @staticmethod
-    def _means(rows: list[tuple[int, float]]) -> tuple[float, float]:
-        half = len(rows) // 2
-        early, late = [v for _, v in rows[:half]], [v for _, v in rows[-half:]]
-        return sum(early) / half, sum(late) / half
+    def _means(rows: list[tuple[int, float]], parts: int) -> tuple[float, float]:
+        size = len(rows) // parts
+        early, late = [v for _, v in rows[:size]], [v for _, v in rows[-size:]]
+        return sum(early) / size, sum(late) / size
 
     def index(self) -> Iterator[Whole]:
         """``若以第 20 步为 100%，第 60 步就是 126%``, ``relative to step 360, step 1080 is at 81.6%``."""
