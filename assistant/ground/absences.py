@@ -54,7 +54,8 @@ def absence(frame: Frame, judge: Judge, idle: Sequence[bool]) -> tuple[int, int,
         return None
     table = judge.table
     held = [n for n in near if n.keys]
-    steps = [s for p in frame.places for s in p.steps] or ([] if frame.places else list(frame.carried.steps))
+    beside = [p for p in frame.places if frame.clause(p.start) == clause]
+    steps = [s for p in beside or frame.places for s in p.steps] or ([] if frame.places else list(frame.carried.steps))
     for name in held:
         here = [
             (key, s) for key in name.keys[:3] for s in (steps or table.held(key)[:1]) if table.value(key, s) is not None

@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Final
 
 from assistant.ground.binding import Frame, Group, places_of
 from assistant.ground.cells import Cells
@@ -14,6 +15,13 @@ from assistant.ground.deciding import Decision
 from assistant.ground.places import Place
 from assistant.ground.quantities import Quantity
 from assistant.ground.verdicts import as_shown
+
+_AT_ALL_TIMES: Final = re.compile(
+    r"(?i)\b(?:always|throughout|at all times|anywhere|every\w*)\b|始终|全程|一直|一路|全部"
+)
+_SINCE_THEN: Final = re.compile(
+    r"(?i)\b(?:after(?:wards| that)|thereafter|from (?:then|there) on|(?:ever )?since)\b|此后|之后|以后|随后|后来"
+)
 
 
 class Chains(Cells):
@@ -167,12 +175,22 @@ class Chains(Cells):
             found[1] = last if last is not None else found[1]
         return found
 
+    def _ranged(self, frame: Frame, group: Group, span: Sequence[int]) -> Sequence[int] | None:
+        """The steps of a range that one step is named beside: "0.72 in the last, and always between 0.6 and 0.8"."""
+        if len(set(span)) != 1:
+            return span or None
+        first, last = (frame.numbers[at] for at in (group.members[0], group.members[-1]))
+        text = frame.text[frame.clause_span(first.start)[0] : min(len(frame.text), last.end + 24)]
+        if _SINCE_THEN.search(text):
+            return (span[0], self.table.steps[-1])
+        return None if _AT_ALL_TIMES.search(text) else span
+
     def _range(self, frame: Frame, group: Group, index: int, key: str) -> Decision | None:
         """``between a and b``, ``a–b``: the extremes over the steps, or bounds that every step keeps."""
         table = self.table
         steps, how = self.scope(frame, index, key)
         span = steps if how in {"span", "pair", "list", "carried_list"} else () if how == "none" else steps
-        rows = table.finite(key, span or None)
+        rows = table.finite(key, self._ranged(frame, group, span))
         low_q, high_q = (frame.numbers[at] for at in group.members)
         if not low_q.unit and high_q.unit:
             low_q = low_q.in_unit_of(high_q)

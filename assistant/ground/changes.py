@@ -30,7 +30,7 @@ _OF_ITS_VALUE: Final = re.compile(
     r"|\b(?:where|what) (?:it|they) (?:was|were|is|are|stood|sat|lay|had been|used to be|had stood)(?: (?:at|in|on))?(?: the)?\s*$|\b(?:that|those|the one|the value|the level|the figure) (?:of|at|in|from|on)(?: the)?\s*$|\bas (?:at|in|on)(?: the)?\s*$|(?:\btimes|[×x]|\bfold)(?: (?:the|its|that))?\s*$"
 )
 _PART_OF_IT: Final = re.compile(
-    r"\s*(?:步|step)?(?:时)?的?[^，。；\d]{0,10}?(?:[\d.,]+\s*(?:s|秒|%)?\s*)?的\s*(?:约|大约|差不多|近|将近|不到|超过)?\s*(?:一半|[二三四五六七八九十]分之|[\d.]+\s*(?:倍|[×x](?!\s*\d))|[一二两三四五六七八九十](?:成|倍|折))"
+    r"\s*(?:步|step)?(?:时)?的?[^，。；\d是为]{0,10}?(?:[\d.,]+\s*(?:s|秒|%)?\s*)?的\s*(?:约|大约|差不多|近|将近|不到|超过)?\s*(?:一半|[二三四五六七八九十]分之|[\d.]+\s*(?:倍|[×x](?!\s*\d))|[一二两三四五六七八九十](?:成|倍|折))"
 )
 
 

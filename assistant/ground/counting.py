@@ -23,6 +23,10 @@ _LINE_BEFORE: Final = re.compile(r"(?i)(?:\blines?|第)\s*[`*]*$")
 _FIRST_TIME: Final = re.compile(
     r"(?i)\bnot (?:until|before)\b|\bonly (?:at|from|by|on) step \d+ (?:does|did)\b|直到.{0,24}才|到.{0,16}(?:步|step \d+)[，,]?[^，,。]{0,16}才(?=[^，。]{0,6}(?:超|突破|高于|低于|跌|升|达))|\bfirst (?:time|clear|hit|top|break|broke|surpass|climb|exceed|cross|pass|ris|rose|drop|fall|fell|go|went|reach|above|below|becom|becam|turn)\w*|\bfor the first time\b|\bfirst\b(?= at step)|\bthe first (?:being|is|was|of them|one)|\bstarting (?:at|from|with)\b|起[^，,。]{0,16}才|才(?:开始)?(?=超过|突破|高于|低于|跌破)|开始(?=超过|突破|高于|低于|跌破)|第一次|首次|最早|最先|首先|开始(?:变|出现)|起(?:变|出现)"
 )
+#: "Turns positive for the first time", 首次转正: zero is what is crossed.
+_TURNS: Final = re.compile(
+    r"(?i)(?P<up>\b(?:turn|go|become|get|is|was)\w*\s+(?:\w+ )?positive\b|\babove zero\b|转正|变正|为正(?!常|则))|\b(?:turn|go|become|get|is|was)\w*\s+(?:\w+ )?negative\b|\bbelow zero\b|转负|变负|为负"
+)
 _REACHED: Final = re.compile(r"(?i)\breach|\bhit|\bget(?:s|ting)? to|\barriv|达到|达|到达|到")
 _EVERY: Final = re.compile(r"(?i)(?:\bevery|\beach|每隔?|\bonce (?:in|per))\s*(?:about |约)?[`*]*$")
 _AMONG: Final = re.compile(r"(?i)(?:\bof (?:the |all (?:the )?|these |those )?|/\s?)$")
@@ -121,6 +125,9 @@ class Counting:
             places, bounds = here, there
         elif any(q.bound for q in frame.numbers) and len(places) > 1:
             return None
+        if not bounds and (sign := _TURNS.search(frame.text)):
+            side = ">" if sign["up"] else "<"
+            bounds = [Quantity(sign.start(), sign.end(), sign.group(), 0.0, 0.0, bound=side)]
         plain_numbers = (
             [] if bounds else [q for q in frame.numbers if not q.bound and q.unit not in {"steps", "ratio", "factor"}]
         )

@@ -22,7 +22,7 @@ _TREND_FLAT: Final = re.compile(r"(?i)\bflat\b|走平|持平|横盘|essentially|
 #: 用掉了: what a phase took, no course.
 _USED_UP: Final = re.compile(r"[用花吃占耗费砍丢去删关漏截忘省]掉了?$")
 _NO_COURSE: Final = re.compile(
-    r"(?i)fall(?:s|ing)? (?:on|at|in|within|between|outside|into|under) (?!to\b)|up (?:to|until)\b|grow(?:s|n)? out"
+    r"(?i)fall(?:s|ing)? (?:on|at|in|within|between|outside|into|under) (?!to\b)|up (?:to|until)\b|over (?:(?:the |all |its )?(?:steps?|(?:first|second|last|whole|entire|full)\b)|\d)|grow(?:s|n)? out"
 )
 _MAGNITUDE: Final = re.compile(r"(?i)\babsolute\b|\bmagnitude|绝对值|幅度")
 _PACE: Final = re.compile(r"(?i)slow|fast|quick|speed|[快慢]")

@@ -38,6 +38,9 @@ _THE_REST: Final = re.compile(
 )
 
 
+_ON_AVERAGE: Final = re.compile(r"(?i)[`*\s]*on average\b")
+
+
 def beside_extreme(frame: Frame, q: Quantity) -> str:
     """``max`` or ``min`` where such a word stands right before a number."""
     match = _BESIDE.search(frame.text[max(0, q.start - 14) : q.start])
@@ -94,6 +97,8 @@ class Extremes:
         return frame.carried.span
 
     def _superlative(self, frame: Frame, q: Quantity, clause: str, name: Named, key: str) -> str:
+        if _ON_AVERAGE.match(frame.text[q.end :]):
+            return ""
         beside = beside_extreme(frame, q) or nearest_extreme(frame, q)
         if beside and name.statistic in {"", "mean"} and not key.endswith(("/max", "/min")):
             return beside

@@ -12,7 +12,7 @@ from assistant.ground.bareplaces import bare_places
 from assistant.ground.quantities import chinese_number
 
 _N: Final = r"(\d{1,3}(?:,\d{3})+(?!\d)|\d{1,7}(?!\d|,\d{3}(?!\d)))(?![\d.]*(?:%|\d*\.\d))"
-_HEAD: Final = r"(?:\bglobal[_ ]steps?|\btraining[_ ]steps?|(?<!per )(?<!each )(?<!every )(?<!\ba )\bsteps?|\biter(?:ation)?s?|\bupdates?|\bepochs?|\brows?|记录|步骤|(?<![每一单个末首0-9])(?<!\d\s)步)"
+_HEAD: Final = r"(?:\bglobal[_ ]steps?|\btraining[_ ]steps?|(?<!per )(?<!each )(?<!every )(?<!\ba )\b(?:time ?|log )?steps?|\biter(?:ation)?s?|\bupdates?|\bepochs?|\brows?|记录|步骤|(?<![每一单个末首0-9])(?<!\d\s)步)"
 _NUMERAL: Final = r"[零一二两三四五六七八九十百]{1,5}"
 _JOIN: Final = r"(?:\s*(?:,\s*and|,\s*or|,|、|，|和|与|跟|及|and|&|or|/)\s*)"
 _SPAN: Final = r"\s*(?:to|through|until|till|到|至|[-–—~～∼]{1,2}|直到)\s*"
@@ -99,6 +99,10 @@ _UP_TO: Final = re.compile(
 )
 _PART: Final = re.compile(
     r"(?i)\b(?:the )?(?P<side>first|second|last|final|latter|middle) (?P<part>half|third|quarter|tenth)\b(?! of (?:the )?(?:step|batch|responses|samples|tokens))|(?P<zside>前|后|最后|最初|末)\s*(?P<zpart>一?半(?:段|程|期|部分)?|三分之一|四分之一|十分之一)(?!以)"
+)
+#: "3.74 at step 1000, 3.56 at 2000": a step without the word, right behind the value it is of.
+_AFTER_VALUE: Final = re.compile(
+    r"(?i)(?<![\w.])[-−]?\d+(?:\.\d+)?\s*(?:%|s|ms|tokens?|GB|GiB)?\s+(?:at|on|by|after) (?P<at>\d{1,7})(?=\s*(?:[,.;:)](?!\d)|$|and\b|then\b|but\b|to\b|while\b))"
 )
 #: "Higher in the second half than in the first": the half is meant.
 _OTHER_HALF: Final = re.compile(
@@ -230,6 +234,10 @@ def places(text: str, steps: Sequence[int]) -> list[Place]:
         rows = [s for s in steps if (s >= at if match["on"] else s > at if later else s < at)]
         if len(rows) > 1 and at in held:
             take(match.start(), match.end(), (rows[0], rows[-1]), "range")
+    if any(place.kind == "steps" for place in found):
+        for match in _AFTER_VALUE.finditer(text):
+            if int(match["at"]) in held:
+                take(match.start("at"), match.end("at"), (int(match["at"]),))
     for match in _BRACKETED.finditer(text):
         a, b = ("one", "two") if match["one"] else ("three", "four")
         if int(match[a]) in held and int(match[b]) in held:

@@ -99,7 +99,7 @@ _SPELT: Final = rf"(?:(?:twen|thir|for|fif|six|seven|eigh|nine)ty[ -](?:one|two|
 _WORD_NUMBER: Final = re.compile(rf"(?i)(?<!ty-)(?<!ty )\b(?P<word>{_SPELT})[ -](?P<unit>{_COUNTED}){_ASCII_END}")
 #: "Nineteen of the 435 steps", "of the 215 values it exceeds 0.8 in fifteen": a count of those steps.
 _WORD_OF: Final = re.compile(
-    rf"(?i)(?<!ty-)(?<!ty )\b(?P<word>{_SPELT})(?= of (?:(?:the|its|those|these|all|them|logged|recorded) ?)*(?:\d|steps\b|values\b|points\b))"
+    rf"(?i)(?<!every )(?<!each )(?<!any )(?<!only )(?<!ty-)(?<!ty )\b(?P<word>{_SPELT})(?= of (?:(?:the|its|those|these|all|them|logged|recorded) ?)*(?:\d|steps\b|values\b|points\b))"
     rf"|(?<=\bin )(?<!ty-)(?P<in>{_SPELT})(?=\s*(?:[,.;]|$|of them\b|and (?:is|lies|falls|stays|exceeds|was|goes|drops)\b))"
 )
 #: "Falls below 0.22 once", "六次负值": how often a bound is passed.
@@ -163,10 +163,10 @@ _ABOVE: Final = re.compile(
 _BELOW: Final = re.compile(
     r"(?i)(?:(?:没有一次|从没有?|从未|从不|未曾|不曾|一次也没有?|(?:再也?|就|从此|便)?(?:没有?|未|不)再(?:能)?|再[也]?没有?)(?:超过|高于|突破|冲破|越过|高过|升破|超出)过?|(?<!不)(?<!没有)(?<!从未)(?<!再)(?<!没)(?:低于|跌破|跌穿|降破)了?|(?<!不)小于|(?<!不)少于|不到|不足|不超过|不高于|至多|最多|未超过|未达到?|没有?超过|没到|没有达到|\b(?:below|under|less than|lower than|smaller than|"
     r"shorter than|fewer than|at most|no more than|not exceed(?:ing)?|did not exceed|never exceed(?:s|ed|ing)?|(?:does|do|did) not (?:exceed|reach)|"
-    r"(?:never|not once|nowhere|at no point) (?:[a-z]+ )?(?:above|over|beyond|past)|not above)|<=?|≤|⩽)\s*(?:了\s*)?[`*]*$"
+    r"(?:never|not once|nowhere|at no point) (?:[a-z]+ ){0,4}(?:above|over|beyond|past)|not above)|<=?|≤|⩽)\s*(?:了\s*)?[`*]*$"
 )
 _AT_LEAST: Final = re.compile(
-    r"(?i)(?:未低于|没有?低于|不曾低于|(?:没有一次|从没有?|从未|从不|未曾|不曾|一次也没有?|(?:再也?|就|从此|便)?(?:没有?|未|不)再|再[也]?没有?)(?:低于|跌破|跌穿|降破|降到|掉到|跌到|跌回|掉回|回到|跌至)过?|never (?:[a-z]+ )?(?:below|under)|not below|did not (?:fall|drop) below)\s*[`*]*$"
+    r"(?i)(?:未低于|没有?低于|不曾低于|(?:没有一次|从没有?|从未|从不|未曾|不曾|一次也没有?|(?:再也?|就|从此|便)?(?:没有?|未|不)再|再[也]?没有?)(?:低于|跌破|跌穿|降破|降到|掉到|跌到|跌回|掉回|回到|跌至)过?|never (?:[a-z]+ ){0,4}(?:below|under)|not below|did not (?:fall|drop) below)\s*[`*]*$"
 )
 #: "A hair above 0.6", 略高于: which side of the bound a value lies on is what is said, so that no rounding gives way.
 _CLOSE_TO: Final = re.compile(
