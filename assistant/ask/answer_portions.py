@@ -78,7 +78,8 @@ def attempt(context: Context) -> Verdict | None:
         return None
     broken = breakdown_in(context, text)
     if broken is not None:
-        return _around(context, keys, broken)
+        rest = [key for key in keys if key != broken.metric] or keys
+        return _around(context, rest, broken)
     if query.intent not in _INTENTS:
         return None
     parts = portions_in(text, context.train_steps)
@@ -113,11 +114,16 @@ def _around(context: Context, keys: Sequence[str], broken: Breakdown) -> Verdict
     parts = portions_in(broken.text, context.train_steps)
     if len(keys) != 1 or not parts:
         return None
+    if len(parts) == 1 and words("breakdowns")["moved"].search(broken.text):  # "longer or shorter after that"
+        other = Scope(last=broken.step) if parts[0].last is None else Scope(first=broken.step)
+        parts = [*parts, other]
     bare = words("breakdowns")["last"].sub(" ", broken.text)
     name = next((name for name in _STATISTICS if words("portions")[name].search(bare)), "")
     if not name:
-        name = "mean" if parts[0].last is None else "last"
+        name = "mean" if parts[0].last is None or len(parts) > 1 else "last"
+    named = context.query.steps
     verdict = _told(context, Quantity(keys[0]), parts, name)
+    context.query = replace(context.query, steps=named)  # the breakdown's step is found, and was not named
     if verdict is None and len(parts) == 1 and not _series(context, Quantity(keys[0]), parts[0]):
         said = context.say(
             f"portion.none_{'before' if parts[0].first is None else 'after'}", metric=keys[0], step=broken.step
@@ -128,7 +134,7 @@ def _around(context: Context, keys: Sequence[str], broken: Breakdown) -> Verdict
         context.query = replace(context.query, intent="lookup", steps=slot_of(context, parts[0]), topics=())
         verdict = Verdict("no_data", unmark(said))
     if verdict is not None:
-        context.doc.paragraph(context.say(f"portion.{broken.kind}", step=broken.step))
+        context.doc.paragraph(context.say(f"portion.{broken.kind}", step=broken.step, metric=broken.metric or ""))
     return verdict
 
 
@@ -236,7 +242,8 @@ def _told(context: Context, quantity: Quantity, parts: Sequence[Scope], name: st
         return None
     say, doc, style = context.say, context.doc, _style(context, quantity)
     style = "number" if name == "slope" and style not in {"fraction", "seconds"} else style
-    what = say(f"portion.{name}", what=_name(context, quantity))
+    plain = name in {"mean", "median", "std", "max", "min"} and quantity.of is None
+    what = say(f"portion.{name}_of" if plain else f"portion.{name}", what=_name(context, quantity))
     shown = [doc.show(one.fact, None, style) for one in told]
     items = [
         say("portion.at", over=one.over, v=text, step=one.at) if one.at is not None

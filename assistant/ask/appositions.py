@@ -15,7 +15,9 @@ _WHICH_STEP: Final = re.compile(
 )
 _OF: Final = re.compile(r"\s*(?:的|这项|那项|这个|那个|'s)?\s*")
 _GENERIC: Final = re.compile(r"(?i)奖励|得分|分数|损失|rewards?|scores?|loss")
-_TOKEN: Final = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
+_TOKEN: Final = re.compile(r"(?<![\w/@.-])[A-Za-z][A-Za-z0-9_]*(?![\w/@])")
+_PLACE: Final = frozenset({"step", "epoch"})
+"""Words that tell where in the run, whatever key ends so."""
 #: Fewest keys of one head that two names of a question make: "chosen and rejected logps".
 LEAST: Final = 2
 
@@ -51,7 +53,7 @@ def _headed(text: str, found: list[Mentioned], run: Run, resolver: Resolver) -> 
     heads: dict[str, list[str]] = {}
     for key in run.metrics:
         head, _, tail = key.lower().partition("/")
-        if tail in places and (head in places or (head.endswith("s") and head[:-1] in places)):
+        if tail in places and tail not in _PLACE and (head in places or (head.endswith("s") and head[:-1] in places)):
             heads.setdefault(head, []).append(key)
     group = next((keys for keys in heads.values() if len(keys) >= LEAST), None)
     if group is None:

@@ -5,9 +5,12 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from assistant.ask.blanking import figures, spans_of
 from assistant.ask.context import Context
 from assistant.ask.departures import all_checks, began
 from assistant.ask.lexicon import words
+from assistant.ask.telling import main_change
+from assistant.ask.wording import normalised
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,13 +19,15 @@ class Breakdown:
 
     Attributes:
         step: where it begins.
-        kind: ``nan`` or ``broken``.
+        kind: ``nan``, ``broken`` or ``of``, where a metric is said to break.
         text: the question with the step in its place.
+        metric: that metric; ``None``: the run.
     """
 
     step: int
     kind: str
     text: str
+    metric: str | None = None
 
 
 def breakdown_in(context: Context, text: str) -> Breakdown | None:
@@ -36,13 +41,45 @@ def breakdown_in(context: Context, text: str) -> Breakdown | None:
         match = words("breakdowns")[kind].search(text)
         if match is None:
             continue
-        step = _first_not_finite(context) if kind == "nan" else _first_grave(context)
+        owner = _owner(context, match.start()) if kind == "broken" else None
+        if kind == "nan":
+            step = _first_not_finite(context)
+        else:
+            step = _first_grave(context) if owner is None else _first_of(context, owner)
         if step is None:
             return None
         before = match["before"] is not None or match["en_before"] is not None
         told = f" step {step} {'之前' if before else '之后'} "
-        return Breakdown(step, kind, text[: match.start()] + told + text[match.end() :])
+        return Breakdown(
+            step, kind if owner is None else "of", text[: match.start()] + told + text[match.end() :], owner
+        )
     return None
+
+
+def _owner(context: Context, at: int) -> str | None:
+    """The metric that a breakdown told at a place of the question is of ("长度塌掉之前"); ``None`` for the run."""
+    query = context.query
+    text = figures(normalised(query.wording or query.text))
+    for mention in query.mentions:
+        for _, end in spans_of(text, mention):
+            if mention.key is not None and end <= at and not text[end:at].strip(" 的都就"):
+                return mention.key
+    return None
+
+
+def _first_of(context: Context, metric: str) -> int | None:
+    """From where a grave finding on a metric's family holds, else where the metric leaps or bends most."""
+    family = metric.rpartition("/")[0] or metric
+    grave = [
+        check for check in all_checks(context)
+        if check.severity in {"critical", "warning"} and any(one.startswith(family) for one in check.metrics[:2])
+    ]  # fmt: skip
+    steps = [step for check in grave if (step := began(context, check)) is not None]
+    if steps:
+        return min(steps)
+    trend = context.ledger.trend(metric)
+    change = None if trend is None else main_change(context, trend)
+    return None if change is None else change[0].step
 
 
 def _first_not_finite(context: Context) -> int | None:

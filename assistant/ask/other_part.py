@@ -34,6 +34,11 @@ def other_part(own: Query, before: Query, text: str, run: Run) -> Query | None:
         or not steps
     ):
         return None
+    if (swapped := _swapped(before, text)) is not None:
+        return replace(
+            before, text=own.text, wording=swapped, language=own.language, follows="slots", guessed=False, op=None,
+            asked_op=None,
+        )  # fmt: skip
     if before.steps.kind != "range" or not before.mentions or words("portions")["one_step"].search(text):
         return None
     low, high = before.steps.values
@@ -55,3 +60,18 @@ def other_part(own: Query, before: Query, text: str, run: Run) -> Query | None:
         before, text=own.text, wording=said, language=own.language, steps=StepSlot("range", (first, last)),
         all_steps=(first, last), step_marks=(), follows="slots", guessed=False,
     )  # fmt: skip
+
+
+def _swapped(before: Query, text: str) -> str | None:
+    """The question before with the other side of the breakdown that it names ("崩之前…" then "之后呢")."""
+    wording = before.wording or before.text
+    for kind in ("nan", "broken"):
+        match = words("breakdowns")[kind].search(wording)
+        if match is None:
+            continue
+        side = next(name for name in ("before", "en_before", "after", "en_after") if match[name])
+        wanted = words("portions")["later" if "before" in side else "earlier"]
+        if wanted.search(text):
+            other = {"before": "之后", "after": "之前", "en_before": "after", "en_after": "before"}[side]
+            return wording[: match.start(side)] + other + wording[match.end(side) :]
+    return None

@@ -119,6 +119,8 @@ def ratio_in(query: Query, text: str, keys: Sequence[str], whole: str | None) ->
         return None  # what is a share itself is no part of another metric, nor its whole
     first, second = names
     between = text[placed[0][1] : placed[1][1]] if len(placed) == 2 else ""
+    if share and _word("joiner").fullmatch(between):
+        return None  # "A 和 B 占一步的几成": each is a part of a third
     if share and (first == whole or (_word("whole_first").search(between) and "占" not in between)):
         first, second = second, first
     return Quantity(first, second, share and not minus, minus)

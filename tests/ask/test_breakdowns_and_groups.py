@@ -124,3 +124,10 @@ def test_a_finding_on_the_mismatch_is_told_of_its_other_measures(question: str) 
     answer = ask(question, run_of(table))
     assert answer.verdict.code in {"warning", "critical"}
     assert "没有发现异常" not in answer.answer
+
+
+def test_other_side_of_a_breakdown_is_answered_after_one_side() -> None:
+    state = answerer().ask("NaN 之前 critic/rewards/mean 平均多少", [broken()])[1]
+    answer = answerer().ask("之后呢", [broken()], state=state)[0]
+    values = [0.2 + 0.005 * step for step in range(BROKEN + 1, 51)]
+    has(answer, f"{sum(values) / len(values):.3f}")

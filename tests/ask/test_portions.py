@@ -149,3 +149,9 @@ def test_rest_of_a_part_with_two_sides_is_none() -> None:
     other = rest_of(Scope(first=5), "之前呢")
     assert other is not None
     assert (other.first, other.last) == (None, 4)
+
+
+def test_two_stages_of_a_step_are_each_a_part_of_it() -> None:
+    answer = ask("gen 和 update_actor 占最后一步几成", made())
+    for metric in (GEN, UPDATE):
+        assert f"{percent(100 * _values(metric, range(60, 61))[0] / _values(STEP, range(60, 61))[0])}%" in answer.answer
