@@ -153,8 +153,9 @@ class Speller:
         return WordMender(texts, (*search_table()["known"], *written_words(), *absent_words(), *frameworks))
 
     def _is_word_of_keys(self, word: str) -> bool:
-        """Whether a word is spelt right and may be one of a key: what is measured elsewhere is not."""
-        return self.words.knows(word) and word not in absent_words()
+        """Whether a word is spelt right and may be one of a key: what is measured elsewhere, or everyday, is not."""
+        everyday = search_table()["everyday"].fullmatch(word) is not None
+        return self.words.knows(word) and word not in absent_words() and not everyday
 
     @cached_property
     def _homophones(self) -> Homophones:

@@ -129,7 +129,8 @@ def test_mend_slip_in_a_short_question_is_put_right(speller: Speller, typed: str
 
 
 @pytest.mark.parametrize(
-    "key", ["actor/karma_norm", "prompt_beauty/mean", "response_length/zen", "rollout/sarcasm_rate"]
+    "key",
+    ["actor/karma_norm", "prompt_beauty/mean", "response_length/zen", "rollout/sarcasm_rate", "perf/coffee_per_step"],
 )
 def test_mend_key_with_a_word_of_its_own_is_no_misspelling(speller: Speller, key: str) -> None:
     assert speller.mend(key) == (key, {})
