@@ -20,11 +20,12 @@ Array = NDArray[np.float64]
 
 #: Curvature over its error, from which on a stretch bends: of a whole series, and of what follows a change of pace.
 BENDS, BENDS_AGAIN = 2.5, 0.7
-#: How many errors of the curvature an interval allows for to either side, in both cases. Fewer would do for a curvature
-#: that stays; what looks straight may be the foot of a curve whose curvature grows. Chosen on exponentials, powers,
-#: logistic and sine curves, so that of each kind 93 % and more of the intervals told hold what comes, half the stretch
-#: ahead at most (``python -m evals.trend_levels --only bends``).
-ALLOWED, ALLOWED_AGAIN = 3.0, 4.0
+#: How many errors of the curvature an interval allows for to either side: so many, and so many more for each length of
+#: the stretch from its middle (2.5 for the next point, 3.5 half the stretch ahead); after a change of pace at least the
+#: last. Fewer would do for a curvature that stays; what looks straight may be the foot of a curve that bends later.
+#: Chosen on exponentials, powers, logistic and sine curves, so that of each kind 93 % and more of the intervals told
+#: hold what comes (``python -m evals.trend_levels --only bends``).
+ALLOWED, FURTHER, ALLOWED_AGAIN = 1.5, 2.0, 4.0
 #: Fewest points whose curvature is tested.
 LEAST = 8
 #: Time constants of the exponentials that are tried, in lengths of the series; powers of the step.
@@ -45,7 +46,7 @@ class Curvature:
         error: that error, per squared step; 0 for values that lie on the line or parabola exactly.
         centre: mean step.
         linear: the share of a step that the squared step's line has.
-        constant: its mean.
+        constant: its mean; a twelfth of the squared length of evenly spaced steps.
     """
 
     size: float
@@ -65,7 +66,11 @@ class Curvature:
 
     def doubt(self, step: float, *, again: bool = False) -> float:
         """How far from it the series may come to lie there, as far as the points tell."""
-        return (ALLOWED_AGAIN if again else ALLOWED) * self.error * abs(self._arch(step))
+        if self.error == 0:
+            return 0.0
+        lengths = abs(step - self.centre) / math.sqrt(12 * self.constant)
+        allowed = ALLOWED + FURTHER * lengths
+        return (max(allowed, ALLOWED_AGAIN) if again else allowed) * self.error * abs(self._arch(step))
 
     def _arch(self, step: float) -> float:
         t = step - self.centre

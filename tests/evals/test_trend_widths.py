@@ -53,7 +53,7 @@ def test_ahead_draw_is_the_error_beyond_the_reach_of_what_is_told() -> None:
         line, bent = fit_line(np.arange(20), values[:20]), curvature(np.arange(20), values[:20])
         assert seen[k] == pytest.approx(line.seen)
         error, bow = values[39] - line.at(39), trend_widths.one_sided(bent, 39)
-        assert abs(bow) == pytest.approx(abs(bent.bow(39)) + 2 / 3 * bent.doubt(39))
+        assert bow / bent.bow(39) == pytest.approx(1 + 2 / abs(bent.ratio))
         beyond = error - min(max(error, min(bow, 0.0)), max(bow, 0.0))
         assert found[5, k] * line.deviation(39, point=True) == pytest.approx(abs(beyond), abs=1e-9)
         k += 1
