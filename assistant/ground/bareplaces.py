@@ -54,6 +54,7 @@ _SHORT: Final = re.compile(
 _JSON: Final = re.compile(r"""["'](?:global_)?step["']\s*:\s*(\d{1,7})""")
 _UPDATES: Final = re.compile(
     r"(?i)\b(?:after|by|following|upon)\s+(?:the\s+)?(\d{1,7})\s+(?:training |optimi[sz]er |gradient |policy |full )?(?:updates|iterations|steps)\b(?! (?:more|later|of|in a row))"
+    r"|\bwith (\d{1,7}) (?:training |optimi[sz]er )?(?:updates|iterations|steps) (?:done|behind (?:us|it)|completed|finished|in)\b"
     r"|(?:更新|迭代|训练)\s*(?:了|到|过|满)?\s*(?:第\s*)?(\d{1,7})\s*(?:次|步|轮)\s*(?:之后|以后|后|时)"
     r"|第\s*(\d{1,7})\s*(?:轮|次)\s*(?:迭代|更新|训练)"
 )

@@ -69,7 +69,7 @@ _LAST_N: Final = re.compile(
 )
 _LAST: Final = re.compile(
     r"(?i)\b(?:last|final|latest|most recent|closing)\s+(?:logged\s+|recorded\s+|training\s+)?(?:step|iteration|update|row|entry|value|reading|point|record|one)\b|\b(?:the|its) (?:final|last)(?= [-−\d.])|\b(?:at|by|towards?) the (?:very )?end\b(?! of (?:the )?(?:step|line|sentence))(?:\s+of\s+(?:the\s+)?(?:run|training|log))?"
-    r"|最后一?(?:个\s*)?(?:步|step)|末(?:一)?步|最新(?:的)?一?(?:步|step)|最近一步|(?:训练|运行|日志)?(?:结束|末尾|结尾)(?:时|处)?|最终(?:的)?(?:值|步|一步)?|最后(?=只有|仅有?|为|是|只?剩|停在|落在|收在|达到|约|[\s`]*[-−]?\d(?!\d*\s*(?:个|步|次|条|轮)))|\bat the (?:last|latest)(?=\s*\()|(?<!\d )\b(?:ends?|ended|finish(?:es|ed)?|finally) (?:up )?(?:at|with|on)\b|\bfinal\b(?= value)|收(?:于|官|在|盘)|末值|(?:结尾|终点)(?:处|时)?的?|末尾的?|\b(?:in|at|on|by) the (?:last|final)(?= ?[,.;:)]|$)|(?<!the )\b(?:the |its )?(?:final|closing|ending)(?= (?:[a-z][\w-]* ){1,3}(?:of|is|was|at|sits|stands)\b)(?! (?:step|iteration|update))|(?:最后|最近)一次(?=验证|评测|评估|eval)|\b(?:last|latest|final|most recent) (?=validation\b|evaluation\b|eval\b)|\bto the (?:very )?end\b"
+    r"|最后一?(?:个\s*)?(?:步|step)|末(?:一)?步|最新(?:的)?一?(?:步|step)|最近一步|(?:训练|运行|日志)?(?:结束|末尾|结尾)(?:时|处)?|最终(?:的)?(?:值|步|一步)?|最后(?=只有|仅有?|为|是|只?剩|停在|落在|收在|达到|约|[\s`]*[-−]?\d(?!\d*\s*(?:个|步|次|条|轮)))|\bat the (?:last|latest)(?=\s*\()|(?<!\d )\b(?:ends?|ended|finish(?:es|ed)?|finally) (?:up )?(?:at|with|on)\b|\bfinal\b(?= value)|收(?:于|官|在|盘)|末值|(?:结尾|终点)(?:处|时)?的?|末尾的?|\b(?:in|at|on|by) the (?:last|final)(?= ?[,.;:)]|$)|(?<!the )\b(?:the |its )?(?:final|closing|ending)(?= (?:[a-z][\w-]* ){1,3}(?:of|is|was|at|sits|stands)\b)(?! (?:step|iteration|update))|(?:最后|最近)一次(?=验证|评测|评估|eval)|\b(?:last|latest|final|most recent) (?=validation\b|evaluation\b|eval\b)|\bto the (?:very )?end\b|\bto (?:the )?(?:last|final|latest)(?=\s*(?:[:：,.;)]|$))"
     r"|\b(?:finally|now)(?=\s*(?:[).,;，]|$))|\b(?:at |on |in |by )?(?:the )?(?:last|latest|final|most recent) (?:in-training )(?:validation|evaluation|eval|test)\b|\bafter (?:the )?training\b|训练(?:结束|完成)?(?:之?后)(?![几的]?\s*\d*\s*步)"
 )
 _FIRST: Final = re.compile(
@@ -138,6 +138,10 @@ _RELATIVE: Final = re.compile(
 #: "Two steps later", "三步之后": counted from the step named before.
 _AWAY: Final = re.compile(
     rf"(?i)\b(?P<n>\d{{1,4}}|{'|'.join(k for k in _WORD if not k.endswith(('th', 'st', 'nd', 'rd')))})\s+(?:training\s+|logged\s+)?(?:steps?|iterations?|updates?)\s+(?P<en>later|earlier|before|after)\b(?! step)|(?<![\d前后第最])(?P<zn>[一二两三四五六七八九十]{{1,3}})\s*步\s*(?P<zh>之后|以后|后|之前|以前|前)"
+)
+#: "Of all steps, number 38 took longest".
+_NUMBERED_STEP: Final = re.compile(
+    r"(?i)\b(?:steps?\b[^.;\d]{0,12}?\bnumber|number(?=\s*\d+\s+(?:took|takes?|was|is|had|has|ran|lasted)\b)) (\d{1,7})\b"
 )
 _NUMBERS: Final = re.compile(rf"\d{{1,3}}(?:,\d{{3}})+|\d{{1,7}}|{_NUMERAL}")
 
@@ -221,8 +225,9 @@ def places(text: str, steps: Sequence[int]) -> list[Place]:
     for match in _WORDED.finditer(text):
         take(match.start(), match.end(), (_WORD[match["word"].lower()],))
     held = set(steps)
-    for match in re.finditer(r"(?i)\bsteps?\b[^.;\d]{0,12}?\bnumber (\d{1,7})\b", text):
-        take(match.start(1), match.end(), (int(match[1]),))
+    for match in _NUMBERED_STEP.finditer(text) if re.search(r"(?i)\bsteps?\b", text) else ():
+        if int(match[1]) in held:
+            take(match.start(1), match.end(1), (int(match[1]),))
     for match in _APART.finditer(text):
         if group := next((name for name in ("one", "two") if match[name]), None):
             named, kind = _listed(match[group])

@@ -132,7 +132,7 @@ _PART_WORDS: Final = {"half": 2, "third": 3, "quarter": 4, "fifth": 5, "sixth": 
 _PART: Final = re.compile(
     r"(?i)(?<!and )\b(?P<top>an?|one|two|three|four|nine)[ -](?P<low>half(?=\s*(?:[.,;]|of (?:its|that|the (?:value|level|size)|what|step \d)|between|from|by|over|$))|third|quarter|fifth|sixth|eighth|tenth)s?\b(?! (?:of (?:a |the )?(?:step(?! \d)|percent|second|point)|as |decimal|step(?! \d)))"
     r"|(?P<zlow>[二三四五六七八九十]|十分)分之(?P<ztop>[一二三四五六七八九])|(?P<tenths>[一二两三四五六七八九])成(?P<halfway>半)?(?=[^为了就功绩员立长])"
-    r"|(?P<hshare>half)(?= (?:of )?(?:the |each |every |a |its |that )(?:whole |total )?(?:step(?!s)|time|iteration(?!s)|wall))|占(?:了|到|整个|总|单步|每步|一步|step|的|时间|耗时)*(?:近|约|大约|差不多)?(?P<zshare>一半)|(?<=原来的)(?P<zhalf>一半)|(?:(?:下降|减少|降低|缩短|缩小|减|少|降|跌|掉)了?)(?P<zcut>一半)(?:以上|多)|(?P<zhe>[一二三四五六七八九])折(?!扣|线|叠|中|算|合|射)|(?P<more>(?:more than|over) (?:halv|doubl|tripl|quadrupl|quintupl|sextupl|octupl)(?:ed|es|ing))|(?P<zmore>翻(?:了)?(?:一)?[倍番](?=还多|有余|以上))"
+    r"|(?P<hshare>half)(?= (?:of )?(?:the |each |every |a |its |that )(?:whole |total )?(?:step(?!s|[- ]\d)|time|iteration(?!s)|wall))|占(?:了|到|整个|总|单步|每步|一步|step|的|时间|耗时)*(?:近|约|大约|差不多)?(?P<zshare>一半)|(?<=原来的)(?P<zhalf>一半)|(?:(?:下降|减少|降低|缩短|缩小|减|少|降|跌|掉)了?)(?P<zcut>一半)(?:以上|多)|(?P<zhe>[一二三四五六七八九])折(?!扣|线|叠|中|算|合|射)|(?P<more>(?:more than|over) (?:halv|doubl|tripl|quadrupl|quintupl|sextupl|octupl)(?:ed|es|ing))|(?P<zmore>翻(?:了)?(?:一)?[倍番](?=还多|有余|以上))"
 )
 _MORE_THAN: Final = {
     "halv": 0.5, "doubl": 2.0, "quadrupl": 4.0, "tripl": 3.0, "quintupl": 5.0, "sextupl": 6.0, "octupl": 8.0,
@@ -374,6 +374,8 @@ def _quantity(text: str, match: re.Match[str], cut: int) -> Quantity:
         r"(?i)\bfactor of\s*(?:about |roughly |~)?[`*]*$", text[max(0, match.start() - 24) : match.start()]
     ):
         unit = "ratio"
+    if not unit and re.search(r"百分之\s*[`*]*$", text[max(0, match.start() - 6) : match.start()]):
+        unit = "%"
     end = match.end()
     if cut < end:  # a name begins where a unit was read
         end, unit, factor = cut, "", 1.0

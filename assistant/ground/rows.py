@@ -46,6 +46,10 @@ _TIMED: Final = re.compile(r"(?i)[（(/]\s*(?:s|secs?|seconds?|秒)\s*[)）]?\s*
 _NO_METRIC: Final = re.compile(
     r"(?i)epoch|date|time ?stamp|rank|cumul|elapsed|累计|日期|时刻|排名|序号|\bno\.?\b|#|note|备注|target|goal|目标|limit|threshold|阈值|expected|预期|change|Δ|变化|差"
 )
+#: Titles of columns that say what should be, not what is.
+_ADVISED: Final = re.compile(
+    r"(?i)\b(?:suggest|recommend|propos|advis|target|goal|ideal|typical|desired)\w*|建议|推荐|目标|理想|期望|应设"
+)
 _LINE_COLUMN: Final = re.compile(r"(?i)^\W*(?:lines?|行号?|rows?)\W*$")
 _GONE: Final = re.compile(r"(?i)^\W*(?:n/?a|—|–|-{1,3}|missing|none|null|缺失|无|没有)?\W*(?:\(.*\)|（.*）)?$")
 
@@ -102,6 +106,8 @@ class RowReader(HeaderReader):
             if at >= len(unit.cells) or _LINE_COLUMN.match(head[at] if at < len(head) else ""):
                 continue
             title = head[at]
+            if _ADVISED.search(title):
+                continue
             if at == of_row:
                 continue
             if (

@@ -41,7 +41,7 @@ _NEARER: Final = re.compile(
     r"(?i)(?P<near>离参考(?:模型|策略)(?:越来越近|更近了?)|(?:向|朝)参考(?:模型|策略)靠拢|\bcloser to the reference|\bback (?:to|towards?) the reference)|(?P<far>离参考(?:模型|策略)(?:越来越远|更远了?)|(?:与|偏离)参考(?:模型|策略)越(?:来越|走越)远|\b(?:further|farther) (?:away )?from the reference|\b(?:drift(?:s|ed|ing)?|moving|moved|moves) away from the reference)"
 )
 _SHARE_OF_STEP: Final = re.compile(
-    r"(?i)(?:只剩|相当于|是|为|降到|跌到|升到|涨到|达到)(?:了)?\s*(?:第\s*|step\s*)(?P<zbase>\d+)\s*步?(?:时)?的\s*(?:约|大约)?\s*\x00|\x00\s*of (?:what it was|its (?:value|level)|the (?:value|level))(?: (?:at|in|on))? step (?P<base>\d+)"
+    r"(?i)(?:只剩|相当于|是|为|降到|跌到|升到|涨到|达到)(?:了)?\s*(?:第\s*|step\s*)(?P<zbase>\d+)\s*步?(?:时)?的\s*(?:约|大约)?\s*\x00|\x00\s*of (?:what it was|its (?:value|level)|the (?:value|level))(?: (?:at|in|on))? step (?P<base>\d+)|\x00\s*of (?:its|the) step[- ](?P<sbase>\d+) (?:value|level|figure)"
 )
 _ACCURATE: Final = re.compile(
     r"(?i)\b(?:critic|value (?:function|model|head|estimates?|predictions?))\b[^.;]{0,50}\b(?:accurate|reliable|precise|well[- ]calibrated|trustworthy)\b|(?:critic|价值(?:函数|模型|估计|网络)?)[^。；]{0,24}(?:很|十分|非常|相当|比较)?(?:准确|可靠|精确|准)(?!率|备)"
@@ -119,7 +119,7 @@ class _Wholes(ConditionReader):
             match, name = _SHARE_OF_STEP.search(masked), next((n for n in self.names() if n.keys), None)
             if match is None or name is None:
                 continue
-            base = int(match["base"] or match["zbase"])
+            base = int(match["base"] or match["zbase"] or match["sbase"])
             others = [s for p in self.frame.places for s in p.steps if s != base]
             for key in name.keys[:3]:
                 at = others[0] if others else (self.table.held(key) or [base])[-1]

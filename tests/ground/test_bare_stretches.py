@@ -51,6 +51,9 @@ AUDITOR = _auditor()
         ("The critic's gradient norm ends at 50.", "The critic's gradient norm ends at 0.9."),
         ("- completion length: 17,140 at step 140, 18,204 at step 150", "- completion length: 17,140 at step 140, 18,304 at step 150"),
         ("20 个记录点中，有 4 个的 reward 高于 0.6。", "20 个记录点中，有 9 个的 reward 高于 0.6。"),
+        ("With 50 steps done grad_norm was 0.6, with 190 steps done 0.88.", "With 50 steps done grad_norm was 0.6, with 190 steps done 0.98."),
+        ("By step 200, the critic's gradient norm is down to about 57% of its step-10 value.", "By step 100, the critic's gradient norm is down to about 57% of its step-10 value."),
+        ("By step 200, grad_norm had grown by 73% from its level at step 10.", "By step 200, grad_norm had shrunk by 73% from its level at step 10."),
         ("KL stands at 1.96 at step 60.", "KL ends at 1.96 by the last step."),
     ],
 )  # fmt: skip
@@ -60,3 +63,9 @@ def test_audit_stretch_or_step_in_passing_true_is_supported_false_is_not(true: s
     assert "supported" in statuses, AUDITOR.audit(true).to_json()
     assert not statuses & bad, AUDITOR.audit(true).to_json()
     assert {s.status for s in AUDITOR.audit(false).sentences} & bad, AUDITOR.audit(false).to_json()
+
+
+@pytest.mark.parametrize("title", ["Suggested value", "Recommended", "建议取值", "目标"])
+def test_audit_column_of_advice_claims_nothing(title: str) -> None:
+    table = f"| Setting | {title} |\n|---|---|\n| `grad_norm` | 7.5 |"
+    assert {s.status for s in AUDITOR.audit(table).sentences} == {"no_claim"}
