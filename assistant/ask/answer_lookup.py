@@ -54,7 +54,10 @@ def lookup(context: Context) -> Verdict:
         context.doc.paragraph(f"**{text}**")
         context.doc.paragraph(when_logged(context, known))
         return Verdict("no_data", unmark(text))
-    if context.query.op in {"max", "min", "argmax", "argmin"} or (context.query.op is None and len(keys) > 1):
+    spelt = {m.key for m in context.query.mentions}  # "avg / max / min": each of the family by its own key
+    listed = len({m.start for m in context.query.mentions}) == 1 < len(keys) and set(keys) == spelt
+    of_extreme = context.query.op in {"max", "min", "argmax", "argmin"}
+    if not listed and (of_extreme or (context.query.op is None and len(keys) > 1)):
         keys = variant(context, keys, context.query.op)
     context.metrics.extend(keys)
     texts: list[str] = []

@@ -26,6 +26,10 @@ _RISES: Final = re.compile(
     r"|在?(?:涨|升|增加|上升|变[大高长])了?"
 )
 _NEVER: Final = re.compile(r"(?i)\bnever\b|从(?:来)?没(?:有)?|从未|始终没")
+_WITHOUT_BREAK: Final = re.compile(
+    r"(?i)\b(?:whole time|always|every|each|monoton\w*|steadily|without (?:a )?break|constantly"
+    r"|at all (?:steps|times))\b|一直|每|始终|单调"
+)
 #: A move of this share of the metric's size and less is none.
 STILL: Final = 1e-6
 #: ln 2, the loss of a preference pair of which the policy prefers neither more than the reference does.
@@ -41,6 +45,8 @@ def tag(context: Context) -> Verdict | None:
     limit = condition_in(found.text)
     if limit is not None and _NEVER.search(found.text):
         return _never(context, found)
+    if _WITHOUT_BREAK.search(found.text):
+        return None  # every value is to be looked at
     falls, rises = _FALLS.search(found.text) is not None, _RISES.search(found.text) is not None
     if falls == rises or limit is not None:
         return None

@@ -188,8 +188,13 @@ class Answerer:
         return Verdict("no_data", unmark(text))
 
 
+_PRONOUN = re.compile(r"(?i)\b(?:it|that|this|they|these|those)\b|它|这个?|那个?")
+
+
 def _of_the_same(query: Query, first: Query) -> Query:
     """A further question of one text that names no metric is about the metric of the first: "… per 10 steps?"."""
+    if _PRONOUN.search(query.wording):  # "and is that getting worse?" describes no metric of its own
+        query = replace(query, mentions=tuple(m for m in query.mentions if m.end > m.start))
     asks = query.intent in {"lookup", "trend", "compare"} and not query.topics and query.op != "count"
     named = any(m.key is not None or m.card is not None for m in query.mentions)
     if not asks or named or len(first.mentions) != 1:

@@ -113,7 +113,8 @@ def _within(text: str, start: int, end: int, run: Run, known: list[Described]) -
             continue
         keys = _keys(rule, run)
         if keys:
-            spans = (head, *(place for name in rule.needed[1:] for place in places(name)))
+            heads = heads if rule.take == "all" else [head]
+            spans = (*heads, *(place for name in rule.needed[1:] for place in places(name)))
             found.append(Described(keys, *head, spans, rule.weak))
     return found
 

@@ -61,7 +61,9 @@ _ANCHOR: Final = re.compile(
     rf"|(?P<zh>(?:(?P<zhigh>{_HIGH})|(?P<zlow>{_LOW})))(?:的)?(?P<zside>之后|以后|过后|之前|以前|后面|前面)"
 )
 #: What is asked of a peak itself has a writer of its own.
-_NOT_AFTER: Final = re.compile(r"(?i)\b(?:how (?:far|much)|by how much)\b|多少(?!步)|几倍|跌了|降了|drawdown")
+_NOT_AFTER: Final = re.compile(
+    r"(?i)\b(?:how (?:far|much)|by how much|why|how come)\b|为(?:什么|啥|何)|多少(?!步)|几倍|跌了|降了|drawdown"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +149,8 @@ def anchored(query: Query, run: Run) -> tuple[str, Happening] | None:
         return None
     said = f"step {found.step} {match['zside']}" if match["zh"] else f"{match['side']} step {found.step}"
     # "the reward after the KL's peak" is about the reward; of the KL alone, the name is kept
-    name = f" ({inside[0].text})" if inside and len(inside) == len(held) else ""
+    whole = re.search(r"(?i)\bhappen\w*|\bgoing on\b|发生|怎么了|怎么回事", text) is not None
+    name = f" ({inside[0].text})" if inside and len(inside) == len(held) and not whole else ""
     return f"{text[:start]}{said}{name}{text[match.end() :]}", found
 
 
@@ -155,6 +158,9 @@ def anchored(query: Query, run: Run) -> tuple[str, Happening] | None:
 _SLOWEST: Final = re.compile(
     r"(?i)\b(?:on|at|in|for|of|during) the (?:(slowest|longest)|fastest|quickest) step\b"
     r"|最(?:(慢)|快)的?(?:那|这)?一?步的?"
+)
+_OF_STAGES: Final = re.compile(
+    r"(?i)\b(?:which|why|what (?:made|caused|took))\b|为什么|为啥|哪个?(?:阶段|环节|部分)|花在"
 )
 _PORTION: Final = re.compile(r"(?i)%|\bpercent\w*|\bshare\b|\bfraction\b|\bproportion\b|\bratio\b|占|比例|几成")
 
@@ -164,7 +170,7 @@ def _slowest(text: str, query: Query, run: Run) -> tuple[str, Happening] | None:
     match = _SLOWEST.search(text)
     metric = next((name for name in STEP_TIME if name in run.columns), None)
     others = {m.key for m in query.mentions if m.key is not None} - set(STEP_TIME)
-    if match is None or metric is None or not others or _PORTION.search(text) is None:
+    if match is None or metric is None or not others or (_OF_STAGES.search(text) and _PORTION.search(text) is None):
         return None
     found = extreme(run, metric, high=bool(match[1] or match[2]))
     if found is None:

@@ -422,9 +422,37 @@ def statistics(
         pointed: whether single steps are named; over a window "最大值" is the largest of the means.
     """
     places = [(m.start, m.end) for m in mentions]  # where one place means several keys, each is already told apart
+    keyed = [m for m in mentions if m.key is not None]
+    if pointed and len(keyed) == 1 and len(several := _listed_statistics(keyed[0], text, run, resolver)) > 1:
+        return several
     return tuple(
         m if places.count((m.start, m.end)) > 1 else _statistic(m, text, run, resolver, pointed) for m in mentions
     )
+
+
+#: Statistics in a list, by the ends of their keys: "avg / max / min / clip".
+_LISTED = {
+    "mean": r"平均值?|均值|\bmean\b|\baverage\b|\bavg\b",
+    **_STATISTICS,
+    "clip_ratio": r"\bclip(?:ped|ping)?(?:[ _](?:ratio|rate|frac\w*))?\b|截断(?:率|比例)?",
+}
+_BESIDE = r"\s*(?:[,，、/+&]|\band\b|和|与|及|以及)\s*(?:the\s+)?"
+
+
+def _listed_statistics(mention: Mentioned, text: str, run: Run, resolver: Resolver) -> tuple[Mentioned, ...]:
+    """The keys of a metric's statistics where a list of them is asked for ("avg + max"); else none."""
+    key = mention.key
+    any_one = "|".join(f"(?:{words})" for words in _LISTED.values())
+    listed = re.search(rf"(?i)(?:{any_one})(?:{_BESIDE}(?:{any_one}))+", text)
+    if key is None or not key.endswith("/mean") or listed is None:
+        return ()
+    found = [
+        (at.start(), f"{key[: -len('mean')]}{name}")
+        for name, words in _LISTED.items()
+        if (at := re.search(rf"(?i){words}", listed.group())) is not None
+    ]
+    held = [one for _, one in sorted(found) if one in run.columns]
+    return tuple(as_mention(run, resolver, one, mention.start, mention.end, mention.text) for one in held)
 
 
 def _statistic(mention: Mentioned, text: str, run: Run, resolver: Resolver, pointed: bool) -> Mentioned:

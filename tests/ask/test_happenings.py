@@ -303,3 +303,52 @@ def test_part_told_by_another_metrics_crossing_compares_before_and_after() -> No
 
 def test_ratio_of_responses_is_no_length() -> None:
     assert ask("clip ratio of the responses at step 10", made()).slots.metrics == (CLIPPED,)
+
+
+@pytest.mark.parametrize(
+    ("question", "names"),
+    [
+        ("score at step 7: avg, max and min", ("mean", "max", "min")),
+        ("score stats in step 7 - mean / max", ("mean", "max")),
+        ("step 7 的 score：均值、最大值、最小值", ("mean", "max", "min")),
+    ],
+)
+def test_list_of_statistics_at_a_step_gives_each_key(question: str, names: tuple[str, ...]) -> None:
+    every = ("mean", "max", "min")
+    run = run_of({step: {f"critic/score/{name}": at + step / 100 for at, name in enumerate(every)} for step in STEPS})
+    answer = ask(question, run)
+    assert set(answer.slots.metrics) == {f"critic/score/{name}" for name in names}
+    values = {fact.metric: fact.value for fact in answer.facts if fact.kind == "value"}
+    assert values == {f"critic/score/{name}": ("mean", "max", "min").index(name) + 0.07 for name in names}
+
+
+# -- what these words must not be taken for ----------------------------------------------------------------------------
+def test_steps_between_two_numbers_with_a_condition_are_counted() -> None:
+    answer = ask("how many steps between step 10 and step 30 had score above 0.5?", made())
+    expected = sum(_score(step) > 0.5 for step in STEPS if 10 <= step <= 30)
+    has(answer, f"{expected} ")
+    assert "apart" not in answer.answer
+
+
+def test_why_after_the_peak_is_not_told_by_the_peaks_own_step() -> None:
+    answer = ask("why did the score drop after its peak?", made())
+    assert "other way round" not in answer.answer
+
+
+def test_length_at_the_slowest_step_is_the_length_there() -> None:
+    table = {step: {LENGTH: 800.0 - 5 * step, "timing_s/step": 100.0 + (60 if step == 9 else step)} for step in STEPS}
+    answer = ask("response length at the slowest step", run_of(table))
+    has(answer, "755 tokens", "step 9")
+    assert answer.slots.steps.values == (9,)
+
+
+def test_margin_question_means_the_rewards_of_both_sides() -> None:
+    question = "is the margin growing because chosen goes up or because rejected goes down?"
+    assert set(ask(question, pairs()).slots.metrics) == {"rewards/margins", "rewards/chosen", "rewards/rejected"}
+
+
+def test_second_clause_with_a_pronoun_is_about_the_first_clauses_metric() -> None:
+    table = {step: {"timing_s/step": 100.0 + step, "critic/advantages/mean": 0.01 * (step % 3)} for step in STEPS}
+    answer = ask("how long does one step take on average, and is that getting worse?", run_of(table))
+    has(answer, "120")
+    assert "critic/advantages" not in answer.answer
