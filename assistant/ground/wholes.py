@@ -42,6 +42,7 @@ _NEARER: Final = re.compile(
 )
 _SHARE_OF_STEP: Final = re.compile(
     r"(?i)(?:只剩|相当于|是|为|降到|跌到|升到|涨到|达到)(?:了)?\s*(?:第\s*|step\s*)(?P<zbase>\d+)\s*步?(?:时)?的\s*(?:约|大约)?\s*\x00|\x00\s*of (?:what it was|its (?:value|level)|the (?:value|level))(?: (?:at|in|on))? step (?P<base>\d+)|\x00\s*of (?:its|the) step[- ](?P<sbase>\d+) (?:value|level|figure)"
+    r"|\x00\s*of (?:that|those|the one|the figure)(?: (?:at|in|on|of|from))? step (?P<that>\d+)|占(?:了)?\s*(?:第\s*|step\s*)(?P<part>\d+)\s*步?(?:时)?的?\s*(?:约|大约)?\s*\x00"
 )
 _ACCURATE: Final = re.compile(
     r"(?i)\b(?:critic|value (?:function|model|head|estimates?|predictions?))\b[^.;]{0,50}\b(?:accurate|reliable|precise|well[- ]calibrated|trustworthy)\b|(?:critic|价值(?:函数|模型|估计|网络)?)[^。；]{0,24}(?:很|十分|非常|相当|比较)?(?:准确|可靠|精确|准)(?!率|备)"
@@ -119,8 +120,10 @@ class _Wholes(ConditionReader):
             match, name = _SHARE_OF_STEP.search(masked), next((n for n in self.names() if n.keys), None)
             if match is None or name is None:
                 continue
-            base = int(match["base"] or match["zbase"] or match["sbase"])
+            base = int(next(found for found in match.groups() if found))
             others = [s for p in self.frame.places for s in p.steps if s != base]
+            if not others and (match["that"] or match["part"]):
+                continue  # "生成占第 9 步的 46%": of its time
             for key in name.keys[:3]:
                 at = others[0] if others else (self.table.held(key) or [base])[-1]
                 x, y = self.table.value(key, base), self.table.value(key, at)
