@@ -213,7 +213,10 @@ class Chains(Cells):
             shown_low, shown_high = table.readings(low_q, key, a)[0], table.readings(wide, key, b)[0]
             inside = a >= shown_low[0] - shown_low[1] and b <= shown_high[0] + shown_high[1]
             telling = (shown_high[0] - shown_low[0]) <= 2.5 * max(b - a, shown_high[1] * 2, abs(b) * 0.05)
-            if inside and telling and not exact:
+            fits = [self._fits(low_q, key, a), self._fits(high_q, key, b)]
+            other = high_q if fits[0] else low_q
+            one_end = any(fits) and other.digits >= 3 and not other.approx  # "from 0.004 to 0.831": both ends are told
+            if inside and telling and not exact and not one_end:
                 return Decision("supported", "", self.table.aggregate("range", key, b - a, rows), key)
         kind = table.kind(key)
         note = self.say("range", metric=key, low=as_shown(low, low_q, kind), high=as_shown(high, high_q, kind),

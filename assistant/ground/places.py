@@ -303,7 +303,7 @@ def part_of(text: str) -> tuple[int, int, bool] | None:
         return 0, _PARTS[re.sub(r"^一|段|程|期|部分", "", word).lower()], side in {*_TAIL, "second", "latter"}
     match = _LAST_N.match(text)
     if match is None:
-        bare = _BARE_LAST.match(f"{text} is")
+        bare = _BARE_LAST.match(f"{text} is") or _BARE_LAST.match(f"{text}是")
         told = None if bare is None else (bare["side"] or bare["zside"], bare["n"] or bare["zn"])
     else:
         told = match["side"] or match["cside"], match["n"] or match["cn"]
