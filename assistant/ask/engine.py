@@ -79,7 +79,9 @@ class Answerer:
         runs = halves.which(question, runs, self.resolver, language, state)
         whole = understand(question, self.resolver, runs, language=language, state=state)
         anchor = happenings.anchored(whole, runs[0]) if len(runs) == 1 else None
-        asked, tail = answer_apart.tail(question if anchor is None else anchor[0]) if runs else (question, "")
+        asked, tail = question if anchor is None else anchor[0], ""
+        if runs and whole.intent != "forecast":  # of what is to come there is no step yet
+            asked, tail = answer_apart.tail(asked)
         if asked != question:
             whole = understand(asked, self.resolver, runs, language=language, state=state)
         pieces = parts(asked)

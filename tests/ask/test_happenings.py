@@ -352,3 +352,8 @@ def test_second_clause_with_a_pronoun_is_about_the_first_clauses_metric() -> Non
     answer = ask("how long does one step take on average, and is that getting worse?", run_of(table))
     has(answer, "120")
     assert "critic/advantages" not in answer.answer
+
+
+def test_how_long_that_takes_of_what_is_to_come_is_a_forecast() -> None:
+    answer = ask("when will the score reach 0.95 and how long does that take?", made())
+    assert answer.intent == "forecast"
