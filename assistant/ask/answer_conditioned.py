@@ -16,11 +16,12 @@ from assistant.ask.lexicon import words
 from assistant.ask.naming import central, named_keys
 from assistant.ask.part import limit_text, share_shown
 from assistant.ask.parts import number
-from assistant.ask.scope import scope_in
+from assistant.ask.scope import Scope, scope_in
 from assistant.ask.wording import normalised
 from assistant.model import Fact, StepSlot, Verdict
 from assistant.model.answer import Op
 from assistant.write.document import mark, unmark
+from assistant.write.numbers import format_number
 
 #: Steps named one by one at most.
 MOST: Final = 24
@@ -50,7 +51,7 @@ def attempt(context: Context) -> Verdict | None:
     placed = _placed(context, keys, text)
     if len(placed) != 2 or words("portions")["judging"].search(text):
         return None
-    return _against(context, text, placed) or _chosen(context, text, placed)
+    return _against(context, text, placed) or _apart(context, text, placed) or _chosen(context, text, placed)
 
 
 def _placed(context: Context, keys: Sequence[str], text: str) -> list[tuple[str, tuple[int, int]]]:
@@ -146,50 +147,88 @@ def _multiple(match: re.Match[str]) -> float | None:
     return value / 100 if re.search(r"%|％|percent|百分之", said) else value
 
 
+def _marked(text: str, placed: Sequence[tuple[str, tuple[int, int]]]) -> str:
+    """A question with ⟨0⟩ and ⟨1⟩ for its metrics."""
+    (_, first), (_, second) = placed
+    return f"{text[: first[0]]}⟨0⟩{text[first[1] : second[0]]}⟨1⟩{text[second[1] :]}"
+
+
+def _apart(context: Context, text: str, placed: Sequence[tuple[str, tuple[int, int]]]) -> Verdict | None:
+    """At which steps one metric is above (below) the other by more than a number."""
+    (a, _), (b, _) = placed
+    marked = _marked(text, placed)
+    match = words("conditioned")["apart"].search(marked)
+    if match is None or "0" not in {match["a"], match["ea"]}:
+        return None
+    kind = next((name for name in ("count", "first", "list") if words("conditioned")[name].search(marked)), "")
+    sign = 1 if match["more"] or match["emore"] else -1 if match["less"] or match["eless"] else 0
+    if not kind or not sign:
+        return None
+    gap = float(match["n"] or match["en_n"])
+    pairs = _pairs(context, a, b, scope_in(marked[match.end() :], context.train_steps))
+    if not pairs:
+        return None
+    met = [(step, cells) for step, cells in pairs if sign * (number(cells[0]) - number(cells[1])) > gap]
+    limit = context.ledger.constant("difference asked for", gap, "the question")
+    shown = mark(limit.id, format_number(gap, context.kind_of(a), language=context.language))
+    what = context.say("conditioned.apart_above" if sign > 0 else "conditioned.apart_below", a=a, b=b, k=shown)
+    return _counted(context, (a, b), what, kind, (pairs, met))
+
+
+Pairs = list[tuple[int, tuple[Fact, Fact]]]
+
+
+def _pairs(context: Context, a: str, b: str, scope: Scope) -> Pairs:
+    """The steps of a part at which both metrics have a finite value, with both cells."""
+    found: Pairs = []
+    for step in scope.of(context.run.series(a)[0]):
+        one, other = context.value(a, step), context.value(b, step)
+        if one is None or other is None:
+            continue
+        if math.isfinite(number(one)) and math.isfinite(number(other)):
+            found.append((step, (one, other)))
+    return found
+
+
 def _against(context: Context, text: str, placed: Sequence[tuple[str, tuple[int, int]]]) -> Verdict | None:
     """At which steps one metric exceeds the other, or a multiple of it."""
-    (a, first), (b, second) = placed
-    marked = f"{text[: first[0]]}⟨0⟩{text[first[1] : second[0]]}⟨1⟩{text[second[1] :]}"
+    (a, _), (b, _) = placed
+    marked = _marked(text, placed)
     match = words("conditioned")["against"].search(marked)
     multiple = None if match is None else _multiple(match)
     if match is None or multiple is None or (match["a"], match["b"]) != ("0", "1"):
         return None
-    rest = marked[: match.start()] + match.group() + marked[match.end() :]
-    kind = next((name for name in ("count", "first", "list") if words("conditioned")[name].search(rest)), "")
-    if not kind:
+    kind = next((name for name in ("count", "first", "list") if words("conditioned")[name].search(marked)), "")
+    pairs = _pairs(context, a, b, scope_in(marked[match.end() :], context.train_steps))
+    if not kind or not pairs:
         return None
-    pairs = []
-    for step in scope_in(marked[match.end() :], context.train_steps).of(context.run.series(a)[0]):
-        cells = (context.value(a, step), context.value(b, step))
-        if None not in cells and all(math.isfinite(number(cell)) for cell in cells):
-            pairs.append((step, cells))
-    if not pairs:
-        return None
-    above = match["above"] is not None
-    met = [
-        (step, cells) for step, cells in pairs
-        if (number(cells[0]) > multiple * number(cells[1])) == above and number(cells[0]) != multiple * number(cells[1])
-    ]  # fmt: skip
-    say = context.say
+    sign = 1 if match["above"] is not None else -1
+    met = [(step, cells) for step, cells in pairs if sign * (number(cells[0]) - multiple * number(cells[1])) > 0]
     factor = context.ledger.constant("multiple", multiple, "the question", "fraction" if multiple < 1 else None)
     shown = mark(factor.id, f"{multiple * 100:.3g}%" if multiple < 1 else f"{multiple:g}")
-    shown = shown if multiple < 1 else say("conditioned.times", k=shown)
-    side = "above" if above else "below"
-    what = say(f"conditioned.{side}" if multiple != 1 else f"conditioned.{side}_itself", a=a, b=b, k=shown)
-    total = context.ledger.count("steps with both", len(pairs), metric=a)
-    count = context.ledger.count(f"steps {a} {side} {multiple:g} {b}", len(met), metric=a)
+    shown = shown if multiple < 1 else context.say("conditioned.times", k=shown)
+    side = "above" if sign > 0 else "below"
+    what = context.say(f"conditioned.{side}" if multiple != 1 else f"conditioned.{side}_itself", a=a, b=b, k=shown)
+    return _counted(context, (a, b), what, kind, (pairs, met))
+
+
+def _counted(context: Context, keys: tuple[str, str], what: str, kind: str, steps: tuple[Pairs, Pairs]) -> Verdict:
+    """The first, the number or the list of the steps that meet what is asked, of those that could."""
+    say, (pairs, met) = context.say, steps
+    total = context.ledger.count("steps with both", len(pairs), metric=keys[0])
+    count = context.ledger.count(f"steps that meet {unmark(what)}", len(met), metric=keys[0])
     if not met:
         said = say("conditioned.never", what=what, n=total)
     elif kind == "first":
         step, cells = met[0]
         said = say("conditioned.first", what=what, step=step, va=cells[0], vb=cells[1], k=count, n=total)
     else:
-        share = share_shown(context, f"share of steps {side}", len(met), len(pairs), [count, total])
+        share = share_shown(context, f"share of steps that meet {unmark(what)}", len(met), len(pairs), [count, total])
         said = say("conditioned.count", what=what, k=count, n=total, share=share)
     context.doc.paragraph(f"**{said}**")
     if met and kind != "first" and len(met) <= MOST:
         context.doc.paragraph(say("calc.steps", steps=context.doc.show([step for step, _ in met])))
-    context.metrics.extend([a, b])
+    context.metrics.extend(keys)
     context.settled = True
     op: Op = "first_crossing" if kind == "first" else "count"
     context.query = replace(context.query, intent="lookup", op=op, asked_op=op, steps=StepSlot("all"), topics=())

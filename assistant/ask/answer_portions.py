@@ -16,6 +16,7 @@ from assistant.analysis.timing import layout_of, total_key
 from assistant.ask import answer_conditioned
 from assistant.ask.answer_computed import deviation
 from assistant.ask.breakdowns import Breakdown, breakdown_in
+from assistant.ask.clauses import TWO_PARTS
 from assistant.ask.conditions import condition_in
 from assistant.ask.context import Context, is_validation
 from assistant.ask.intents import is_stage
@@ -30,14 +31,14 @@ from assistant.ask.windows import windows_in
 from assistant.model import Fact, StepSlot, Verdict
 from assistant.model.answer import Op
 from assistant.write.document import mark, unmark
-from assistant.write.numbers import percent
+from assistant.write.numbers import percent, signed
 
 #: Fewest values of each part for an interval of the difference of their means.
 LEAST: Final = 4
 #: Up to so many values a statistic lists them as its inputs; of more, its formula names the range.
 MOST_INPUTS: Final = 512
 _INTENTS: Final = {"lookup", "trend", "compare", "bottleneck", "validation", "derive", "explain"}
-_STATISTICS: Final = ("slope", "median", "std", "mean", "max", "min")
+_STATISTICS: Final = ("slope", "change", "median", "std", "mean", "max", "min")
 _OPS: Final[dict[str, Op]] = {"mean": "mean", "max": "max", "min": "min"}
 
 
@@ -204,6 +205,7 @@ _VALUES: Final[dict[str, Callable[[tuple[float, ...]], float]]] = {
     "max": max,
     "min": min,
     "last": lambda values: values[-1],
+    "change": lambda values: values[-1] - values[0],
 }
 
 
@@ -219,7 +221,7 @@ def _over(context: Context, steps: Sequence[int], metric: str) -> str:
 def _of_part(context: Context, quantity: Quantity, scope: Scope, name: str) -> Told | None:
     """A statistic of a quantity over a part; ``None`` for too few values."""
     held = _series(context, quantity, scope)
-    if len(held) < (3 if name == "slope" else 2 if name == "std" else 1):
+    if len(held) < (3 if name == "slope" else 2 if name in {"std", "change"} else 1):
         return None
     steps, values = tuple(step for step, _, _ in held), tuple(value for _, value, _ in held)
     value = _slope(steps, values) if name == "slope" else _VALUES[name](values)
@@ -242,9 +244,14 @@ def _told(context: Context, quantity: Quantity, parts: Sequence[Scope], name: st
         return None
     say, doc, style = context.say, context.doc, _style(context, quantity)
     style = "number" if name == "slope" and style not in {"fraction", "seconds"} else style
-    plain = name in {"mean", "median", "std", "max", "min"} and quantity.of is None
+    plain = name in {"mean", "median", "std", "max", "min", "change"} and quantity.of is None
     what = say(f"portion.{name}_of" if plain else f"portion.{name}", what=_name(context, quantity))
-    shown = [doc.show(one.fact, None, style) for one in told]
+    signs = name == "change"
+    shown = [
+        mark(one.fact.id, signed(number(one.fact), style, language=context.language))
+        if signs else doc.show(one.fact, None, style)
+        for one in told
+    ]  # fmt: skip
     items = [
         say("portion.at", over=one.over, v=text, step=one.at) if one.at is not None
         else say("portion.item", over=one.over, v=text)
@@ -258,9 +265,14 @@ def _told(context: Context, quantity: Quantity, parts: Sequence[Scope], name: st
         said = say("portion.one", what=what, item=items[0])
         lines = [_ends(context, told[0], quantity, style)] if name in {"mean", "median"} else []
     else:
+        context.kind = TWO_PARTS
         said = say("portion.two", what=what, a=items[0], b=items[1], gap=_gap(context, quantity, told, style, name))
         lines = [_noise(context, quantity, told, style)] if name == "mean" else []
-        lines += [_span(context, quantity, one) for one in told] if name == "slope" and quantity.of is None else []
+        lines += (
+            [_span(context, quantity, one) for one in told]
+            if name in {"slope", "change"} and quantity.of is None
+            else []
+        )
     doc.paragraph(f"**{said}**")
     doc.paragraph(*[line for line in lines if line], *_cut(context, quantity, parts))
     for metric in (quantity.metric, quantity.of):
@@ -286,7 +298,7 @@ def _gap(context: Context, quantity: Quantity, told: Sequence[Told], style: str,
         return context.say("portion.same")
     points = context.say("portion.points", v=mark(fact.id, percent(abs(a - b) * 100)))
     text = points if style == "fraction" else context.doc.show(fact, None, style)
-    if name == "slope":
+    if name in {"slope", "change"}:
         return context.say("portion.apart", d=text)
     early, late = sorted(told, key=lambda one: one.steps)
     if early.steps[-1] >= late.steps[0]:

@@ -14,6 +14,7 @@ from assistant.write.document import unmark
 
 #: A difference of neighbours below this share of the peak is rounding, and no rise or fall.
 ROUNDING = 1e-6
+_FORMS = (("linear", re.compile(r"(?i)线性|直线|\blinear")), ("cosine", re.compile(r"(?i)余弦|\bcosine|\bcos\b")))
 _PHASES = re.compile(r"(?i)warm|预热|decay|anneal|衰减|退火|schedul|调度|cosine|余弦|linear|线性")
 
 
@@ -35,12 +36,54 @@ def schedule(context: Context) -> Verdict | None:
     context.metrics.append(metric)
     count = context.ledger.count("values", len(held), metric=metric)
     text = context.say(f"warmup.{_course(held)}", metric=metric, n=count, **_places(held))
+    form, shape = _shape(context, held)
+    asked = next((name for name, words in _FORMS if words.search(context.query.said)), "")
+    if asked and shape:  # "is it linear": that first
+        course, gap = text, "" if context.language == "zh" else " "
+        text = context.say("warmup.yes" if asked == form else "warmup.no") + gap + shape
+        shape = course
     context.doc.paragraph(f"**{text}**")
+    context.doc.paragraph(shape if asked or form != "neither" else "")
     if (held[0].step or 0) > 1:
         context.doc.paragraph(context.say("warmup.before", first=held[0].step or 0))
     context.doc.paragraph(context.gloss(metric))
     context.chart(context.title(metric), [metric])
     return Verdict(_direction(held), unmark(text))
+
+
+#: The decay is a line (half a cosine) where no value is further from it than this share of the fall.
+NEAR = 0.02
+DISTINCT = 12
+"""Fewest different values that tell a form."""
+
+
+def _shape(context: Context, held: list[Fact]) -> tuple[str, str]:
+    """``linear``, ``cosine`` or ``neither``, and that as a sentence; empty where too few values tell it."""
+    sizes = [number(f) for f in held]
+    start = _top(sizes)[1]
+    part, values = held[start:], sizes[start:]
+    fall = values[0] - values[-1]
+    if len(set(values)) < DISTINCT or fall <= 0:
+        return "", ""  # printed too coarsely to tell
+    first, last = part[0].step or 0, part[-1].step or 0
+    ways = [((fact.step or 0) - first) / (last - first) for fact in part]
+    off = {
+        "linear": max(abs(v - (values[0] - fall * way)) for v, way in zip(values, ways, strict=True)),
+        "cosine": max(
+            abs(v - (values[-1] + fall * (1 + math.cos(math.pi * way)) / 2))
+            for v, way in zip(values, ways, strict=True)
+        ),
+    }
+    best = min(off, key=lambda name: off[name])
+    if off[best] > NEAR * fall:
+        return "neither", context.say("warmup.shape_neither")
+    if max(off.values()) <= NEAR * fall:
+        return "", ""  # a short piece of either
+    worst = context.ledger.derived(
+        f"largest distance from a {best} decay", off[best] / fall, inputs=[part[0], part[-1]], unit="fraction",
+        formula=f"max |value − {best} decay| / fall",
+    )  # fmt: skip
+    return best, context.say(f"warmup.shape_{best}", d=worst)
 
 
 def _course(held: list[Fact]) -> str:

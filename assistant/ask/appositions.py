@@ -13,6 +13,7 @@ _NUMBER: Final = re.compile(r"[-\d.,%]+")
 _WHICH_STEP: Final = re.compile(
     r"(?i)第几个?\s*(?:步|轮|次|steps?)|哪一?个?\s*(?:步|轮|次|steps?)|which step|what step"
 )
+_PLAIN: Final = re.compile(r"(?i)scores?|rewards?|loss|entropy|kl|lr|accuracy|acc")
 _OF: Final = re.compile(r"\s*(?:的|这项|那项|这个|那个|'s)?\s*")
 _GENERIC: Final = re.compile(r"(?i)奖励|得分|分数|损失|rewards?|scores?|loss")
 _TOKEN: Final = re.compile(r"(?<![\w/@.-])[A-Za-z][A-Za-z0-9_]*(?![\w/@])")
@@ -27,7 +28,22 @@ def joined(text: str, found: list[Mentioned], run: Run, resolver: Resolver) -> l
     found = [m for m in found if m.key is not None or not _NUMBER.fullmatch(m.text)]  # a limit is no name
     if any(m.key is not None for m in found):
         found = [m for m in found if not _WHICH_STEP.fullmatch(m.text)]
-    return _headed(text, _owned(text, found), run, resolver)
+    return _headed(text, _owned(text, [_logged(m, run, resolver) for m in found]), run, resolver)
+
+
+def _logged(mention: Mentioned, run: Run, resolver: Resolver) -> Mentioned:
+    """For a plain word that another framework's key is known by, the one key of the log that holds it as a word."""
+    if mention.key is not None or mention.card is None or not _PLAIN.fullmatch(mention.text):
+        return mention
+    if mention.card.framework in {run.framework, "concept", "failure"} or _keys_of(mention, run):
+        return mention
+    word = mention.text.lower()
+    held = [key for key in run.metrics if word in re.split(r"[^a-z]+", key.lower())]
+    return mention if len(held) != 1 else as_mention(run, resolver, held[0], mention.start, mention.end, mention.text)
+
+
+def _keys_of(mention: Mentioned, run: Run) -> bool:
+    return mention.card is not None and any(key in run.columns for key in mention.card.keys)
 
 
 def _owned(text: str, found: list[Mentioned]) -> list[Mentioned]:

@@ -44,6 +44,8 @@ _LEANING: Final = {"explain", "health", "define", "out_of_scope", "advice", "for
 #: Operations that ask for a number of their own.
 _OWN_OPS: Final = {"max", "min", "argmax", "argmin", "mean"}
 MOST: Final = 3
+TWO_PARTS: Final = "two_parts"
+"""The kind of an answer about two parts of a run: a clause each, both told."""
 
 Understand = Callable[[str], Query]
 Write = Callable[[Context], tuple[Verdict, str | None]]
@@ -76,7 +78,7 @@ def further(context: Context, understand: Understand, write: Write) -> None:
     """
     first = context.query
     clauses = asking(normalised(first.wording or first.text))[: MOST + 1]
-    if not clauses or len(context.runs) != 1:
+    if not clauses or len(context.runs) != 1 or context.kind == TWO_PARTS:
         return
     at = pointed_step(context)
     lost = []

@@ -322,8 +322,17 @@ def _streak(r: _Reading) -> Request | None:
     return Request("streak", r.scope, high=up, text=r.rest) if up != down else None
 
 
+_WHY = re.compile(r"(?i)为什么|为啥|为何|怎么会?|咋|\bwhy\b|how come")
+_SOME_STEPS = re.compile(
+    r"(?i)(?:有些|有的|一些|某些|部分|好几个?|几个?)\s*(?:步|steps?|行)|\bsome (?:of the )?(?:steps|rows)\b"
+)
+
+
 def _missing(r: _Reading) -> Request | None:
-    if not r.has("missing") or not (r.has("count") or r.has("list")) or r.limit is not None:
+    asks = (
+        r.has("count") or r.has("list") or (_WHY.search(r.rest) is not None and _SOME_STEPS.search(r.rest) is not None)
+    )
+    if not r.has("missing") or not asks or r.limit is not None:
         return None
     return Request("missing", r.scope, text=r.rest)
 
