@@ -357,3 +357,17 @@ def test_second_clause_with_a_pronoun_is_about_the_first_clauses_metric() -> Non
 def test_how_long_that_takes_of_what_is_to_come_is_a_forecast() -> None:
     answer = ask("when will the score reach 0.95 and how long does that take?", made())
     assert answer.intent == "forecast"
+
+
+def test_share_of_the_first_steps_above_a_limit_is_counted_over_them() -> None:
+    answer = ask("what share of the first 10 steps had a score above 0.35?", made())
+    expected = sum(_score(step) > 0.35 for step in range(1, 11))
+    assert any(fact.value == expected for fact in answer.facts if fact.kind == "derived")
+    assert (answer.slots.steps.kind, answer.slots.steps.values) == ("range", (1, 10))
+
+
+def test_seconds_per_step_finds_the_trainers_own_key() -> None:
+    run = run_of({step: {"train/loss": 1 / step, "train/time(s)": 7.0 + step % 2} for step in STEPS}, framework="verl")
+    answer = ask("secs per step on average?", run)
+    assert answer.slots.metrics == ("train/time(s)",)
+    assert any(fact.value == 7.5 for fact in answer.facts if fact.kind == "derived")
