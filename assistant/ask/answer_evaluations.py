@@ -12,6 +12,7 @@ from assistant.ask.logged import as_mention
 from assistant.ask.naming import steps_text
 from assistant.ask.part import cell, part_of
 from assistant.ask.scope import Scope
+from assistant.ask.wording import normalised
 from assistant.model import Verdict
 from assistant.write.document import unmark
 
@@ -23,6 +24,7 @@ _ASIDE: Final = re.compile(
 _MOVES: Final = re.compile(
     r"(?i)涨|[升降跌掉]|提高|变好|变差|改善|好转|进步|趋势|走势|improv|trend|better|worse|\b(?:up|down)\b|\b(?:ris|fall|drop)"
 )
+_BEFORE: Final = re.compile(r"(?i)(?:\beval\w*|\bval(?:idation)?|\btest|验证|评测|评估|测试)(?:集|上|的|\s|\bset\b)*$")
 MOST: Final = 8
 
 
@@ -36,12 +38,18 @@ def evaluations(context: Context) -> Verdict | None:
     """
     if context.validation_steps:
         return None
-    if any(re.search(r"[_/]", m.text) for m in context.query.mentions if m.key is not None):
+    said = normalised(context.query.wording or context.query.text)
+    if any(re.search(r"[_/]", m.text) and m.text in said for m in context.query.mentions if m.key is not None):
         return None
     keys = [m for m in context.run.metrics if _EVALUATED.search(m) and not _ASIDE.search(m)]
     parts = [part for m in keys if len(part := part_of(context, m, Scope()))]
     if not parts:
-        return evaluations_absent(context)
+        query = context.query
+        own = [m for m in query.mentions if m.text in said and not _BEFORE.search(said[: m.start])]
+        context.query = replace(query, mentions=tuple(own))  # "eval score" names no score of the training
+        verdict = evaluations_absent(context)
+        context.query = query if verdict is None else context.query
+        return verdict
     if len(parts) == 1 and context.query.op is None:
         return _only(context, parts[0].metric)
     say, doc = context.say, context.doc

@@ -267,9 +267,9 @@ def total_time(context: Context) -> Verdict:
 
 def _runtime(context: Context) -> Verdict:
     """The trainer's own total, printed at its end: it counts from the last start."""
-    value, line = context.run.extras["train_runtime"]
+    value, _ = context.run.extras["train_runtime"]
     total = context.ledger.derived("train_runtime", float(value), inputs=[], unit="s", formula="train_runtime")
-    text = context.say("total.runtime", v=total, at=str(line))
+    text = context.say("total.runtime", v=total)
     context.doc.paragraph(f"**{text}**")
     context.doc.paragraph(context.say("total.runtime_from"))
     context.names.add("train_runtime")

@@ -97,6 +97,8 @@ def answer(context: Context) -> Verdict:
             context.query = replace(query, intent="compare")
     if len(context.runs) > 1 and (verdict := _of_runs(context)) is not None:
         return verdict
+    if query.intent == "lookup" and query.depth == "every" and not query.mentions and query.op is None:
+        context.query = replace(query, intent="explain")  # "list all metrics of step 10"
     return WRITERS[context.query.intent](context)
 
 

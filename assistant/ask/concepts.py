@@ -91,8 +91,8 @@ def _accumulates(run: Run, key: str) -> bool:
 def by_concept(text: str, found: Sequence[Mentioned], run: Run, resolver: Resolver) -> list[Mentioned]:
     """The mentions, with a key of the log for each plain word that names none so far.
 
-    A mention that the log holds a key for stays, and its words are not looked at. One whose card has no key in the log is
-    replaced; words that name nothing so far count only where the question names no key at all.
+    A mention that the log holds a key for stays, and its words are not looked at. One whose card has no key in the log
+    is replaced; words that name nothing so far count only where the question names no key at all.
     """
     result = list(found)
     named = any(m.key is not None or _is_held(m, run) for m in found)

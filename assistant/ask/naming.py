@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from assistant.ask.context import Context, key
+from assistant.ask.context import Context, is_validation, key
 from assistant.model import Verdict
 from assistant.model.answer import Op
 from assistant.write.document import unmark
@@ -104,7 +104,9 @@ def unknown(context: Context, name: str) -> Verdict:
 
 def which(context: Context) -> Verdict:
     """That no metric was named, with some that could be."""
-    near = ["actor/entropy", "actor/ppo_kl", "critic/rewards/mean"]
+    usual = ["actor/entropy", "actor/ppo_kl", "critic/rewards/mean"]
+    own = [metric for metric in context.run.metrics if not is_validation(metric)] if context.runs else []
+    near = usual if not own or set(usual) <= set(own) else own[:3]
     text = context.say("define.which", near=context.join(map(key, near)))
     context.doc.paragraph(f"**{text}**")
     return Verdict("unknown_metric", unmark(text))

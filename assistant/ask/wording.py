@@ -93,12 +93,17 @@ def without_language(text: str) -> str:
     return rest.strip(" ,，.。") if rest != text and re.search(r"\w", rest) and language_asked(text) else text
 
 
+#: Characters by which a long text's language is told.
+_LONGEST = 20_000
+
+
 def language_of(text: str, default: str = "en") -> str:
     """Language of the answer to a question: the one it asks for, else the one its sentence is in.
 
     A sentence with Chinese words other than names of metrics is Chinese, English terms or not, unless English
     outweighs it by far. Text with neither (empty, or nothing but keys) gives the default.
     """
+    text = text[:_LONGEST]
     asked = language_asked(text)
     if asked is not None:
         return asked

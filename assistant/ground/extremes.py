@@ -79,6 +79,8 @@ class Extremes:
         self.table, self.language = table, language
         self.pair: tuple[str, int, int] | None = None
         self.told: dict[int, tuple[str, int]] = {}
+        self.searched = 0
+        """Numbers so far for which further readings were looked for: a long text has a limit."""
         self.spans: list[tuple[int, str, int, int]] = []
         self.changes = Changes(table, self.say)
         self.counting = Counting(table, self.say)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Final
 
 from assistant.ground.binding import Frame
@@ -96,10 +97,11 @@ _STOP: Final = frozenset(["mean", "max", "min", "std", "the", "and", "for", "ste
 _CHINESE: Final = {"格式": "format", "正确": "correct", "跳过": "skip", "答案": "answer", "边际": "margin", "间隔": "margin", "学习率": "lr", "样本": "sample", "分组": "group", "准确": "accura"}  # fmt: skip
 
 
-def _stems(text: str) -> list[str]:
+@lru_cache(maxsize=4096)
+def _stems(text: str) -> tuple[str, ...]:
     words = [word.lower() for word in re.findall(r"[A-Za-z]{3,}", re.sub(r"([a-z])([A-Z])", r"\1 \2", text))]
     words += [stem for chinese, stem in _CHINESE.items() if chinese in text]
-    return [re.sub(r"(?:ing|ed|es|s|ly|ions?|imate|acy)$", "", word) for word in words if word not in _STOP]
+    return tuple(re.sub(r"(?:ing|ed|es|s|ly|ions?|imate|acy)$", "", word) for word in words if word not in _STOP)
 
 
 def resembling(q: Quantity, frame: Frame, table: Table) -> list[tuple[str, int]]:
