@@ -27,7 +27,7 @@ _BY_NAME: Final = (
     (re.compile(r"(?i)timing_per_token_ms|_ms$|/ms$"), "milliseconds"),
     (
         re.compile(
-            r"(?i)^timing_s/(?!.*(?:_length|num_))|(?:^|[/_ ])(?:time|runtime|seconds|duration)(?:$|[/_ ])|_s$|time_per|_time$"
+            r"(?i)^timing_s/(?!.*(?:_length|num_))|(?:^|[/_ ])(?:time|runtime|seconds|duration)(?:$|[/_ ])|_s$|time_per|_time$|\b(?:e2e|gather) latency$"
         ),
         "seconds",
     ),

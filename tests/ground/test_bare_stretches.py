@@ -70,3 +70,27 @@ def test_audit_stretch_or_step_in_passing_true_is_supported_false_is_not(true: s
 def test_audit_column_of_advice_claims_nothing(title: str) -> None:
     table = f"| Setting | {title} |\n|---|---|\n| `grad_norm` | 7.5 |"
     assert {s.status for s in AUDITOR.audit(table).sentences} == {"no_claim"}
+
+
+def _phases() -> Auditor:
+    """A step whose checkpoint and end-to-end latency are logged."""
+    rows = [
+        {"step": s, "timing_s/step": 600.0 + s, "timing_s/save_checkpoint": 40.0 + s, "E2E latency": 3.0 + s / 10}
+        for s in range(1, 9)
+    ]
+    return Auditor([parse_text("\n".join(map(json.dumps, rows)), name="train.jsonl").runs[0]], Resolver(library()))
+
+
+@pytest.mark.parametrize(
+    ("true", "false"),
+    [
+        ("At step 7 saving the checkpoint took 47 s.", "At step 7 saving the checkpoint took 57 s."),
+        ("第 7 步保存检查点用了 47 秒。", "第 7 步保存检查点用了 42 秒。"),
+        ("End-to-end latency is 3.5 s at step 5.", "End-to-end latency is 3.9 s at step 5."),
+        ("第 5 步的端到端延迟是 3.5 秒。", "第 5 步的端到端延迟是 3.1 秒。"),
+    ],
+)
+def test_audit_phase_in_plain_words_is_known(true: str, false: str) -> None:
+    auditor = _phases()
+    assert auditor.audit(true).sentences[0].status == "supported", auditor.audit(true).to_json()
+    assert auditor.audit(false).sentences[0].status in {"contradicted", "unsupported"}
