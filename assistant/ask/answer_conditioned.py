@@ -79,7 +79,9 @@ def _chosen(context: Context, text: str, placed: Sequence[tuple[str, tuple[int, 
     before = words("conditioned")["chosen_before"].search(text[: span[0]])
     said = (one for spoken in (bare, text) for one in _NAMED if words("portions")[one].search(spoken))
     name = next(said, "")
-    if (after is None and before is None) or not name:
+    crossed = words("conditioned")["crossed"].search(bare[limit.span[1] :])
+    name = name or ("mean" if words("conditioned")["asked"].search(bare) else "")
+    if (after is None and before is None and crossed is None) or not name:
         return None
     told = next(key for key, _ in placed if key != chooser)
     steps, values = context.run.series(chooser)
@@ -89,6 +91,9 @@ def _chosen(context: Context, text: str, placed: Sequence[tuple[str, tuple[int, 
     limit = limit.scaled(max(abs(value) for value in finite.values()))
     rest = scope_in(blanked(bare, [limit.span]), context.train_steps)
     wanted = [step for step in rest.of(sorted(finite)) if context.run.value(told, step) is not None]
+    if crossed is not None:
+        at = next((step for step, value in finite.items() if limit.holds(value)), None)
+        return _crossed(context, (chooser, told), limit, (wanted, name), (at, crossed["later"] is not None))
     sides = [[s for s in wanted if limit.holds(finite[s]) == met] for met in (True, False)]
     return _told(context, (chooser, told), limit, sides, name)
 
@@ -134,6 +139,35 @@ def _told(
     return Verdict("no_data" if own is None else "answered", unmark(said))
 
 
+def _crossed(
+    context: Context, keys: tuple[str, str], limit: Condition, asked: tuple[Sequence[int], str],
+    side: tuple[int | None, bool],
+) -> Verdict | None:  # fmt: skip
+    """The second metric's statistic after (before) the first step at which the first meets the condition."""
+    steps, name = asked
+    chooser, told = keys
+    at, later = side
+    say, kind = context.say, context.kind_of(told)
+    values = {"chooser": chooser, "limit": limit_text(context, limit, chooser)}
+    if at is None:
+        said, code = say("conditioned.never_crossed", **values), "no_data"
+    else:
+        part = [step for step in steps if (step > at if later else step < at)]
+        own = _statistic(context, told, part, name, f"{'after' if later else 'before'} step {at}")
+        if own is None:
+            return None
+        phrase = "conditioned.crossed_later" if later else "conditioned.crossed_earlier"
+        shown, how = context.doc.show(own[0], None, kind), say(f"conditioned.{name}")
+        said = say(phrase, n=own[1], how=how, v=shown, at=at, metric=told, **values)
+        said, code = said + ("。" if context.language == "zh" else "."), "answered"
+    context.doc.paragraph(f"**{said}**")
+    context.metrics.extend([told, chooser])
+    context.settled = True
+    op = _OPS.get(name)
+    context.query = replace(context.query, intent="lookup", op=op, asked_op=op, steps=StepSlot("all"), topics=())
+    return Verdict(code, unmark(said))
+
+
 def _multiple(match: re.Match[str]) -> float | None:
     said = (match["en"] or match["zh"] or "").strip().lower()
     if not said:
@@ -164,14 +198,16 @@ def _apart(context: Context, text: str, placed: Sequence[tuple[str, tuple[int, i
     sign = 1 if match["more"] or match["emore"] else -1 if match["less"] or match["eless"] else 0
     if not kind or not sign:
         return None
-    gap = float(match["n"] or match["en_n"])
+    gap = float(match["n"] or match["en_n"] or 0)
     pairs = _pairs(context, a, b, scope_in(marked[match.end() :], context.train_steps))
     if not pairs:
         return None
     met = [(step, cells) for step, cells in pairs if sign * (number(cells[0]) - number(cells[1])) > gap]
     limit = context.ledger.constant("difference asked for", gap, "the question")
     shown = mark(limit.id, format_number(gap, context.kind_of(a), language=context.language))
-    what = context.say("conditioned.apart_above" if sign > 0 else "conditioned.apart_below", a=a, b=b, k=shown)
+    side = "above" if sign > 0 else "below"
+    phrase = f"conditioned.apart_{side}" if gap else f"conditioned.{side}_itself"
+    what = context.say(phrase, a=a, b=b, **({"k": shown} if gap else {}))
     return _counted(context, (a, b), what, kind, (pairs, met))
 
 

@@ -15,7 +15,7 @@ from assistant.analysis.diagnosis import role
 from assistant.analysis.timing import layout_of, total_key
 from assistant.ask import answer_conditioned
 from assistant.ask.answer_computed import deviation
-from assistant.ask.breakdowns import Breakdown, breakdown_in
+from assistant.ask.breakdowns import Breakdown, breakdown_in, breakdown_named
 from assistant.ask.clauses import TWO_PARTS
 from assistant.ask.conditions import condition_in
 from assistant.ask.context import Context, is_validation
@@ -78,6 +78,8 @@ def attempt(context: Context) -> Verdict | None:
     if not keys or len(keys) > 2 or words("portions")["judging"].search(text) or query.depth == "every":
         return None
     broken = breakdown_in(context, text)
+    if broken is None and breakdown_named(text) and len(keys) == 1:
+        return _unbroken(context, keys[0], text)
     if broken is not None:
         rest = [key for key in keys if key != broken.metric] or keys
         return _around(context, rest, broken)
@@ -95,6 +97,9 @@ def attempt(context: Context) -> Verdict | None:
     pointed = query.steps.kind in {"single", "pair"} or (query.steps.kind in {"last", "first"} and len(keys) == 2)
     if pointed and not parts and ratio.of is not None:
         return _at_steps(context, ratio)
+    if not parts and words("portions")["trend"].search(text) and len(context.train_steps) >= 2 * LEAST:
+        half = context.train_steps[len(context.train_steps) // 2]
+        parts, name = [Scope(last=half - 1), Scope(first=half)], name or "mean"
     named_two = len(keys) == 2 and not (ratio.share and ratio.of == _whole(context, keys[:1]))
     plain_share = not parts and not named_two and name not in {"max", "min", "median"}
     if plain_share or (query.steps.kind in {"first", "last"} and not named_two and not parts):
@@ -137,6 +142,23 @@ def _around(context: Context, keys: Sequence[str], broken: Breakdown) -> Verdict
     if verdict is not None:
         context.doc.paragraph(context.say(f"portion.{broken.kind}", step=broken.step, metric=broken.metric or ""))
     return verdict
+
+
+def _unbroken(context: Context, metric: str, text: str) -> Verdict | None:
+    """That the log holds no breakdown, where one is taken for granted; the statistic over the whole run instead."""
+    name = next((name for name in ("median", "mean", "max", "min") if words("portions")[name].search(text)), "mean")
+    part = _of_part(context, Quantity(metric), Scope(), name)
+    if part is None:
+        return None
+    value = context.doc.show(part.fact, None, context.kind_of(metric))
+    what = context.say(f"portion.{name}_of", what=_name(context, Quantity(metric)))
+    said = context.say("portion.unbroken")
+    context.doc.paragraph(f"**{said}**")
+    context.doc.paragraph(context.say("portion.whole", what=what, v=value, over=part.over))
+    context.metrics.append(metric)
+    context.settled = True
+    context.query = replace(context.query, intent="lookup", op=_OPS.get(name), asked_op=_OPS.get(name), topics=())
+    return Verdict("no_data", unmark(said))
 
 
 def _two_parts(context: Context, keys: Sequence[str], parts: Sequence[Scope], name: str, text: str) -> Verdict | None:

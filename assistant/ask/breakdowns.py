@@ -56,6 +56,11 @@ def breakdown_in(context: Context, text: str) -> Breakdown | None:
     return None
 
 
+def breakdown_named(text: str) -> bool:
+    """Whether a question asks for what lies before or after a breakdown."""
+    return any(words("breakdowns")[kind].search(text) is not None for kind in ("nan", "broken"))
+
+
 def _owner(context: Context, at: int) -> str | None:
     """The metric that a breakdown told at a place of the question is of ("长度塌掉之前"); ``None`` for the run."""
     query = context.query

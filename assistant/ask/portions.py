@@ -66,10 +66,19 @@ def portions_in(text: str, training: Sequence[int]) -> list[Scope]:
     if len(found) == 1:
         place, scope = found[0]
         rest = [piece for at, piece in enumerate(pieces) if at != place]
-        other = next((other for piece in rest if (other := rest_of(scope, piece)) is not None), None)
+        other = next((other for piece in rest if (other := _preceding(scope, piece)) is not None), None)
+        other = other or next((other for piece in rest if (other := rest_of(scope, piece)) is not None), None)
         if other is not None:
             found.append((place + 1, other))
     return [scope for _, scope in found][:2]
+
+
+def _preceding(scope: Scope, text: str) -> Scope | None:
+    """So many steps right before a part ("和之前 10 步比")."""
+    match = _word("preceding").search(text)
+    if match is None or scope.first is None or scope.latest:
+        return None
+    return Scope(first=scope.first - int(match["n"] or match["m"]), last=scope.first - 1)
 
 
 def rest_of(scope: Scope, text: str) -> Scope | None:

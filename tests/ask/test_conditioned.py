@@ -109,3 +109,38 @@ def test_component_reward_is_no_reward_besides() -> None:
 @pytest.mark.parametrize("question", ["loss 降到 0.1 以下是第几步", "loss 第几步低于 0.6"])
 def test_which_step_is_no_metric(question: str) -> None:
     assert list(ask(question, made()).slots.metrics) == [LOSS]
+
+
+@pytest.mark.parametrize(
+    ("question", "part"),
+    [
+        ("kl 第一次超过 0.2 之后 reward 平均多少", range(47, 61)),
+        ("kl 第一次超过 0.2 之前 reward 平均多少", range(1, 46)),
+    ],
+)
+def test_after_a_first_crossing_the_other_metric_is_told(question: str, part: range) -> None:
+    has(ask(question, made()), "step 46", f"{_mean([_reward(step) for step in part]):.2f}")
+
+
+def test_never_crossed_is_said() -> None:
+    assert ask("kl 第一次超过 7 之后 reward 平均多少", made()).verdict.code == "no_data"
+
+
+def test_steps_at_which_one_metric_is_larger_are_counted() -> None:
+    count = sum(step % 9 > round(3 / step + 0.5, 5) for step in STEPS)
+    has(ask("skipped_groups 比 loss 大的有几步", made()), f"{count} 个")
+
+
+def test_stretch_right_before_is_not_the_first_one() -> None:
+    answer = ask("从 step 30 到 step 40 reward 掉了多少，和之前 10 步比呢", made())
+    has(answer, "step 20 到 29")
+    assert "step 1 到 10" not in answer.answer
+
+
+def test_before_a_breakdown_that_never_was_says_so() -> None:
+    run = run_of(
+        {step: {REWARD: _reward(step), "completion_length": 200.0 + step % 7} for step in STEPS}, framework="TRL"
+    )
+    answer = ask("崩之前 completion_length 平均多少", run)
+    assert answer.verdict.code == "no_data"
+    has(answer, "没有这样的一步")
