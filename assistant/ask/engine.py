@@ -39,6 +39,7 @@ from assistant.write.document import mark, marked_ids, render, unmark
 #: Intents that can be answered without any log.
 MAX_SOURCES, MAX_PLACES = 8, 3
 _TRAIN_ACCURACY = re.compile(r"训练(?:集)?(?:的|上)?(?:准确率|正确率|accuracy)|train(?:ing)? acc", re.IGNORECASE)
+_SCALED = re.compile(r"\((1e-?\d{1,2})\)$")
 _WITHOUT_LOG = {"define", "out_of_scope"}
 
 
@@ -125,6 +126,7 @@ class Answerer:
             )
         if not context.settled and verdict.code not in {"no_metrics", "out_of_scope", "unknown_metric", "no_data"}:
             values_of_named(context, queries)
+        _scaled(context)
         _other_readings(context)
         answer = finish(context, verdict, problem, time.perf_counter() - started)
         if context.settled:  # what a follow-up goes on from: the operation that was answered
@@ -247,6 +249,22 @@ def _other_readings(context: Context) -> None:
         quoted = gap.join(f"“{text}”" if context.language == "zh" else f"“{text}?”" for text in found)
         context.names.update(found)
         context.doc.paragraph(context.say("note.other_readings", listed=quoted))
+
+
+def _scaled(context: Context) -> None:
+    """What a value stands for whose key names its unit as a power of ten: ``actor/lr(1e-4)`` at 0.01 is 1e-06."""
+    for metric in list(dict.fromkeys(context.metrics))[:2] if context.runs else []:
+        unit = _SCALED.search(metric)
+        steps = context.run.series(metric)[0] if unit is not None and metric in context.run.columns else []
+        fact = context.value(metric, steps[-1]) if steps else None
+        if unit is None or fact is None or not isinstance(fact.value, (int, float)) or not fact.value:
+            continue
+        full = fact.value * float(unit[1])
+        plain = context.ledger.derived(
+            f"{metric} in full", full, inputs=[fact], step=fact.step, formula=f"value × {unit[1]}"
+        )
+        context.names.add(unit[1])
+        context.doc.paragraph(context.say("note.scaled", metric=metric, unit=unit[1], v=fact, plain=plain))
 
 
 def _same(context: Context, text: str) -> bool:

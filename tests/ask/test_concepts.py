@@ -95,3 +95,11 @@ def test_spelt_out_parts_the_words_of_a_key() -> None:
 def test_a_rate_of_no_tokens_is_not_told_in_tokens() -> None:
     for log, question in (("deepspeed", "吞吐多少"), ("megatron", "throughput?")):
         assert "tokens/s" not in ask(question, made(log)).answer
+
+
+@pytest.mark.parametrize("question", ["学习率是多少", "what is the learning rate?"])
+def test_a_unit_in_a_key_is_worked_out(question: str) -> None:
+    rows = {step: {"actor/lr(1e-4)": 0.01, "critic/score/mean": 0.1 * step} for step in range(1, 9)}
+    answer = ask(question, run_of(rows))
+    assert "1e-06" in answer.answer
+    assert "0.01" in answer.answer
