@@ -44,7 +44,7 @@ def _row(step: int) -> dict[str, float]:
         "timing_s/step": seconds,
         "timing_s/gen": 50.0 + (step - 1),
         "timing_s/ref": 20.0,
-    }
+    } | ({"timing_s/testing": 30.0} if step % 10 == 0 else {})
 
 
 AUDITOR = Auditor(
@@ -120,6 +120,12 @@ STEP = [
     ("Not every value of `actor/entropy` falls between 0.5 and 0.9.", "Not every value of `actor/entropy` falls between 0.2 and 0.9."),
     ("若以 5 步为 100%，20 步的策略熵就是 62.5%。", "若以 5 步为 100%，20 步的策略熵就是 37.5%。"),
 ]  # fmt: skip
+PRESENCE = [
+    ("`timing_s/testing` is unknown at step 7.", "`timing_s/testing` is known at step 7."),
+    ("`timing_s/testing` can be read off at step 20.", "`timing_s/testing` cannot be read off at step 20."),
+    ("第 7 步读不到 `timing_s/testing`。", "第 7 步读得到 `timing_s/testing`。"),
+    ("第 20 步的 `timing_s/testing` 打印出来了。", "第 20 步的 `timing_s/testing` 没打印出来。"),
+]
 RATIO = [
     ("From step 5 to step 15, mean reward saw a 2-fold increase.", "From step 5 to step 15, mean reward saw a 3-fold increase."),
     ("策略熵从第 5 步到第 25 步缩水一半。", "策略熵从第 5 步到第 13 步缩水一半。"),
@@ -152,7 +158,7 @@ DERIVED = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("true", "false"), [*DIRECTION, *SIDES, *STEP, *RATIO, *DERIVED])
+@pytest.mark.parametrize(("true", "false"), [*DIRECTION, *SIDES, *STEP, *PRESENCE, *RATIO, *DERIVED])
 def test_audit_twin_with_one_falsehood_is_caught(true: str, false: str) -> None:
     said, twin = AUDITOR.audit(true), AUDITOR.audit(false)
     assert {s.status for s in said.sentences} == {"supported"}, said.to_json()
