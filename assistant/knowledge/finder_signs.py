@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from functools import cached_property
 from typing import Final
 
 from assistant.knowledge.cards import Card, Library
@@ -61,6 +60,9 @@ _RARE: Final = 2
 _HARDLY: Final = 2
 """Cards that may hold a word which hardly any card holds."""
 
+_MENDED: Final = 0.4
+"""What a rare word counts that a slip parts from a known one."""
+
 _SHORT_NAME: Final = 3
 _MANY_WORDINGS: Final = 3
 _LIKELY: Final = 0.4
@@ -107,6 +109,7 @@ class Signs:
         self._naming = naming
         self._counterparts = counterparts
         self._elsewhere = elsewhere
+        self._quantities: dict[str, frozenset[str]] = {}
 
     def mended(self, question: str) -> str:
         """A question with its names and words as they are spelt.
@@ -226,18 +229,18 @@ class Signs:
             return
         short = min(1.0, _NAME_WORDS / len(words))
         for card_id, mine in signs.items():
-            held = self._quantities[card_id]
+            held = self._quantities_of(card_id)
             if shared := len(asked & held):
                 mine["quantity"] = short * shared / len(asked)
             elif held:
                 mine["other_quantity"] = short
 
-    @cached_property
-    def _quantities(self) -> dict[str, frozenset[str]]:
-        """Metric → what its numbers are; empty for what is no metric."""
-        return {
-            card.id: quantities_of(card) if card.framework not in GENERAL else frozenset() for card in self._library
-        }
+    def _quantities_of(self, card_id: str) -> frozenset[str]:
+        """What a metric's numbers are, remembered; empty for what is no metric."""
+        if card_id not in self._quantities:
+            card = self._library.cards[card_id]
+            self._quantities[card_id] = quantities_of(card) if card.framework not in GENERAL else frozenset()
+        return self._quantities[card_id]
 
     def _add_twins(self, signs: dict[str, dict[str, float]]) -> None:
         """Tells the cards of the framework that comes first how well their counterparts elsewhere fit."""
@@ -291,7 +294,8 @@ class Signs:
             "everyday": min(_EVERYDAY, len(search_table()["everyday"].findall(fold(question)))) / _EVERYDAY,
         }
 
-    def _rare_words(self, text: str) -> int:
-        """How many English words of a folded text hardly a card holds."""
+    def _rare_words(self, text: str) -> float:
+        """How many English words of a folded text hardly a card holds; one that may be a misspelling counts less."""
         words = {word for word in _ALONE.findall(text) if len(word) > 1}
-        return sum(self._index.share(word) * len(self._library) <= _HARDLY for word in words)
+        rare = {word for word in words if self._index.share(word) * len(self._library) <= _HARDLY}
+        return len(rare) - (1.0 - _MENDED) * len(rare & self._speller.mend(text)[1].keys())
