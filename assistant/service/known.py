@@ -140,6 +140,8 @@ class Known:
         if not sentences:
             return
         shipped = _asked()[language]
+        if any(own for _, _, own in sentences):
+            yield ""  # everything that matters: the answer that is pasted most
         first_keys, first_steps = auditor.subjects([opening])
         for entry in shipped["told"]:
             for sentence, before, own in sentences:
