@@ -269,8 +269,8 @@ def is_stage(metric: str) -> bool:
     """Whether a key holds the time of a part of a step."""
     name = metric.lower()
     whole = ("/step", "step_total", "time_per_step", "total_step_time", "total step time")
-    whole += ("/fps", "/iterations", "/total_timesteps", "/time_elapsed")  # Stable-Baselines3: no seconds of a stage
-    return name.startswith(TIMED) and not name.endswith(whole)
+    counted = ("/fps", "/iterations", "/total_timesteps", "/time_elapsed")  # Stable-Baselines3: no seconds of a stage
+    return name.startswith(TIMED) and not name.endswith((*whole, *counted))
 
 
 def _tool_named(named: Sequence[Mentioned]) -> bool:

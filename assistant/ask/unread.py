@@ -183,7 +183,8 @@ def absent_metric(context: Context) -> Verdict | None:
     about_meaning = query.intent == "define" or "sign" in query.topics
     if spelt and about_meaning and any(m.key is not None for m in query.mentions):
         return _meant(context, spelt)
-    of_values = query.intent in {*_OF_VALUES, "compare"} or (query.intent == "define" and _HOW_IS.search(query.said) is not None)
+    defined = query.intent == "define" and _HOW_IS.search(query.said) is not None
+    of_values = query.intent in {*_OF_VALUES, "compare"} or defined
     if not lost or named_keys(context) or not of_values or set(query.topics) & _OTHERWISE:
         return None
     if all(m.text in _TOO_GENERAL for m in lost):
