@@ -207,7 +207,7 @@ def mixed(a: Average, b: Average, *, same: bool) -> Mixture | None:
     weights = PRIOR * np.exp(-(a.support + b.support) * (told / sum(lengths)) / 2)
     weights /= weights.sum(axis=-1, keepdims=True)
     near = float(_shared(np.array([LARGEST]), n, m, gap)[0])
-    sides = features(2 / (1 / n + 1 / m), told, near, told / max(lengths) - 1, 1 - 4 * n * m / (n + m) ** 2)
+    sides = features(2 / (1 / n + 1 / m), told, near, told / max(lengths) - 1)
     return Mixture(variance, freedom, weights, weights @ GRID, sides)
 
 
