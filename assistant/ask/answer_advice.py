@@ -155,7 +155,7 @@ def _about_named(context: Context, named: list[str]) -> list[str]:
 def _outcomes(context: Context, named: list[str]) -> list[str]:
     """How validation (else the held-out loss) and the training outcome moved: what speaks for going on or stopping."""
     lines = []
-    for names in (("val_accuracy", "held_out_loss"), ("score_mean", "reward_mean", "training_loss")):
+    for names in (("val_accuracy", "held_out_loss"), ("score_mean", "reward_mean", "plain_reward", "training_loss")):
         found = next((held for name in names if (held := role(context.run, name)) is not None), None)
         if found is None or not found.spelling.plain or found.metrics[0] in named:
             continue

@@ -78,7 +78,7 @@ def _extreme(context: Context, which: Which) -> Verdict:
 
 def _judge(context: Context) -> str | None:
     """What "best" is judged by: a validation taken more than once, else the training score."""
-    names = ("val_accuracy", "held_out_loss", "score_mean", "reward_mean", "training_loss")
+    names = ("val_accuracy", "held_out_loss", "score_mean", "reward_mean", "plain_reward", "training_loss")
     found = [(name, held) for name in names if (held := role(context.run, name)) is not None and held.spelling.plain]
     if found and found[0][0] == "val_accuracy" and len(found[0][1]) < 2:
         # One validation is no choice: another metric that was validated more often is one.

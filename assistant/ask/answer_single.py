@@ -163,7 +163,8 @@ def learning(context: Context) -> Verdict:
     of_critic = critic_learns(context)
     if of_critic is not None:
         return of_critic
-    score = role(run, "score_mean") or role(run, "reward_mean") or role(run, "training_loss")
+    score = role(run, "score_mean") or role(run, "reward_mean") or role(run, "plain_reward")
+    score = score or role(run, "training_loss")
     validation = role(run, "val_accuracy") or role(run, "held_out_loss")
     if score is None and validation is None:
         text = say("learning.nothing")
@@ -335,13 +336,13 @@ def validation_against_training(context: Context) -> Verdict:
     """Why a validation's accuracy and a training step's reward are not compared; both values, and what can be."""
     say, doc = context.say, context.doc
     if _MOVES.search(context.query.said):
-        wanted = (("val_accuracy", "held_out_loss"), ("score_mean", "reward_mean", "training_loss"))
+        wanted = (("val_accuracy", "held_out_loss"), ("score_mean", "reward_mean", "plain_reward", "training_loss"))
         firsts = [next((r for n in names if (r := role(context.run, n)) is not None), None) for names in wanted]
         found = [held for held in firsts if held is not None]
         if len(found) == 2 and all(one.spelling.plain and len(one) >= MIN_POINTS for one in found):
             return _apart(context, found[0].metrics[0], found[1].metrics[0])
     accuracy = answer_validation.main_accuracy(context)
-    score = role(context.run, "score_mean") or role(context.run, "reward_mean")
+    score = role(context.run, "score_mean") or role(context.run, "reward_mean") or role(context.run, "plain_reward")
     reward = None if score is None else score.fact(context.ledger, int(score.steps[-1]))
     text = say("val_train.verdict")
     doc.paragraph(f"**{text}**")

@@ -197,7 +197,9 @@ def _learning(context: Context, *, full: bool) -> tuple[str, str]:
     lines: list[str] = []
     told_by = ("few", "none")
     for name, by in (("val_accuracy", "validation"), ("score_mean", "reward"), ("training_loss", "loss")):
-        found = role(run, name) or (role(run, "reward_mean") if name == "score_mean" else None)
+        found = role(run, name)
+        if name == "score_mean":
+            found = found or role(run, "reward_mean") or role(run, "plain_reward")
         if found is None or not found.spelling.plain or (name == "training_loss" and lines):
             continue
         metric = found.metrics[0]
