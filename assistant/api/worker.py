@@ -6,6 +6,7 @@ milliseconds and shares the cards with the others.
 
 from __future__ import annotations
 
+import ctypes
 import gc
 import os
 import pickle
@@ -18,6 +19,9 @@ from typing import Any
 
 #: Names of the environment that a worker has no use for: it reads texts of strangers.
 SECRET = ("_API_KEY", "_API_KEYS", "_SECRET", "_TOKEN", "_PASSWORD", "DATABASE_URL", "WEBHOOK_URL")
+
+#: Bytes in and out of a job after which memory is given back at once, and jobs after which it is in any case.
+LARGE, OFTEN = 1 << 20, 64
 
 OK, OURS, MEMORY, FAULT = "ok", "ours", "memory", "fault"
 
@@ -57,17 +61,29 @@ def main(connection: Connection, environment: Mapping[str, str], memory: int, ni
             os.nice(niceness)
     if memory:
         _limit(memory)
+    done = 0
     while True:
         try:
             data = connection.recv_bytes()
         except (EOFError, OSError):
             return
         reply = _done(data)
+        done += 1
+        large = len(data) + len(reply) > LARGE
         del data
         try:
             connection.send_bytes(reply)
         except (BrokenPipeError, OSError):
             return
+        del reply
+        if large or done % OFTEN == 0:
+            give_back()
+
+
+def give_back() -> None:
+    """Returns what the C library holds free to the system, where it can: glibc keeps the pages of a large job."""
+    with suppress(AttributeError, OSError):
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 def _done(data: bytes) -> bytes:
