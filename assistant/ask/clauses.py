@@ -176,3 +176,18 @@ def pointed_step(context: Context) -> int | None:
         if fact.kind == "value" and fact.step is not None and context.query.op is not None:
             return fact.step
     return None
+
+
+#: A part of the run that stands before what is asked of it.
+_FRAME = re.compile(
+    r"(?i)(?:between|from|in|within|over|during|after|before|since|until|up to)\b(?=[^?]*\d)"
+    r"(?!.*\b(?:which|what|how|when|is|was|were|did|does)\b)[^?？,，]{0,48}|"
+    r"在?第? ?\d+ ?步?(?:到|至|[-~～])第? ?\d+ ?步?(?:之间|里|内|中|期间)?|第 ?\d+ ?步(?:之|以)?[前后]"
+)
+
+
+def framed(pieces: list[str], text: str) -> list[str]:
+    """The clauses of a question with the part of the run that stands before the first: "between 2 and 9, which …"."""
+    at = text.find(pieces[0]) if pieces else -1
+    head = text[:at].strip(" ,，") if at > 0 else ""
+    return [f"{head}, {pieces[0]}", *pieces[1:]] if head and _FRAME.fullmatch(head) else pieces

@@ -87,7 +87,7 @@ class Answerer:
             whole = understand(asked, self.resolver, runs, language=language, state=state)
         pieces = parts(asked)
         leaning = clauses.leaning(normalised(asked)) if len(pieces) == 1 else []
-        pieces = leaning or pieces
+        pieces = clauses.framed(leaning, normalised(asked)) or pieces
         queries = [understand(part, self.resolver, runs, language=language, state=state) for part in pieces]
         if len(queries) == 1 or len({q.intent for q in queries} & {whole.intent, "out_of_scope"}) == 0:
             queries = [whole]

@@ -56,3 +56,16 @@ def test_a_trainer_total_is_told_where_it_is_printed() -> None:
         answer = ask(question, run)
         assert "7,992" in answer.answer
         assert "train_runtime" in answer.answer
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "between steps 20 and 40, on which step was the grad norm highest, and what was the entropy there?",
+        "20 到 40 步之间，哪一步 grad norm 最高，那一步 entropy 多少？",
+    ],
+)
+def test_a_part_named_before_two_clauses_holds_for_the_first(question: str) -> None:
+    answer = ask(question, made({5: 30.0, 33: 2.5}))
+    assert "2.5" in answer.verdict.summary
+    assert "33" in answer.verdict.summary
