@@ -16,7 +16,7 @@ from typing import Any, Final
 from evals.questions import entries
 
 HALVES: Final = entries.SETS
-KEPT_BACK: Final = frozenset({"held", "fifth"})
+KEPT_BACK: Final = frozenset({"held"})
 """Halves of which only scores are shown."""
 HAN: Final = re.compile(r"[\u3400-\u9fff]")
 WORD: Final = re.compile(r"(?<![\w/@.])[A-Za-z]{2,}(?![\w/@])")
@@ -67,7 +67,7 @@ class Question:
 
 
 def questions(half: str) -> list[Question]:
-    """The entries of one half (``entries.SETS``), over all files; the held and the fifth are kept back from tuning.
+    """The entries of one half (``entries.SETS``), over all files; the held one is kept back from tuning.
 
     Raises:
         ValueError: for a half, an entry or an id that is not right, naming the file.
