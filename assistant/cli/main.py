@@ -7,6 +7,7 @@ needed service is unreachable.
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -20,6 +21,7 @@ OK, BAD_INPUT, UNREACHABLE = 0, 2, 3
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs one command; returns its exit status."""
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # small matrices: more threads only wait for one another
     parser = build_parser()
     arguments = parser.parse_args(argv)
     try:

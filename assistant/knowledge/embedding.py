@@ -13,7 +13,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -109,15 +109,6 @@ class LatentEmbedding:
         return [self._learnt[text] if text in self._learnt else self.embed_query(text) for text in texts]
 
 
-def bag(text: str) -> dict[str, float]:
-    """Terms of a text and how much each counts: the logarithm of 1 + how many of its lines hold it."""
-    counts: Counter[str] = Counter()
-    for line in text.splitlines():
-        for term, weight in line_terms(line).items():
-            counts[term] += weight  # type: ignore[assignment]
-    return {term: math.log1p(count) for term, count in counts.items()}
-
-
 def line_terms(text: str) -> dict[str, float]:
     """Stems, Chinese characters and pairs, and groups of synonyms (``=first``) of one line, each with its weight."""
     table = search_table()
@@ -136,6 +127,20 @@ def line_terms(text: str) -> dict[str, float]:
         for group in table["groups"][wording]:
             result[f"={group}"] = _SYNONYM
     return result
+
+
+def bag(text: str, terms_of: Callable[[str], Mapping[str, float]] = line_terms) -> dict[str, float]:
+    """Terms of a text and how much each counts: the logarithm of 1 + how many of its lines hold it.
+
+    Args:
+        text: lines.
+        terms_of: the terms of a line; :func:`line_terms`, or what remembers them.
+    """
+    counts: dict[str, float] = {}
+    for line in text.splitlines():
+        for term, weight in terms_of(line).items():
+            counts[term] = counts.get(term, 0.0) + weight
+    return {term: math.log1p(count) for term, count in counts.items()}
 
 
 def learn_axes(bags: Sequence[Mapping[str, float]]) -> Axes:

@@ -19,7 +19,7 @@ import time
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, Final
 
@@ -203,8 +203,9 @@ class _Store:
         """Writes the index into an empty folder; returns how many vectors it has."""
         write_words(folder / WORDS, self.entries)
         texts = ["\n".join(entry.parts) for entry in self.entries]
-        phrases = [[line_terms(phrase) for phrase in entry.phrases] for entry in self.entries]
-        bags = [bag(text) for text in texts]
+        terms_of = cache(line_terms)  # most wordings are lines of a text, too
+        phrases = [[terms_of(phrase) for phrase in entry.phrases] for entry in self.entries]
+        bags = [bag(text, terms_of) for text in texts]
         build_table(bags, phrases).save(folder / TERMS)
         build_names([entry.called for entry in self.entries]).save(folder / NAMES)
         place, parts = self.embed(folder, texts, bags, phrases)

@@ -65,8 +65,6 @@ _ALONE: Final = re.compile(r"(?<![\w/@.-])[A-Za-z]+(?![\w/@-]|\.\w)", re.ASCII)
 """A word that is no part of a key; Chinese may stand beside it."""
 
 _WORD: Final = re.compile(r"[a-z0-9@]+|[\u3400-\u9fff]+")
-_LONGEST_PHRASE: Final = 4
-_LONGEST_CHINESE: Final = 6
 
 SYNONYM: Final = 0.2
 """What a synonym counts beside a word of the question."""
@@ -149,14 +147,15 @@ def question_terms(text: str) -> Mapping[str, float]:
 
 def known_wordings(text: str) -> list[str]:
     """The wordings of the synonyms' table that a folded text holds, left to right, the longest at each place."""
-    synonyms = search_table()["synonyms"]
+    synonyms, longest = search_table()["synonyms"], search_table()["longest"]
     found = []
     words = _WORD.findall(text)
     at = 0
     while at < len(words):
         word = words[at]
         if word.isascii():
-            for length in range(min(_LONGEST_PHRASE, len(words) - at), 0, -1):
+            most = longest.get(word) or (longest.get(word[:-1], 0) if word.endswith("s") else 0)
+            for length in range(min(most, len(words) - at), 0, -1):
                 phrase = " ".join(words[at : at + length])
                 if phrase not in synonyms and phrase.endswith("s"):
                     phrase = phrase[:-1]
@@ -167,7 +166,7 @@ def known_wordings(text: str) -> list[str]:
         else:
             begin = 0
             while begin < len(word):
-                for end in range(min(len(word), begin + _LONGEST_CHINESE), begin, -1):
+                for end in range(min(len(word), begin + longest.get(word[begin], 0)), begin, -1):
                     if word[begin:end] in synonyms:
                         found.append(word[begin:end])
                         begin = end - 1
@@ -210,8 +209,13 @@ def search_table() -> dict[str, Any]:
             spelt = wording.replace("-", " ")  # as the words of a text are joined
             synonyms.setdefault(spelt, []).append(own)
             groups.setdefault(spelt, []).append(group[0])
+    longest: dict[str, int] = {}
+    for spelt in synonyms:
+        words = spelt.split() if spelt.isascii() else list(spelt)
+        longest[words[0]] = max(longest.get(words[0], 0), len(words))
     return {
         "synonyms": synonyms,
+        "longest": longest,
         "groups": groups,
         "kinds": {
             kind: re.compile("|".join(rf"\b(?:{word})\b" if word.isascii() else word for word in words))

@@ -14,6 +14,7 @@ if there is no answer, in both tables.
 from __future__ import annotations
 
 import argparse
+import os
 import re
 import statistics
 import sys
@@ -172,6 +173,7 @@ def main(argv: list[str] | None = None) -> int:
     which.add_argument("--fifth", choices=("a", "b"), help="half of the short questions")
     parser.add_argument("--misses", action="store_true", help="show what was not found (not of the held-out half)")
     options = parser.parse_args(argv)
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # as the command line does
     kind = next((kind for kind in TITLES if getattr(options, kind, None)), "open")
     part = getattr(options, kind, None) if kind in HALVED else None
     if options.misses and kind in UNREAD:
@@ -179,10 +181,11 @@ def main(argv: list[str] | None = None) -> int:
     cards = library()
     entries = questions(kind, part)
     with tempfile.TemporaryDirectory() as folder:
-        begin = time.perf_counter()
+        begin, busy = time.perf_counter(), time.process_time()
         finder = Finder(cards, lambda made: open_index(made, Path(folder), tell=lambda zh, en: print(en)))
         finder.find("warm up")
-        print(f"{len(cards)} cards, one vector each, built in {time.perf_counter() - begin:.1f} s")
+        wall, busy = time.perf_counter() - begin, time.process_time() - busy
+        print(f"{len(cards)} cards, one vector each, built in {wall:.1f} s ({busy:.1f} s of processor time)")
         size = sum(path.stat().st_size for path in Path(folder).rglob("*") if path.is_file())
         title = TITLES[kind] if part is None else f"{TITLES[kind]}, half {part}"
         print(f"index on disk {size / 1e6:.0f} MB; {len(entries)} questions, {title}\n")
@@ -224,8 +227,8 @@ def print_tables(results: dict[str, list[tuple[dict[str, Any], int, list[str]]]]
     for title, name, least in (
         ("recall@1", "together", 1), ("recall@3", "together", 3), ("shown @3", "shown", 3)
     ):  # fmt: skip
-        row = [recall([r for r in results[name] if r[0]["kind"] == kind], least) for kind in KINDS]
-        print(f"{title:>17}" + "".join(f"{x:>12}" for x in row))
+        shares = [recall([r for r in results[name] if r[0]["kind"] == kind], least) for kind in KINDS]
+        print(f"{title:>17}" + "".join(f"{x:>12}" for x in shares))
     silent = [sum(not found for entry, _, found in results["together"] if entry["kind"] == kind) for kind in KINDS]
     print(f"{'nothing found':>17}" + "".join(f"{count:>12}" for count in silent))
 

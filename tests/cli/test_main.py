@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import re
 import sys
 from pathlib import Path
@@ -252,3 +253,14 @@ def test_parse_of_nothing_understood_shows_the_lines(tmp_path: Path, capsys: pyt
     log.write_text("我的日志：loss=0.5，reward=0.25 请问正常吗？\n", encoding="utf-8")
     assert main(["parse", str(log)]) == 2
     assert "loss=0.5，reward=0.25" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("set_to", "then"), [(None, "1"), ("4", "4")])
+def test_main_matrices_get_one_thread_unless_set_otherwise(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], set_to: str | None, then: str
+) -> None:
+    monkeypatch.setenv("OPENBLAS_NUM_THREADS", set_to or "")
+    if set_to is None:
+        monkeypatch.delenv("OPENBLAS_NUM_THREADS")
+    main(["parse", EXAMPLE])
+    assert os.environ["OPENBLAS_NUM_THREADS"] == then

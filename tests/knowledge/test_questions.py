@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from assistant.knowledge.questions import asked_of_two, asks_counterpart, spelt_out, without_asking
+from assistant.knowledge.questions import asked_of_two, asks_counterpart, known_wordings, spelt_out, without_asking
 from assistant.knowledge.terms import fold
 
 
@@ -79,3 +79,18 @@ def test_spelt_out_abbreviation_that_stands_alone_is_in_words(question: str, pla
 )
 def test_without_asking_leaves_out_the_verbs_beside_a_framework(question: str, rest: str) -> None:
     assert without_asking(question) == rest
+
+
+@pytest.mark.parametrize(
+    ("text", "wordings"),
+    [
+        ("rollouts out of memory", ["rollout", "out of memory"]),
+        ("gpu memory or memory", ["gpu memory", "memory"]),
+        ("tokens per second", ["tokens per second"]),
+        ("tokens per", ["tokens"]),
+        ("权重同步耗时", ["权重同步", "耗时"]),
+        ("权的重", []),
+    ],
+)
+def test_known_wordings_longest_at_each_place(text: str, wordings: list[str]) -> None:
+    assert known_wordings(text) == wordings
