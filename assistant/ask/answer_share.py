@@ -7,6 +7,7 @@ import re
 from dataclasses import replace
 
 from assistant.analysis.timing import layout_of, total_key
+from assistant.ask.answer_speedup import each_share
 from assistant.ask.context import Context, key
 from assistant.ask.intents import is_stage
 from assistant.ask.naming import named_keys
@@ -25,6 +26,9 @@ def share(context: Context) -> Verdict | None:
         The verdict; ``None`` (nothing written) where the log has no total for a step.
     """
     say, doc, run = context.say, context.doc, context.run
+    several = each_share(context)
+    if several is not None:
+        return several
     stages = [m for m in named_keys(context) if is_stage(m)]
     layout = layout_of(run)
     whole = None if layout is None else total_key(run, layout)

@@ -17,6 +17,7 @@ from assistant.ask import (
     answer_other,
     answer_portions,
     answers,
+    answer_sides,
     aspects,
     clauses,
     halves,
@@ -151,7 +152,8 @@ class Answerer:
         if not context.runs:
             verdict = answer_define.define(context) if query.mentions else answer_other.out_of_scope(context)
             return verdict, verdict.summary if verdict.code == "unknown_metric" else None
-        computed = answer_portions.attempt(context) or run_questions.attempt(context)
+        computed = answer_sides.attempt(context) or answer_portions.attempt(context)
+        computed = computed or run_questions.attempt(context)
         computed = computed or answer_computed.attempt(context)
         if computed is not None:
             return computed, None

@@ -175,7 +175,9 @@ def _bounds(
     if spans:
         return first, last, tuple(spans), False
     match = patterns().steps["first_n"].search(text)
-    if match and training and not re.search(r"(?i)高|大|低|小", text[match.end() : match.end() + 1]):
+    counted_steps = match is not None and match.group().rstrip().endswith(("步", "step", "steps"))
+    ranked = match is not None and re.match(r"高|大|低|小", text[match.end() :]) is not None
+    if match and training and (counted_steps or not ranked):  # "the top 3" in Chinese is "前 3 高"
         picked = first_steps(training, int(next(group for group in match.groups() if group)))
         return picked[0], picked[-1], (match.span(),), True
     return None, None, (), True
