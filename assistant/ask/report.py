@@ -12,7 +12,7 @@ from assistant.analysis.checks import Check, covered
 from assistant.analysis.diagnosis import role
 from assistant.analysis.timing import layout_of, stage_keys, total_key
 from assistant.analysis.validation import validation_sets
-from assistant.ask import answer_validation
+from assistant.ask import answer_validation, outcomes
 from assistant.ask.answer_explain import (
     ENOUGH_STEPS,
     MAX_RECORDS,
@@ -118,8 +118,8 @@ def held_out(context: Context) -> tuple[str, bool] | None:
     ``None`` with fewer than four evaluations. It has come back where the last value lies more than two hundredths of
     the lowest above it.
     """
-    found = role(context.run, "held_out_loss")
-    if found is None or not found.spelling.plain:
+    found = outcomes.validated(context.run)
+    if found is None or not outcomes.is_loss(found) or not found.spelling.plain:
         return None
     metric = found.metrics[0]
     facts = [f for s in context.run.series(metric)[0] if (f := context.value(metric, s)) is not None]
@@ -141,7 +141,7 @@ def held_out(context: Context) -> tuple[str, bool] | None:
 
 def _summary(context: Context, checks: Sequence[Check], sentences: Sequence[str], learns: str) -> str:
     train, say = context.train_steps, context.say
-    validated = role(context.run, "val_accuracy")
+    validated = outcomes.validated(context.run)
     many = max(len(context.validation_steps), 0 if validated is None else len(validated))
     counts = {
         "train": context.ledger.count("training_steps", len(train)),
@@ -196,18 +196,17 @@ def _learning(context: Context, *, full: bool) -> tuple[str, str]:
     doc.heading("report.section_learning")
     lines: list[str] = []
     told_by = ("few", "none")
-    for name, by in (("val_accuracy", "validation"), ("score_mean", "reward"), ("training_loss", "loss")):
-        found = role(run, name)
-        if name == "score_mean":
-            found = found or role(run, "reward_mean") or role(run, "plain_reward")
-        if found is None or not found.spelling.plain or (name == "training_loss" and lines):
+    for found, by in (
+        (role(run, "val_accuracy"), "validation"), (outcomes.rewarded(run), "reward"), (outcomes.lost(run), "loss")
+    ):  # fmt: skip
+        if found is None or not found.spelling.plain or (by == "loss" and lines):
             continue
         metric = found.metrics[0]
         trend = context.ledger.trend(metric)
         if trend is None:
             continue
         state, sentence = progress(context, metric, trend)
-        if name == "training_loss":
+        if by == "loss":
             state = {"up": "down", "down": "up"}.get(state, state)
         context.metrics.append(metric)
         context.cite(context.card(metric))

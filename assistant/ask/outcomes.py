@@ -1,0 +1,105 @@
+"""By which metric a run tells whether it learns, whatever its trainer calls it: validation, reward, loss.
+
+The roles of known frameworks come first. Where they find nothing, names decide: ``Total rewards mean``, ``Mean Reward``
+and ``Reward moyen`` are the reward, ``Train loss`` the loss, ``validation loss`` the held-out loss. A name only tells
+how a metric goes; no rule of diagnosis rests on it.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+from weakref import ref
+
+from assistant.analysis.diagnosis import role
+from assistant.analysis.diagnosis.roles import RoleSeries, Spelling
+from assistant.analysis.series import series
+from assistant.ask.concepts import concepts, keys_of
+from assistant.ask.context import Context
+from assistant.model import Run
+
+#: Names of a quantity that tell the same as a role.
+_BY_NAME: Final = {
+    "held_out_accuracy": "held_out_accuracy",
+    "held_out_loss": "held_out_loss",
+    "reward": "plain_reward",
+    "loss": "training_loss",
+}
+_REWARDS: Final = ("score_mean", "reward_mean", "plain_reward")
+#: Frameworks of environments: a step's rewards come from episodes, not from prompts.
+_EPISODES: Final = frozenset(
+    {"Stable-Baselines3", "RLlib", "ML-Agents", "Spinning Up", "DreamerV3", "rsl_rl", "rl_games"}
+)
+#: What a log prints of episodes, whoever wrote it.
+_OF_EPISODES: Final = (
+    "episod",
+    "ep_rew",
+    "epret",
+    "eplen",
+    "ep_len",
+    "timesteps",
+    "epsilon",
+    "exploration",
+    "env_step",
+)
+
+
+def validated(run: Run) -> RoleSeries | None:
+    """The series of evaluations: an accuracy or score before a held-out loss."""
+    for name in ("val_accuracy", "held_out_loss"):
+        if (found := role(run, name)) is not None:
+            return found
+    return _named(run, "held_out_accuracy") or _named(run, "held_out_loss")
+
+
+def rewarded(run: Run) -> RoleSeries | None:
+    """The series of training rewards."""
+    for name in _REWARDS:
+        if (found := role(run, name)) is not None:
+            return found
+    if role(run, "training_loss") is not None:
+        return None  # supervised or by preferences: what is called a reward there is another thing
+    return _named(run, "reward")
+
+
+def trained(run: Run) -> RoleSeries | None:
+    """The series that tells of training: the reward, or else the loss."""
+    return rewarded(run) or lost(run)
+
+
+def lost(run: Run) -> RoleSeries | None:
+    """The loss of a run that holds no reward, where a lower one is better."""
+    return role(run, "training_loss") or (_named(run, "loss") if rewarded(run) is None else None)
+
+
+def is_loss(found: RoleSeries) -> bool:
+    """Whether a series is the better the lower it is."""
+    return found.role.endswith("_loss")
+
+
+def trend_hint(context: Context) -> str:
+    """That one step's movement says little, by what makes steps differ in such a run."""
+    kind = "" if of_prompts(context.run) else "_episodes" if of_episodes(context.run) else "_batches"
+    return context.say(f"explain.next_trend{kind}")
+
+
+def of_episodes(run: Run) -> bool:
+    """Whether a run's steps are of environments' episodes rather than of prompts or texts."""
+    if run.framework in _EPISODES or run.step_axis == "episode":
+        return True
+    return run.framework is None and any(word in key.lower() for key in run.metrics for word in _OF_EPISODES)
+
+
+def of_prompts(run: Run) -> bool:
+    """Whether a run samples answers to prompts, so that its steps differ by their prompts."""
+    names = ("response_length_mean", "zero_std_share", "truncated_share", "ref_kl")
+    return run.framework == "verl" or any(role(run, name) is not None for name in names)
+
+
+def _named(run: Run, name: str) -> RoleSeries | None:
+    """The series that names tell to hold a quantity."""
+    keys = keys_of(concepts()[name], run)
+    if not keys:
+        return None
+    read = series(run, keys[0])
+    spelling = Spelling("key", (keys[0],))
+    return RoleSeries(_BY_NAME[name], ref(run), spelling, read.steps, read.values) if len(read.steps) else None
