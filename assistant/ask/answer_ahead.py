@@ -26,7 +26,15 @@ _TOTAL = re.compile(
     r"|(\d{1,7})\s+(?:total\s+)?steps\s+(?:in\s+)?total"
 )
 #: "the next 10 steps", "接下来 10 步".
-_NEXT = re.compile(r"(?i)(?:next|接下来|之后|未来|往后|再(?:跑|训|过|来|走)?)\s*(\d{1,5})\s*(?:个)?\s*(?:步|steps?)")
+_NEXT = re.compile(
+    r"(?i)(?:next|接下来|之后|未来|往后|再(?:跑|训|过|来|走)?)\s*(?P<next>\d{1,5})\s*(?:个)?\s*(?:步|steps?)"
+    r"|\bin (?:another |about |some )?(?P<in>\d{1,5}) (?:more |further )?(?:steps|iterations)\b"
+    r"|(?<!\d)(?P<now>\d{1,5}) (?:more )?(?:steps|iterations) (?:from now|later|ahead|on)\b"
+    r"|(?<!\d)(?P<zh>\d{1,5})\s*步(?:之)?后"
+)
+#: "The box has 512 GB": a limit that a use of memory may come to.
+_CAPACITY = re.compile(r"(?i)(?<![\d.])(\d{1,5}(?:\.\d+)?)\s*(?:(t)i?b?|g(?:i?b)?)\b")
+_MEMORY = re.compile(r"(?i)mem|_gb\b|_gib\b|vram|显存|内存")
 #: "for 100 more steps", "再跑 100 步": so many steps from the last one on, whatever the total.
 _MORE = re.compile(
     r"(?i)(\d{1,7})\s+(?:more|further|additional|extra|other)\s+steps?|\banother\s+(\d{1,7})\s+(?:more\s+)?steps?"
@@ -37,6 +45,9 @@ USUAL = 10
 PER = 100
 #: A prediction interval that reaches down to nothing and up to so many times the expected time tells nothing.
 USELESS = 4.0
+#: Nor does an interval of a value that is so many times as wide as all values so far.
+TOO_WIDE = 3.0
+UNTOLD = "untold"
 
 
 def forecast_metric(context: Context) -> Verdict:
@@ -52,15 +63,13 @@ def forecast_metric(context: Context) -> Verdict:
         return Verdict("inconclusive", unmark(text), "low")
     context.metrics.append(metric)
     sentence = trend_sentence(context, metric, trend)
-    if context.query.threshold is not None:
-        text = _reach(context, metric, context.query.threshold[1])
-    else:
-        text = _value(context, metric, trend)
+    target = context.query.threshold[1] if context.query.threshold is not None else _capacity(context, metric)
+    text = _value(context, metric, trend) if target is None else _reach(context, metric, target)
     gap = "" if context.language == "zh" else " "
     context.doc.paragraph(f"**{text}**")
-    context.doc.paragraph(context.say("ahead.so_far") + gap + sentence)
+    context.doc.paragraph(context.say("ahead.so_far") + gap + sentence + gap + _latest(context, metric, trend))
     refused = not any(fact.name and fact.name.startswith(("forecast/", "reach/")) for fact in context.ledger.facts)
-    if not refused:
+    if not refused and context.kind != UNTOLD:
         context.doc.paragraph(context.say("ahead.assumes"))
     if not keys:
         context.doc.paragraph(context.say("ahead.which", metric=metric))
@@ -86,7 +95,7 @@ def _value(context: Context, metric: str, trend: Fact) -> str:
     if ahead:
         step = ahead[-1]
     elif following is not None:
-        step = last + int(following[1])
+        step = last + int(next(group for group in following.groups() if group))
     else:
         step = last + max(1, min(USUAL, (trend.n or 1) // 2))
     fact, reason = forecast(context.ledger, metric, step, possible=possible(context, metric))
@@ -96,7 +105,49 @@ def _value(context: Context, metric: str, trend: Fact) -> str:
     kind = context.kind_of(metric)
     shown: dict[str, Any] = {"value": context.doc.show(fact, None, kind)}
     shown |= {end: context.doc.show(fact, end, kind) for end in ("low", "high")}
+    if _says_nothing(context, metric, fact):
+        context.kind = UNTOLD
+        return _untold(context, metric, fact, {end: shown[end] for end in ("low", "high")})
     return context.say("ahead.value", metric=metric, f=fact, level=confidence_level(context.ledger), **shown)
+
+
+def _span(context: Context, metric: str) -> tuple[Fact, Fact] | None:
+    """The lowest and the highest value so far."""
+    facts = [f for s in context.run.series(metric)[0] if (f := context.value(metric, s)) is not None]
+    held = [f for f in facts if isinstance(f.value, (int, float)) and math.isfinite(f.value)]
+    return (min(held, key=number), max(held, key=number)) if held else None
+
+
+def _says_nothing(context: Context, metric: str, fact: Fact) -> bool:
+    """Whether an interval is many times as wide as all that the metric went through so far."""
+    span = _span(context, metric)
+    if span is None or fact.low is None or fact.high is None:
+        return False
+    low, high = (number(one) for one in span)
+    return fact.high - fact.low > TOO_WIDE * (high - low)
+
+
+def _untold(context: Context, metric: str, fact: Fact, shown: dict[str, str]) -> str:
+    """That a value cannot be told, and why: the interval would be wider than all that has been."""
+    span = _span(context, metric)
+    assert span is not None
+    step = context.ledger.constant("step_ahead", fact.step or 0, "the question")
+    return context.say(
+        "ahead.untold", metric=metric, at=step, least=span[0], most=span[1], level=confidence_level(context.ledger),
+        **shown,
+    )  # fmt: skip
+
+
+def _latest(context: Context, metric: str, trend: Fact) -> str:
+    """The latest value, from which any reckoning of one's own starts."""
+    fact = context.value(metric, trend.last_step or 0)
+    return "" if fact is None else context.say("ahead.latest", v=fact)
+
+
+def _capacity(context: Context, metric: str) -> float | None:
+    """The size of a memory that a question names, in gibibytes, where a use of memory is forecast."""
+    match = _CAPACITY.search(context.query.said) if _MEMORY.search(metric) else None
+    return None if match is None else float(match[1]) * (1024 if match[2] else 1)
 
 
 def _reach(context: Context, metric: str, target: float) -> str:

@@ -14,6 +14,7 @@ from assistant.ask.comparing import knowledge_of, tell
 from assistant.ask.context import Context, benchmark_sizes, is_validation, key
 from assistant.ask.naming import absent, central, named_keys
 from assistant.ask.parts import change_remarks, change_table, headlines, noise_text
+from assistant.ask.schedules import is_schedule, schedule_sentence
 from assistant.ask.windows import windows_in
 from assistant.model import Fact, Verdict
 from assistant.write.document import unmark
@@ -332,6 +333,8 @@ def _bounded(context: Context, change: Fact, table: ValidationSet) -> Fact:
 def metrics(context: Context, keys: list[str], first: int, second: int) -> Verdict:
     """Named metrics at two steps; the sentence is the first one's, ``mixed`` where they disagree."""
     doc = context.doc
+    if keys and all(is_schedule(metric) for metric in keys):
+        return _schedules(context, keys[:12], first, second)
     slot = len(doc.blocks)
     doc.blocks.append("")
     plain = [m for m in context.query.mentions if _PLAIN_MEMORY.fullmatch(m.text)]
@@ -356,6 +359,39 @@ def metrics(context: Context, keys: list[str], first: int, second: int) -> Verdi
     codes = {code for code, _ in verdicts}
     code = verdicts[0][0] if len(codes) == 1 else "mixed" if {"improved", "regressed"} <= codes else verdicts[0][0]
     return Verdict(code, unmark(verdicts[0][1]), "medium")
+
+
+def _schedules(context: Context, keys: list[str], first: int, second: int) -> Verdict:
+    """Learning rates at two steps: they are set, so that no noise is told of them."""
+    texts, moved = [], False
+    for metric in keys:
+        change = context.ledger.change(metric, first, second)
+        if change is None:
+            continue
+        context.metrics.append(metric)
+        values = {"metric": metric, "c": change, "a": first, "b": second}
+        moved = moved or change.delta != 0
+        if change.delta == 0:
+            texts.append(context.say("compare.unchanged", **values))
+        elif change.from_value and isinstance(change.ratio, (int, float)) and change.ratio > 0:
+            up = change.ratio >= 1
+            fact = context.ledger.derived(
+                f"{metric} at step {second} over step {first}", change.ratio, inputs=[change],
+                formula="later / earlier", unit=None if up else "fraction",
+            )  # fmt: skip
+            texts.append(context.say(f"compare.schedule_{'up' if up else 'down'}", times=fact, **values))
+        else:
+            texts.append(context.say("compare.schedule", **values))
+        if (course := schedule_sentence(context, metric)) is not None:
+            texts.append(course)
+    if not texts:
+        text = context.say("compare.nothing_shared", a=first, b=second)
+        context.doc.paragraph(f"**{text}**")
+        return Verdict("not_comparable", unmark(text))
+    context.doc.paragraph(f"**{texts[0]}**")
+    context.doc.paragraph(*texts[1:], context.say("compare.set") if moved else "")
+    context.cite(context.card(keys[0]))
+    return Verdict("inconclusive" if moved else "unchanged", unmark(texts[0]), "high")
 
 
 def _other_way(context: Context, change: Fact) -> str:

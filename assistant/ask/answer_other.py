@@ -12,7 +12,17 @@ from assistant.ask.answer_absent import thing_in, unlogged
 from assistant.ask.answer_lookup import lost_in_a_cut
 from assistant.ask.context import Context, key
 from assistant.ask.naming import absent
-from assistant.ask.parts import as_rate, missing_row, note, number, time_part, timed, top_advantage, validation_time
+from assistant.ask.parts import (
+    as_rate,
+    missing_row,
+    note,
+    number,
+    time_part,
+    timed,
+    top_advantage,
+    unnamed_share,
+    validation_time,
+)
 from assistant.model import Fact, Verdict
 from assistant.write.document import unmark
 
@@ -24,6 +34,8 @@ _STAGES = re.compile(
 )
 #: Share of all the time from which that of validations belongs to the answer's first sentence.
 NOTABLE = 0.05
+#: Share of a step under no name from which it belongs to the first sentence.
+UNNAMED = 0.1
 #: How many further steps are tried where the first does not imply a quantity.
 MOST_STEPS = 60
 #: Keys of the whole throughput and of one GPU's, and how far from a whole number their ratio may be.
@@ -313,11 +325,15 @@ def bottleneck(context: Context) -> Verdict:
         if whole is not None:
             return whole
         elsewhere = "timing_s/step" in context.run.columns  # logged, and not at this step: cut, or a validation
-        text = absent(context, "timing_s/step", [step]) if elsewhere else context.say("bottleneck.none")
+        text = absent(context, "timing_s/step", [step]) if elsewhere else _untold(context)
         context.doc.paragraph(f"**{text}**")
         return Verdict("no_data", unmark(text))
     first, total = found.shares[0], context.doc.show(found.total, None, "seconds")
     summary = context.say("bottleneck.summary", share=first, stage=key(str(first.name)), total=total)
+    rest = unnamed_share(context, found)
+    if rest is not None and number(rest) >= UNNAMED:
+        phrase = "bottleneck.unnamed" if number(rest) > number(first) else "bottleneck.partly_unnamed"
+        summary = context.say(phrase, share=first, stage=key(str(first.name)), total=total, rest=rest)
     aside, part = validation_time(context) if slot.kind == "none" else ("", 0.0)
     large = part >= NOTABLE
     gap = "" if context.language == "zh" else " "
@@ -327,6 +343,11 @@ def bottleneck(context: Context) -> Verdict:
     context.metrics.extend([str(first.name), str(found.total.metric)])
     context.cite(context.card(str(first.name)))
     return Verdict("answered", unmark(summary))
+
+
+def _untold(context: Context) -> str:
+    """That the log holds no times of stages, with verl's key where the log is verl's."""
+    return context.say("bottleneck.none" if context.run.framework == "verl" else "bottleneck.none_other")
 
 
 def _whole_steps(context: Context) -> Verdict | None:

@@ -22,6 +22,7 @@ from assistant.ask.naming import central, named_keys
 from assistant.ask.part import Part, cell, part_of, remarks, shown, statistic
 from assistant.ask.parts import number
 from assistant.ask.portions import ratio_asked
+from assistant.ask.run_questions import holds
 from assistant.ask.scope import Scope, scope_in
 from assistant.ask.subject import words_of
 from assistant.model import Fact, StepSlot, Verdict
@@ -72,6 +73,8 @@ def attempt(context: Context) -> Verdict | None:
         return None
     text = words_of(context)
     if held["apart"].search(text) is None or held["judging"].search(text) or condition_in(text) is not None:
+        return None
+    if holds("jumps", text):  # "by more than half from one step to the next"
         return None
     keys = central(named_keys(context))
     if not keys or len({mention.start for mention in query.mentions if mention.key in keys}) > 1 or len(keys) > 1:

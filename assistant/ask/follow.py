@@ -149,6 +149,8 @@ def followed(own: Query, text: str, state: State, runs: Sequence[Run], *, resolv
                 own, mentions=before.mentions, steps=StepSlot("range", (held, last)), all_steps=(held, last), topics=(),
                 intent="trend", op=None, asked_op=None, follows="slots", guessed=False, runs=own.runs or before.runs,
             )  # fmt: skip
+    if (kept := _lasting(own, before, text, state)) is not None:
+        return kept
     if (again := _again(own, before, text)) is not None:
         return again
     if runs and (other := other_part(own, before, text, runs[0])) is not None:
@@ -411,6 +413,22 @@ def _again(own: Query, before: Query, text: str) -> Query | None:
             intent="bottleneck", follows="slots", topics=(),
         )  # fmt: skip
     return None
+
+
+def _lasting(own: Query, before: Query, text: str, state: State) -> Query | None:
+    """ "Is it still there at the end?" after an event: the same metric and limit, with the step that was told."""
+    told = before.threshold is not None or state.step is not None or before.not_finite or "nan" in before.topics
+    if own.mentions or own.threshold is not None or own.steps.kind not in {"none", "last", "all"} or not told:
+        return None
+    from assistant.ask.run_questions import holds  # which needs this module itself
+
+    if not holds("lasting", text):
+        return None
+    return replace(
+        before, text=own.text, wording=own.wording or own.text, language=own.language, follows="lasting",
+        intent="lookup", steps=StepSlot(), all_steps=(), step_marks=(), earlier=state.step, guessed=False,
+        topics=("nan",) if before.not_finite or "nan" in before.topics else (),
+    )  # fmt: skip
 
 
 _MEMBERS = {"max": "/max", "argmax": "/max", "min": "/min", "argmin": "/min", "mean": "/mean"}

@@ -133,6 +133,16 @@ def timed(context: Context, step: int, *, back: bool = True) -> Timed | None:
     return None
 
 
+def unnamed_share(context: Context, found: Timed) -> Fact | None:
+    """The share of a step's time that belongs to no logged stage; ``None`` where stages do not make up the whole."""
+    rest, total = found.rest, found.total
+    if rest is None or not isinstance(rest.value, float) or not isinstance(total.value, (int, float)):
+        return None
+    return context.ledger.share(
+        "unaccounted_time", str(total.metric), found.step, rest.value / total.value, inputs=[rest, total]
+    )
+
+
 def time_part(context: Context, step: int) -> bool:
     """Heading, table of stages, remainder and tail; ``False`` (nothing written) if the log has no times."""
     found = timed(context, step)
@@ -149,12 +159,10 @@ def time_part(context: Context, step: int) -> bool:
             rows.append([key(str(share.name)), doc.show(cell, None, "seconds"), doc.show(share)])
     doc.table([say("head.stage"), say("head.time"), say("head.share")], rows)
     lines = []
-    if rest is not None and isinstance(rest.value, float) and isinstance(total.value, (int, float)):
-        share = context.ledger.share(
-            "unaccounted_time", str(total.metric), step, rest.value / total.value, inputs=[rest, total]
-        )
-        large = rest.value > 0.05 * total.value
-        lines.append(say("time.rest_large", rest=rest, share=share) if large else say("time.rest", rest=rest))
+    unnamed = unnamed_share(context, found)
+    if rest is not None and unnamed is not None:
+        large = number(unnamed) > 0.05
+        lines.append(say("time.rest_large", rest=rest, share=unnamed) if large else say("time.rest", rest=rest))
     stem = "timing_s/agent_loop/generate_sequences/"
     use = derive(context.ledger, "tail_utilisation", step)
     longest, mean = context.value(stem + "max", step), context.value(stem + "mean", step)

@@ -33,8 +33,8 @@ class Query:
         guessed: no pattern told what is asked; the intent is the usual one for such a question.
         wording: the text that says what is asked: the question, or, where a follow-up only says "in English" or
             "shorter", the question before it.
-        follows: what a follow-up changes of the question before: ``language``, ``depth``, ``why``, ``slots``; empty
-            for a question of its own.
+        follows: what a follow-up changes of the question before: ``language``, ``depth``, ``why``, ``slots``,
+            ``lasting``; empty for a question of its own.
         runs: the runs named, by their place; empty where none is.
         alternatives: other fair readings, each as a short question of its own.
         asked_op: the operation that the words name, metric or not.
