@@ -173,7 +173,7 @@ def _open_points(context: Context) -> list[str]:
     say, lines = context.say, []
     validated = role(context.run, "val_accuracy") or role(context.run, "held_out_loss")
     if validated is None:
-        lines.append(say("advice.no_validation"))
+        lines.append(say("advice.no_validation", validate=context.setting("validate", "setting.named")))
     elif len(validated) < 2:
         lines.append(say("advice.one_validation"))
     if len(context.train_steps) < MIN_POINTS:

@@ -121,7 +121,7 @@ def _reading(context: Context, metric: str, *, named: bool) -> list[str]:
         return [context.say("best.by_validation")]
     validations = role(context.run, "val_accuracy")
     if validations is None:
-        return [context.say("best.by_reward_none")]
+        return [context.say("best.by_reward_none", validate=context.setting("validate", "setting.named"))]
     fact = context.value(validations.metrics[0], int(validations.steps[-1])) if validations.spelling.plain else None
     return [] if fact is None else [context.say("best.by_reward_once", v=fact, metric=validations.metrics[0])]
 

@@ -201,7 +201,7 @@ def next_part(context: Context, flagged: bool, step: int) -> None:
         if value is not None and other.metrics[0] not in context.metrics:
             lines.append(say("explain.val_last", metric=other.metrics[0], value=value))
     elif context.run.framework == "verl":
-        lines.append(say("explain.next_val_none"))
+        lines.append(say("explain.next_val_none", validate=context.setting("validate", "setting.named")))
     if len(context.train_steps) < ENOUGH_STEPS:
         lines.append(say("explain.next_trend"))
     if not flagged:

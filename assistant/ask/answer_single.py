@@ -207,7 +207,8 @@ def learning(context: Context) -> Verdict:
         course_table(context, [found.metrics[0] for found in moved])
     notes = []
     if validation is None:
-        notes.append(say("learning.no_validation"))
+        named = {what: context.setting(what, "setting.named") for what in ("validate", "baseline")}
+        notes.append(say("learning.no_validation", **named))
     elif len(validation) < 2:
         notes.append(say("learning.one_validation"))
     if role(run, "value_loss") is None:  # said of losses of the GRPO family

@@ -141,7 +141,13 @@ def body(context: Context, step: int, *, heading: bool = True, brief: bool = Fal
             table.variable == "score" and not any(t.variable == "reward" for t in tables)
         ):
             mean = _fact(context, table, "mean", step)
-            if mean is not None:
+            own = [t for t in tables if t.source == table.source and t.variable == "acc"]
+            right = _fact(context, own[0], "mean", step) if own else None
+            if mean is not None and right is not None and right.value == mean.value:
+                bullets.append(
+                    say("validation.reward_is_acc", variable=key(table.variable), source=table.source, mean=mean)
+                )
+            elif mean is not None:
                 bullets.append(say("validation.reward", variable=key(table.variable), n=str(table.samples), mean=mean))
     turns = [context.value(f"val-aux/num_turns/{part}", step) for part in ("mean", "min", "max")]
     if all(turn is not None for turn in turns):

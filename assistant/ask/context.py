@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
+from pathlib import Path
 from typing import Any
 
 from assistant import resources
@@ -33,6 +34,13 @@ def benchmark_sizes() -> dict[str, int]:
     """Number of problems of benchmarks known by name (``knowledge/benchmarks.yaml``)."""
     table = resources.yaml_table(resources.data_folder("knowledge") / "benchmarks.yaml")
     return {name: int(entry["problems"]) for name, entry in table.items()}
+
+
+@lru_cache(maxsize=1)
+def _settings_named() -> dict[str, dict[str, str]]:
+    """The settings that ask for validations, by framework (``settings_named.yaml``)."""
+    table = resources.yaml_table(Path(__file__).with_name("settings_named.yaml"))
+    return {name: {what: str(setting) for what, setting in entry.items()} for name, entry in table.items()}
 
 
 _STATISTICS = {
@@ -207,6 +215,14 @@ class Context:
     def say(self, phrase: str, /, **values: Any) -> str:
         """A phrase (see :meth:`Document.say`)."""
         return self.doc.say(phrase, **values)
+
+    def setting(self, what: str, phrase: str) -> str:
+        """A phrase about the setting of the log's own framework that does something; empty where none is known.
+
+        A setting of another framework would be wrong advice, and where the framework is not known, so would any.
+        """
+        name = _settings_named().get(self.run.framework or "", {}).get(what)
+        return self.say(phrase, setting=name) if name else ""
 
     def bound(self, change: Fact) -> str:
         """What noise alone may do to a change, 1.96 standard errors, as text tied to a fact of its own."""

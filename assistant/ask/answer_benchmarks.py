@@ -1,0 +1,162 @@
+"""Several benchmarks of one validation: hardest, easiest, all in order, their mean, format against accuracy."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from assistant.analysis.validation import validation_sets
+from assistant.ask.context import Context, key
+from assistant.ask.parts import number
+from assistant.ask.wording import normalised
+from assistant.model import Fact, Verdict
+from assistant.write.document import unmark
+
+_HARD: Final = re.compile(
+    r"(?i)最(?:难|低|差|弱|不好|糟)|\b(?:hardest|worst|lowest|weakest|poorest|most difficult|least)\b"
+)
+_EASY: Final = re.compile(r"(?i)最(?:简单|容易|高|好|强)|\b(?:easiest|best|highest|strongest|simplest)\b")
+_MEAN: Final = re.compile(r"(?i)平均|均值|宏平均|\b(?:average|mean|overall|macro)\b")
+#: Keys of a single number per benchmark: older verl, slime, OpenRLHF.
+_PLAIN: Final = re.compile(r"(?:val/test_score|val/reward|eval)/(?P<source>[\w./ -]+?)")
+#: What slime and others log of an evaluation beside its score.
+_ASIDE: Final = re.compile(
+    r"(?i)-truncated|response_len|length|tokens|time|steps?$|loss|entropy|ratio|_len\b|num_|repetition"
+)
+#: Variables of a validation, best first.
+_SCORES: Final = ("acc", "score", "reward")
+
+
+@dataclass(frozen=True)
+class Validated:
+    """What a validation says of several benchmarks.
+
+    Attributes:
+        step: of the validation.
+        scores: the main score of each benchmark.
+        formats: its format score, where one is logged.
+    """
+
+    step: int
+    scores: Mapping[str, Fact]
+    formats: Mapping[str, Fact]
+
+
+def validated(context: Context) -> Validated | None:
+    """The validation asked about, the latest by default; ``None`` where it holds fewer than two benchmarks."""
+    slot = context.query.steps
+    wanted = set(slot.values) if slot.kind in {"single", "pair"} else None
+    for step in reversed(context.run.distinct_steps):
+        if wanted is not None and step not in wanted:
+            continue
+        found = _tables(context, step) or _plain(context, step)
+        if found is not None:
+            return found
+    return None
+
+
+def _tables(context: Context, step: int) -> Validated | None:
+    tables = validation_sets(context.run, step)
+    for variable in _SCORES:
+        scores = _means(context, step, [(t.source, t.key("mean")) for t in tables if t.variable == variable])
+        if len(scores) > 1:
+            formats = [(t.source, t.key("mean")) for t in tables if "format" in t.variable]
+            return Validated(step, scores, _means(context, step, formats))
+    return None
+
+
+def _plain(context: Context, step: int) -> Validated | None:
+    held = [(match["source"], m) for m in context.run.metrics
+            if (match := _PLAIN.fullmatch(m)) is not None and not _ASIDE.search(m)]  # fmt: skip
+    scores = _means(context, step, [(source, m) for source, m in held if "format" not in source])
+    return Validated(step, scores, {}) if len(scores) > 1 else None
+
+
+def _means(context: Context, step: int, keys: Sequence[tuple[str, str | None]]) -> dict[str, Fact]:
+    found: dict[str, Fact] = {}
+    for source, metric in keys:
+        fact = None if metric is None else context.value(metric, step)
+        if fact is not None and isinstance(fact.value, (int, float)) and math.isfinite(fact.value):
+            found.setdefault(source, fact)
+    return found
+
+
+def benchmarks(context: Context) -> Verdict | None:
+    """Which benchmark is hardest or easiest, or their mean; ``None`` where the log holds fewer than two."""
+    found = validated(context)
+    if found is None:
+        return None
+    said = normalised(context.query.wording or context.query.text)
+    hard, easy = _HARD.search(said) is not None, _EASY.search(said) is not None
+    ordered = sorted(found.scores.items(), key=lambda item: number(item[1]))
+    say, lines = context.say, []
+    count = context.ledger.count("benchmarks", len(ordered), step=found.step)
+    if _MEAN.search(said):
+        mean = context.ledger.derived(
+            "mean over benchmarks", math.fsum(number(fact) for _, fact in ordered) / len(ordered), step=found.step,
+            formula="sum of the scores / number of benchmarks", inputs=[fact for _, fact in ordered],
+        )  # fmt: skip
+        shown = context.doc.show(mean, None, context.kind_of(str(ordered[0][1].metric)))
+        lines.append(say("benchmarks.mean", n=count, v=shown, step=found.step))
+    if hard or not (easy or lines):
+        lines.append(say("benchmarks.lowest", source=ordered[0][0], v=ordered[0][1], n=count, step=found.step))
+    if easy:
+        lines.append(say("benchmarks.highest", source=ordered[-1][0], v=ordered[-1][1], n=count, step=found.step))
+    gap = "" if context.language == "zh" else " "
+    text = gap.join(lines)
+    context.doc.paragraph(f"**{text}**")
+    if say("benchmarks.note") not in context.doc.blocks:  # a further question about the same benchmarks
+        _table(context, found, ordered)
+        context.doc.paragraph(say("benchmarks.note"))
+    return _done(context, text, [str(fact.metric) for _, fact in ordered])
+
+
+def format_gap(context: Context) -> Verdict | None:
+    """How far the format score lies from the accuracy, for each benchmark; ``None`` where not both are logged."""
+    found = validated(context)
+    both = [] if found is None else [source for source in found.scores if source in found.formats]
+    if found is None or not both:
+        return None
+    gaps = {
+        source: context.ledger.derived(
+            f"format − score/{source}", number(found.formats[source]) - number(found.scores[source]), step=found.step,
+            formula="format score − accuracy", inputs=[found.formats[source], found.scores[source]],
+        )
+        for source in both
+    }  # fmt: skip
+    ordered = sorted(both, key=lambda source: -number(gaps[source]))
+    shown = {source: context.doc.show(fact, None, _gap_kind(context, found)) for source, fact in gaps.items()}
+    parts = [
+        context.say("benchmarks.gap_one", source=s, format=found.formats[s], score=found.scores[s], gap=shown[s])
+        for s in ordered[:6]
+    ]
+    text = context.say("benchmarks.gap", listed=("；" if context.language == "zh" else "; ").join(parts))
+    context.doc.paragraph(f"**{text}**")
+    context.doc.paragraph(context.say("benchmarks.gap_note"))
+    return _done(context, text, [str(found.scores[source].metric) for source in ordered])
+
+
+def _gap_kind(context: Context, found: Validated) -> str:
+    kind = context.kind_of(str(next(iter(found.scores.values())).metric))
+    return "points" if kind == "fraction" else kind
+
+
+def _table(context: Context, found: Validated, ordered: Sequence[tuple[str, Fact]]) -> None:
+    rows = []
+    for source, fact in ordered:
+        row = [source, key(str(fact.metric)), context.doc.show(fact)]
+        if found.formats:
+            row.append(context.doc.show(found.formats[source]) if source in found.formats else "—")
+        rows.append(row)
+    head = [context.say("benchmarks.head"), context.say("head.metric"), context.say("head.value")]
+    context.doc.table([*head, *([context.say("benchmarks.head_format")] if found.formats else [])], rows)
+
+
+def _done(context: Context, text: str, metrics: Sequence[str]) -> Verdict:
+    context.names.update(metrics)
+    context.metrics.extend(metrics[:4])
+    context.query = replace(context.query, op=None, asked_op=None)
+    return Verdict("answered", unmark(text))

@@ -1,0 +1,74 @@
+"""Whole pastes as people send them: log lines with prose around them; the first sentence answers what is asked."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from assistant.model import Answer
+from assistant.service import Source, service
+
+
+def paste(text: str) -> Answer:
+    """The answer to a paste that holds its question."""
+    material = service().read([Source("paste.txt", text)])
+    return service().explain(material, "").answer
+
+
+def lead(text: str) -> str:
+    """The first sentence of the answer to a paste."""
+    return paste(text).answer.splitlines()[0]
+
+
+def line(step: int, **values: Any) -> str:
+    """A line as verl prints it; ``__`` in a name stands for a slash."""
+    return f"step:{step} - " + " - ".join(f"{k.replace('__', '/')}:{v}" for k, v in values.items())
+
+
+BENCHMARKS = "step:6 - actor/pg_loss:0.02 - actor/grad_norm:0.4 - actor/lr:1e-06 - " + " - ".join(
+    f"val-aux/{name}/reward/mean@1:{acc} - val-aux/{name}/format_score/mean@1:{form} - val-core/{name}/acc/mean@1:{acc}"
+    for name, acc, form in (("algebra", 0.74, 0.98), ("contest", 0.2, 0.81), ("proofs", 0.35, 0.9))
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("哪个 benchmark 最难？", ("contest", "20.0%", "最难")),
+        ("Which benchmark is the hardest?", ("contest", "20.0%", "hardest")),
+        ("which benchmark does it do best on?", ("algebra", "74.0%", "highest")),
+        ("三个评测集平均准确率是多少？", ("43.0%",)),
+        ("What is the average accuracy over the three benchmarks?", ("43.0%",)),
+    ],
+)
+def test_several_benchmarks_are_told_apart(question: str, said: tuple[str, ...]) -> None:
+    first = lead(f"{BENCHMARKS}\n{question}")
+    assert all(text in first for text in said), first
+
+
+def test_hardest_benchmark_and_format_gap_are_both_answered() -> None:
+    made = paste(f"{BENCHMARKS}\n哪个 benchmark 最难？格式分和正确率差多少？")
+    assert "contest" in made.answer.splitlines()[0]
+    assert "61.0 个百分点" in made.answer
+    assert "24.0 个百分点" in made.answer
+
+
+def test_rewards_that_equal_the_accuracy_are_not_said_to_hold_penalties() -> None:
+    made = paste(f"{BENCHMARKS}\n解读这次验证的结果？")
+    assert "负分" not in made.answer
+    assert "等于准确率" in made.answer
+
+
+@pytest.mark.parametrize(
+    ("text", "setting"),
+    [
+        ("\n".join(line(s, critic__score__mean=0.1 + s / 50, actor__pg_loss=0.01, actor__grad_norm=0.3,
+                        actor__entropy=0.4, critic__rewards__mean=0.1 + s / 50) for s in range(1, 7)), True),
+        ("\n".join(f"epoch: 0|step: {s}|ppo_ep: 1|act_loss: 0.0{s}|cri_loss: 0.2{s}|unsuper_loss: 0.0\n"
+                   f"average reward score: 0.2{s}" for s in range(3, 9)), False),
+    ],
+)  # fmt: skip
+def test_no_setting_of_another_framework_is_named(text: str, setting: bool) -> None:
+    made = paste(f"{text}\n\nIs the model still learning something?")
+    assert ("trainer.test_freq" in made.answer) is setting, made.answer
