@@ -22,6 +22,8 @@ from assistant.model import Fact, Verdict
 from assistant.write.document import unmark
 
 _UP = re.compile(r"(?i)炸|爆|飙|暴涨|骤升|explod|explos|diverg|blow|blew|spik|shoot up|shot up|jump")
+_EITHER = re.compile(r"不正常|异常|问题|不对|坏")
+_SINCE = re.compile(r"(?i)开始|起|\bsince\b|\bstart|\bbeg[iau]n|\bfirst\b|set in|onset")
 #: The steepest move is looked for among values at most so many places apart; the shortest stretch that makes up this
 #: share of the largest is the one named.
 REACH, MOST_OF = 4, 0.9
@@ -56,6 +58,9 @@ def onset(context: Context) -> Verdict | None:
         for start, end in spans_of(text, mention):
             text = text[:start] + " " * (end - start) + text[end:]
     up = _UP.search(text) is not None
+    if not up and _EITHER.search(text) is not None:  # "since when is it off": the way it moved more
+        low, high = steepest(values, up=False), steepest(values, up=True)
+        up = values[high[1]] - values[high[0]] > values[low[0]] - values[low[1]]
     # A fall by factors (a length from 300 to 30) counts by its ratio, so that the last stretch of it is not lost.
     by_factors = not up and min(values) > 0 and max(values) > FACTORS * min(values)
     first, last = steepest(tuple(math.log(v) for v in values) if by_factors else values, up=up)
@@ -70,10 +75,14 @@ def onset(context: Context) -> Verdict | None:
     else:
         count = context.ledger.count("values", len(part), metric=metric)
         said = context.say(f"run.onset_never_{way}", metric=metric, n=count)
+    checks = [c for c in all_checks(context) if metric in c.metrics and c.severity in {"critical", "warning"}]
+    since = [at for c in checks if c.metrics[0] == metric and (at := began(context, c)) is not None]
+    if _SINCE.search(text) and since and min(since) < part.steps[first]:  # it set in before it moved most
+        gap = "" if context.language == "zh" else " "
+        said = context.say("run.onset_since", metric=metric, step=min(since)) + gap + said
     context.doc.paragraph(f"**{said}**")
     if sudden and last < len(part) - 2:
         context.doc.paragraph(_afterwards(context, part, first, last))
-    checks = [c for c in all_checks(context) if metric in c.metrics and c.severity in {"critical", "warning"}]
     if checks:
         context.doc.paragraph(context.say("run.onset_other"))
         context.doc.bullets([one.whole(context.language) for one in told(context, checks[:2])])

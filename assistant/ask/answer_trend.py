@@ -99,6 +99,8 @@ def health(context: Context, keys: list[str]) -> Verdict:
     checks = all_checks(context, chosen or steps)
     found = [c for c in checks if set(c.metrics) & set(keys)]
     found += [c for c in checks if c not in found and _same_matter(context, c, keys)]
+    families = {metric.rpartition("/")[0] or metric for metric in keys}
+    found.sort(key=lambda c: (c.metrics[0].rpartition("/")[0] or c.metrics[0]) not in families)  # its own come first
     grave = [c for c in checks if c.severity in {"critical", "warning"} and c not in found]
     if any(is_validation(m) or _rewarded(context, m) for m in keys):  # what is wrong elsewhere bears on the outcome
         found += grave[:1]

@@ -22,7 +22,7 @@ from assistant.ask.subject import words_of
 from assistant.ask.telling import trend_sentence
 
 _CLAUSE: Final = re.compile(
-    r"(?i)[,，;；。?？!！]|\band\b|\bbut\b|而且|并且|同时|还有|以及|另外|，?那|(?<=[\u3400-\u9fff])\s+(?=正常|合理|健康|算不算|高不高)"
+    r"(?i)[,，;；。?？!！]|\band\b|\bbut\b|而且|并且|同时|还有|以及|另外|，?那|(?<=[吗没么])\s+(?=[\u3400-\u9fff])|(?<=[\u3400-\u9fff])\s+(?=正常|合理|健康|算不算|高不高)"
 )
 _TREND: Final = re.compile(
     r"(?i)\b(?:getting|got|gets|became|becoming|going|went|gone) (?:any )?(?:worse|better|slower|faster|higher|lower"
@@ -39,6 +39,8 @@ _MEANS: Final = re.compile(r"(?i)平均|均值|\bmean\b|average|\bavg\b")
 #: Families whose single members a limit may be meant for: "tool calls over 10 s" are calls rather than means of a step.
 _OF_SINGLE: Final = ("timing_s/agent_loop/", "response_length", "prompt_length", "num_turns", "tool_call")
 _LOOKED_UP: Final = {"lookup", "validation", "derive"}
+_EXTREMES: Final = {"max", "min", "argmax", "argmin"}
+_FIGURES: Final = re.compile(r"(?i)最|峰|谷|\b(?:most|peak|max|min|(?:high|low|larg|small)est)\b|多少|几")
 _CHANGES: Final = re.compile(r"(?i)为什么|为啥|\bwhy\b")
 
 
@@ -58,6 +60,11 @@ def further(context: Context) -> None:
         clauses = []
     else:
         lines = [_singles(context, metric, text)]
+    first = clauses[0] if len(clauses) > 1 and context.query.op in _EXTREMES else ""
+    if first and _TREND.search(first) and not _FIGURES.search(first) and context.query.steps.kind in {"none", "all"}:
+        course = context.ledger.trend(metric)  # "is it falling, and what was the lowest?"
+        if course is not None and (course.n or 0) > 1:
+            context.doc.blocks.insert(0, f"**{trend_sentence(context, metric, course)}**")
     for clause in clauses[1:]:
         after = afterwards(context, metric, part_of(context, metric, Scope()), clause)
         if after:

@@ -7,7 +7,7 @@ does not hold is answered after it; what was not understood is said.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -19,13 +19,14 @@ from assistant.ask.naming import named_keys
 from assistant.ask.pointing import AFTERWARDS, BEFOREHAND, NUMBERED, THERE, pointed
 from assistant.ask.query import Query
 from assistant.ask.wording import normalised
+from assistant.knowledge import Mentioned
 from assistant.model import Verdict
-from assistant.write.document import marked_ids
+from assistant.write.document import marked_ids, unmark
 
 _BETWEEN: Final = re.compile(
     r"(?i)[,，;；。?？!！\n]+|(?:,\s*)?\b(?:and|but)\b(?=\s+(?:then\s+|also\s+)?(?:how|what|which|when|where|why"
     r"|who|is|are|was|were|did|does|do|has"
-    r"|have|had|can|should|any)\b)|而且|并且|同时(?!的)|还有(?![没多几])|以及|另外|顺便"
+    r"|have|had|can|should|any)\b)|(?<=[吗没么])\s+(?=[\u3400-\u9fff])|(?<=[的步])\s+(?=最|哪|多[少大]|几|第几|啥|什么)|而且|并且|同时(?!的)|还有(?![没多几])|以及|另外|顺便"
 )
 _ASKS: Final = re.compile(
     r"(?i)多少|几(?!乎)|多[久长大高快慢]|什么|啥|哪|怎么|咋|如何|吗|么\s*$|呢\s*$|没\s*$|是不是|有没有|是否|会不会|能不能|够不够|对不对"
@@ -66,6 +67,56 @@ def leaning(text: str) -> list[str]:
         return []
     leans = any(words.search(piece) for piece in found[1:] for words in (THERE, AFTERWARDS, BEFOREHAND))
     return found if leans and not any(NUMBERED.search(piece) for piece in found[1:]) else []
+
+
+#: "Did it blow up": a judgement of one metric, which the numbers asked for after it do not answer.
+_JUDGED: Final = re.compile(
+    r"(?P<broke>爆|崩|炸|塌|坍|挂|垮|飞|发散|跑偏)(?:炸|溃|掉|缩|塌|飞)?(?:了)?(?:吗|么|没(?:有)?)\s*$"
+    r"|(?:正常|健康|合理|有问题|对劲|稳定?|没事)(?:吗|么|不|没)\s*$|有没有(?:问题|异常|毛病|崩|爆|炸)\S?\s*$"
+)
+_ONSET: Final = re.compile(
+    r"(?i)^(?:那|是|又)?(?:从|在)?(?:(?:第|哪一?)?几?个?(?:步|step)|什么时候|啥时候|何时|几时|哪儿?)(?:就)?(?:开始|起|出现)(?:的|了)?\s*$"
+)
+_AT_WHICH: Final = re.compile(r"(?i)(?:是)?在?(?:哪一?个?|第几个?)\s*(?:步|step|次)(?:的|呢)?")
+_WHY: Final = re.compile(r"(?i)为什么|为啥|为何|咋办|怎么办|\bwhy\b")
+
+
+def judged(text: str, mentions: Sequence[Mentioned]) -> list[str]:
+    """The clauses of a text of which the first asks whether something broke or is normal, and the others for numbers.
+
+    A bare "since which step" takes the verb of the first, and each clause its metric; "at which step" alone stays with
+    the clause before. None where it is another kind of text.
+    """
+    found = asking(text)
+    if not 2 <= len(found) <= MOST + 1 or any(_WHY.search(piece) for piece in found):
+        return []
+    match = _JUDGED.search(found[0])
+    names = list(dict.fromkeys(m.text for m in mentions if m.text))
+    if match is None or any(_JUDGED.search(piece) for piece in found[1:]) or len(names) > 1:
+        return []
+    name, verb = (f"{names[0]} " if names else ""), match["broke"] or "不正常"
+    pieces = [found[0]]
+    for piece in found[1:]:
+        if _ONSET.search(piece):
+            pieces.append(f"{name}从哪步开始{verb}的")
+        elif _AT_WHICH.fullmatch(piece) and len(pieces) > 1:
+            pieces[-1] += f"，{piece}"
+        else:
+            pieces.append(piece if not name or names[0] in piece else name + piece)
+    return pieces
+
+
+def in_front(context: Context, starts: list[int]) -> None:
+    """Puts the first paragraph of each clause's answer before the rest of the first's.
+
+    Args:
+        context: of the answer, all clauses written.
+        starts: where in the document the answer of each further clause begins.
+    """
+    blocks = context.doc.blocks
+    leads = [blocks[at] for at in starts if at < len(blocks)]
+    rest = [block for at, block in enumerate(blocks) if at and at not in starts]
+    context.doc.blocks = list(dict.fromkeys([*blocks[:1], *leads, *rest]))
 
 
 def further(context: Context, understand: Understand, write: Write) -> None:
@@ -154,7 +205,9 @@ def _added(context: Context, query: Query, write: Write) -> None:
     context.query = query
     verdict, problem = write(context)
     fresh = [name for block in doc.blocks[before:] for name in marked_ids(block) if name not in said]
-    if problem is not None or verdict.code in {"unknown_metric", "out_of_scope"} or not fresh:
+    held = {unmark(block).strip("*") for block in doc.blocks[:before]}
+    again = len(doc.blocks) > before and unmark(doc.blocks[before]).strip("*") in held
+    if problem is not None or verdict.code in {"unknown_metric", "out_of_scope"} or not fresh or again:
         del doc.blocks[before:]
         context.metrics[:], context.charts[:] = kept[0], kept[1]
     elif len(context.charts) > len(kept[1]):

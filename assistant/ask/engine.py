@@ -89,6 +89,8 @@ class Answerer:
         pieces = parts(asked)
         leaning = clauses.leaning(normalised(asked)) if len(pieces) == 1 else []
         pieces = clauses.framed(leaning, normalised(asked)) or pieces
+        judged = clauses.judged(normalised(asked), whole.mentions) if not leaning and runs else []
+        leaning, pieces = leaning or judged, judged or pieces
         queries = [understand(part, self.resolver, runs, language=language, state=state) for part in pieces]
         if len(queries) == 1 or len({q.intent for q in queries} & {whole.intent, "out_of_scope"}) == 0:
             queries = [whole]
@@ -111,7 +113,9 @@ class Answerer:
             aspects.further(context)
         first = context.query
         for more in queries[1:] if context.runs else []:
+        starts: list[int] = []
             told = pointed(happenings.at_that_one(context, more.wording), clauses.pointed_step(context))
+            starts.append(len(context.doc.blocks))
             same = told == more.wording  # else: "and how long were the answers then?"
             meant = more if same else understand(told, self.resolver, runs, language=language)
             context.query = clauses.meant(meant, first) if leaning else _of_the_same(meant, first)
@@ -119,6 +123,8 @@ class Answerer:
             problem = problem or further
         context.query = first
         if tail and problem is None:
+        if judged and len(queries) > 1:
+            clauses.in_front(context, starts)
             said = answer_apart.later(context, tail, clauses.pointed_step(context))
             context.doc.paragraph(f"**{said}**" if said else clauses.unread(context, tail))
         if context.runs and problem is None and len(queries) == 1:

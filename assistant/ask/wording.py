@@ -52,6 +52,13 @@ _SEAM_OF_FIGURES = re.compile(r"([A-Za-z_][A-Za-z0-9_]*\d)(?=[\u3400-\u9fff])")
 _FEW_TERMS = 3
 
 
+#: Spoken forms, and the words that the patterns know them by.
+_SPOKEN = (
+    (re.compile(r"最负(?![载责担面])"), "最低"),
+    (re.compile(r"(?i)\bmost negative\b"), "lowest"),
+    (re.compile(r"(?i)\bleast negative\b"), "highest"),
+    (re.compile(r"(?<![第哪好十数])几步(?=就?(?:开始|起))"), "第几步"),
+)
 _MOST_DIGITS = 15
 #: A run of digits longer than any number; patterns of numbers would take time by the square of its length.
 _DIGITS = re.compile(r"\d{25,}")
@@ -66,6 +73,8 @@ def normalised(question: str) -> str:
     text = _CHINESE.sub(lambda match: fold(match.group()), text)
     rest = _ORDERED.sub(" ", _INJECTED.sub(" ", text)).strip() if _INJECTED.search(text) else text
     rest = _NOW.sub("", rest)
+    for said, meant in _SPOKEN:
+        rest = said.sub(meant, rest)
     return western_numbers(unmixed(mended(seamed(rest))))
 
 

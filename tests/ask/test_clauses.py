@@ -271,3 +271,59 @@ def test_follow_up_points_to_what_was_told(turns: tuple[str, ...], told: str) ->
 
 def test_follow_up_that_leaves_training_is_out_of_scope() -> None:
     assert talk("reward trend?", "ok, unrelated: which laptop should I buy").intent == "out_of_scope"
+
+
+# -- a judgement first, numbers after it -------------------------------------------------------------------------------
+KL = "actor/kl_loss"
+
+
+@lru_cache(maxsize=1)
+def blown() -> Run:
+    """A KL that leaves its range at step 31, and is largest at step 45."""
+    return run_of(
+        {
+            step: {KL: 0.002 + 0.0001 * (step % 4) + (2.0 + 0.05 * (step % 6) if step > 30 else 0.0)
+                   + (4.0 if step == 45 else 0.0), ENTROPY: 0.5 + 0.01 * (step % 3), REWARD: 0.4 + 0.02 * (step % 5),
+                   LENGTH: 700.0 + step % 7, GRAD: 0.5 + 0.02 * (step % 3)}
+            for step in range(1, 61)
+        }
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "kl_loss 爆了吗，几步开始的，最大多少",
+        "kl_loss 崩了没 啥时候开始的 最大到多少，在哪步",
+        "kl_loss 有没有问题？从第几步开始的？最大多少？",
+    ],
+)
+def test_a_judgement_and_numbers_are_all_answered_first(question: str) -> None:
+    answer = ask(question, blown())
+    leads = [line for line in answer.answer.split("\n\n") if line.startswith("**")]
+    assert answer.verdict.code in {"warning", "critical"}
+    assert leads[0].startswith("**不正常")
+    assert "step 31" in leads[1]
+    assert "step 45" in leads[2]
+    assert f"{float(blown().value(KL, 45) or 0):.2f}" in leads[2]
+    assert answer.grounding.unsupported == ()
+
+
+def test_a_judgement_leads_with_the_finding_of_the_metric_asked_about() -> None:
+    assert "KL" in ask("kl_loss 正常吗，最大多少", blown()).answer.split("\n\n")[0]
+
+
+@pytest.mark.parametrize("question", ["熵在掉吗，最低多少", "actor/entropy 一直在降吗 最低到多少"])
+def test_a_course_asked_before_an_extreme_is_told_before_it(question: str) -> None:
+    answer = ask(question, made())
+    assert "下降" in answer.answer.split("\n\n")[0]
+    assert answer.answer.count("最小值是 0.1，在 step 40") == 1
+
+
+@pytest.mark.parametrize(
+    ("spoken", "meant"),
+    [("奖励最负到多少", "奖励最低到多少"), ("the most negative reward", "the lowest reward"),
+     ("几步开始崩的", "第几步开始崩的"), ("训了十几步开始崩的", "训了十几步开始崩的"), ("最负责的人", "最负责的人")],
+)  # fmt: skip
+def test_spoken_forms_are_read_as_the_plain_words(spoken: str, meant: str) -> None:
+    assert normalised(spoken) == meant
