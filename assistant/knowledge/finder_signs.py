@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Final
 
 from assistant.knowledge.cards import Card, Library
 from assistant.knowledge.counterparts import Counterparts
 from assistant.knowledge.elsewhere import Elsewhere
+from assistant.knowledge.embedding import line_terms
 from assistant.knowledge.finder_found import Found
 from assistant.knowledge.index import Index
 from assistant.knowledge.namewords import name_words, quantities_of, table
@@ -291,11 +293,23 @@ class Signs:
             "unlike": (1.0 - best.features.get("alike", 0.0)) * min(1.0, _SHORT_NAME / words),
             "rare": min(_RARE, self._rare_words(without_framework(without_fillers(fold(typed))))) / _RARE,
             "same": float(best.features.get("same", 0.0) >= 1.0),
+            "beside": float(self._speaks_beside(fold(question), best.card)),
             "everyday": min(_EVERYDAY, len(search_table()["everyday"].findall(fold(question)))) / _EVERYDAY,
         }
+
+    def _speaks_beside(self, text: str, card: Card) -> bool:
+        """Whether a folded text speaks of a thing with numbers of its own, and no wording of a card does."""
+        groups = {search_table()["things"][name] for name in search_table()["thing"].findall(text)}
+        return not all(any(self._index.is_said(card.id, _terms_of(name)) for name in group) for group in groups)
 
     def _rare_words(self, text: str) -> float:
         """How many English words of a folded text hardly a card holds; one that may be a misspelling counts less."""
         words = {word for word in _ALONE.findall(text) if len(word) > 1}
         rare = {word for word in words if self._index.share(word) * len(self._library) <= _HARDLY}
         return len(rare) - (1.0 - _MENDED) * len(rare & self._speller.mend(text)[1].keys())
+
+
+@lru_cache(maxsize=1024)
+def _terms_of(name: str) -> tuple[str, ...]:
+    """The terms of a name that a wording which speaks of it holds."""
+    return tuple(term for term in line_terms(name) if (len(term) > 1 or term.isascii()) and not term.startswith("="))

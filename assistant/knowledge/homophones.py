@@ -7,7 +7,7 @@ which cards do hold; pinyin is only looked up then.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Final
 
 from assistant.knowledge.cards import Library
@@ -105,7 +105,8 @@ class Homophones:
 
     def _sounding(self, char: str) -> list[str]:
         """Characters of the cards that sound like one."""
-        return [other for other in self._by_sound.get(_sound(char), ()) if other != char]
+        alike = dict.fromkeys(other for sound in _sounds(char) for other in self._by_sound.get(sound, ()))
+        return [other for other in alike if other != char]
 
     @cached_property
     def _by_sound(self) -> dict[str, list[str]]:
@@ -119,7 +120,8 @@ class Homophones:
         }
         table: dict[str, list[str]] = {}
         for char in sorted(chars):
-            table.setdefault(_sound(char), []).append(char)
+            for sound in _sounds(char):
+                table.setdefault(sound, []).append(char)
         return table
 
 
@@ -134,11 +136,28 @@ def _has_filler(pair: str) -> bool:
     return pair[0] in search_table()["fillers"] or pair[1] in search_table()["fillers"]
 
 
-def _sound(char: str) -> str:
-    """Toneless pinyin of a character, with sounds that are often confused as one."""
+def _sounds(char: str) -> tuple[str, ...]:
+    """Toneless pinyin of a character: as it is read alone, then as it is read in words, with confused sounds as one."""
     from pypinyin import lazy_pinyin
 
-    sound: str = lazy_pinyin(char)[0]
+    return tuple(dict.fromkeys((_blurred(lazy_pinyin(char)[0]), *_readings().get(char, ()))))
+
+
+@lru_cache(maxsize=1)
+def _readings() -> dict[str, list[str]]:
+    """Characters of the tables' words → how these read them: 长 is chang in 长度 and zhang alone."""
+    from pypinyin import lazy_pinyin
+
+    table: dict[str, list[str]] = {}
+    for word in {*name_table().meant, *search_table()["synonyms"]}:
+        if all(map(is_chinese, word)):
+            for char, sound in zip(word, lazy_pinyin(word), strict=True):
+                table.setdefault(char, []).append(_blurred(sound))
+    return table
+
+
+def _blurred(sound: str) -> str:
+    """A sound, with those that are often confused as one."""
     for full, short in _BLURRED:
         sound = sound.replace(full, short)
     return sound

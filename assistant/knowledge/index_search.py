@@ -129,6 +129,10 @@ class Index:
         best: list[int] = np.argsort(-likeness, kind="stable")[:k].tolist()
         return {self._ids[at]: float(likeness[at]) for at in best if likeness[at] > 0}
 
+    def is_said(self, entry: str, terms: Iterable[str]) -> bool:
+        """Whether the names, titles and wordings of an entry hold all of some terms."""
+        return self._table.is_said(self._places[entry], terms)
+
     def is_named(self, words: Iterable[str]) -> bool:
         """Whether some entry goes by a name that holds all of some words."""
         return self._names.holds(words)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Any, Final
 
@@ -59,7 +59,26 @@ _SAYS: Final = re.compile(
 )
 """What ties a question for a counterpart together: ``what does TRL call …``, ``where does verl log …``."""
 
-_RATE: Final = re.compile(r"(?<![\w/@])tok(?:en)?s?/s(?:ec)?(?:/(gpu|card|卡))?(?![\w/@])", re.IGNORECASE)
+_COUNTED_THING: Final = "tok|token|sample|seq|sequence|prompt|request|rollout|episode|step|iter|it|frame"
+_OF_ONE: Final = r"(?:/(?P<{}>gpu|card|卡|device|npu|chip|accelerator|rank|worker))?"
+_RATE: Final = re.compile(
+    rf"(?<![\w/@.])(?<!\w\()(?P<thing>{_COUNTED_THING})s?{_OF_ONE.format('before')}/(?:s|sec|second){_OF_ONE.format('after')}(?![\w/@])",
+    re.IGNORECASE,
+)
+"""How many in a second: ``tok/s/gpu``, ``samples/gpu/sec``."""
+
+_TIME_OF_ONE: Final = re.compile(
+    rf"(?<![\w/@.])(?<!\w\()(?P<unit>s|sec|secs|seconds|ms)/(?P<thing>{_COUNTED_THING})(?![\w/@])", re.IGNORECASE
+)
+"""How long one takes: ``ms/token``, ``secs/step``."""
+
+_NUMBERED: Final = re.compile(
+    r"(?<![\w/@.-])(?P<how>pass|maj|cons|avg|mean|best|worst|bo|bon)-?(?:of-?|at-?)?(?P<n>\d{1,4})(?![\w/@.-])",
+    re.IGNORECASE,
+)
+"""A score over several answers whose ``@`` is left out: ``pass8``, ``bo16``."""
+
+_WHOLE_WORDS: Final = {"tok": "token", "seq": "sequence", "it": "step", "iter": "step", "bo": "best", "bon": "best"}
 
 _ALONE: Final = re.compile(r"(?<![\w/@.-])[A-Za-z]+(?![\w/@-]|\.\w)", re.ASCII)
 """A word that is no part of a key; Chinese may stand beside it."""
@@ -117,9 +136,26 @@ def without_framework(text: str) -> str:
 
 def spelt_out(text: str) -> str:
     """A question without abbreviations: ``tok/s/gpu`` is no key, but tokens per second per gpu; ``fwd`` is forward."""
-    text = _RATE.sub(lambda match: "tokens per second" + (f" per {match[1]}" if match[1] else ""), text)
+    text = _RATE.sub(_rate_in_words, text)
+    text = _TIME_OF_ONE.sub(_time_in_words, text)
+    text = _NUMBERED.sub(lambda match: f"{_whole(match['how'])}@{match['n']}", text)
     table: dict[str, str] = search_table()["abbreviations"]
     return _ALONE.sub(lambda match: table.get(match[0].lower(), match[0]), text)
+
+
+def _whole(word: str) -> str:
+    """What a short word of a rate or of a score stands for; the word itself if for nothing."""
+    return _WHOLE_WORDS.get(word.lower(), word)
+
+
+def _rate_in_words(match: re.Match[str]) -> str:
+    of = match["before"] or match["after"]
+    return f"{_whole(match['thing'])}s per second" + (f" per {of}" if of else "")
+
+
+def _time_in_words(match: re.Match[str]) -> str:
+    unit = "milliseconds" if match["unit"].lower() == "ms" else "seconds"
+    return f"{unit} per {_whole(match['thing'])}"
 
 
 def narrow(text: str) -> str:
@@ -190,6 +226,14 @@ def without_frame(text: str) -> str:
     return " ".join(word for word in words if word and (word.isascii() or word not in search_table()["fillers"]))
 
 
+def _any_of(names: Iterable[str]) -> re.Pattern[str]:
+    """A pattern for any of some names, the longest first; English ones are whole words, and no part of a key."""
+    longest = sorted(names, key=len, reverse=True)
+    english = "|".join(re.escape(name) for name in longest if name.isascii())
+    chinese = "|".join(re.escape(name) for name in longest if not name.isascii())
+    return re.compile(rf"(?<![\w/@.-])(?:{english})(?![\w/@-])|{chinese}", re.ASCII)
+
+
 @lru_cache(maxsize=1)
 def search_table() -> dict[str, Any]:
     """``knowledge/search.yaml``, its patterns compiled."""
@@ -231,8 +275,11 @@ def search_table() -> dict[str, Any]:
             *table["frame"]["en"],
             *everyday,
             *(word for line in table["known"] for word in line.split()),
+            *(word for group in table["things"] for name in group for word in re.findall("[a-z]+", name)),
         },
         "everyday": re.compile("|".join([*map(re.escape, table["everyday"]["zh"]), rf"\b(?:{'|'.join(everyday)})\b"])),
+        "things": {name: tuple(group) for group in table["things"] for name in group},
+        "thing": _any_of(name for group in table["things"] for name in group),
         "absent": [name for line in table["absent"] for name in line],
         "frame": re.compile(
             "|".join(

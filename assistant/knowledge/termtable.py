@@ -79,6 +79,20 @@ class TermTable:
             likely = np.maximum(likely + counted * self._shortness, 0.0) / counted
         return Evidence(cover / whole if whole else cover, likely)
 
+    def is_said(self, entry: int, terms: Iterable[str]) -> bool:
+        """Whether the wordings of an entry, by its number, hold all of some terms."""
+        import numpy as np
+
+        for term in terms:
+            at = self._terms.get(term)
+            if at is None:
+                return False
+            begin, end = int(self._bounds[at]), int(self._bounds[at + 1])
+            place = begin + int(np.searchsorted(self._entries[begin:end], entry))
+            if place == end or self._entries[place] != entry or not self._evidence[place] > 0:
+                return False
+        return True
+
     def save(self, path: Path) -> None:
         """Writes it into one file."""
         import numpy as np

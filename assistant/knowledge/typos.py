@@ -126,7 +126,9 @@ class Speller:
             neighbours = (around[place - 1] if place else "", around[place + 1] if place + 1 < len(around) else "")
             parts[at] = self.words.mend(parts[at], *neighbours) or parts[at]
         right = "".join(parts)
-        return right if right != name else self._right(name) or self._nearly_run_together(name)  # a name, if no words
+        if right != name:
+            return right
+        return self._right(name) or self._nearly_run_together(name) or self.words.apart(name)  # a name, if no words
 
     def rejoined(self, name: str) -> str | None:
         """The key of which a folded name is the parts, joined otherwise; ``None`` if there is none, or are several."""
@@ -150,7 +152,8 @@ class Speller:
             for text in held
         ]
         frameworks = _LETTERS.findall(" ".join(self._frameworks))
-        return WordMender(texts, (*search_table()["known"], *written_words(), *absent_words(), *frameworks))
+        known = (*search_table()["known"], *written_words(), *absent_words(), *frameworks)
+        return WordMender(texts, known, written_words())
 
     def _is_word_of_keys(self, word: str) -> bool:
         """Whether a word is spelt right and may be one of a key: what is measured elsewhere, or everyday, is not."""

@@ -23,6 +23,9 @@ _SHORT: Final = 4
 _LONG: Final = 8
 """Letters from which on a word may hold two slips."""
 
+_SHORTEST_PAIR: Final = 6
+"""Letters of two words that were written as one."""
+
 _MIDDLING: Final = 6
 """Letters from which on it may if a neighbour vouches for the word that was meant, or its letters are the same."""
 
@@ -48,9 +51,12 @@ class WordMender:
     Args:
         texts: text → how much each of its words counts.
         known: further words that are spelt right.
+        of_names: words of which names consist; two of them written as one are known, too.
     """
 
-    def __init__(self, texts: Iterable[tuple[str, int]], known: Iterable[str] = ()) -> None:
+    def __init__(
+        self, texts: Iterable[tuple[str, int]], known: Iterable[str] = (), of_names: Iterable[str] = ()
+    ) -> None:
         self._counts: Counter[str] = Counter()
         self._pairs: Counter[tuple[str, str]] = Counter()
         for text, weight in texts:
@@ -60,6 +66,7 @@ class WordMender:
             for pair in pairwise(words):
                 self._pairs[pair] += weight
         self._known = {*self._counts, *known}
+        self._of_names = frozenset(of_names)
         self._stems = {stem(word) for word in self._known if len(word) > _SHORT}
         self._choices = sorted(word for word in self._counts if len(word) >= _SHORTEST)
         self._near: dict[str, list[tuple[str, int]]] = {}
@@ -110,6 +117,19 @@ class WordMender:
             score -= _OTHER_FIRST * (word[0] != other[0])
             best = max(best or (score, other), (score, other))
         return None if best is None else best[1]
+
+    def apart(self, word: str) -> str | None:
+        """Two words of names that were written as one: ``gentime``, ``wallclock``; ``None`` if it is none.
+
+        Args:
+            word: in lower case, letters only.
+        """
+        if len(word) < _SHORTEST_PAIR or not word.isalpha() or self.knows(word):
+            return None
+        halves = ((word[:at], word[at:]) for at in range(_SHORTEST - 1, len(word) - _SHORTEST + 2))
+        found = [(first, last) for first, last in halves if first in self._of_names and last in self._of_names]
+        best = max(found, key=lambda pair: self._pairs[pair] or min(map(len, pair)) - _LONG, default=None)
+        return None if best is None else " ".join(best)
 
     def _alike(self, word: str) -> list[tuple[str, int]]:
         """Words that are one slip away, or two if the word is long, and how many; remembered."""

@@ -33,6 +33,8 @@ def homophones() -> Homophones:
         ("奖励漓散度", "漓散", "离散"),
         ("通过驴", "过驴", "过率"),
         ("训练推里不一致", "推里", "推理"),
+        ("响应常度", "常度", "长度"),
+        ("虫复率", "虫复", "重复"),
     ],
 )
 def test_homophones_mend_what_no_card_holds_is_taken_by_sound(

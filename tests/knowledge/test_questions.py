@@ -49,6 +49,11 @@ def test_asks_counterpart(question: str, counterpart: bool) -> None:
         ("why so few tokens/s", "why so few tokens per second"),
         ("perf/tok/s", "perf/tok/s"),
         ("train_speed(iter/s)", "train_speed(iter/s)"),
+        ("tok/gpu/sec, tok/sec/device", "tokens per second per gpu, tokens per second per device"),
+        ("samples/s, it/s", "samples per second, steps per second"),
+        ("ms/token or secs/step", "milliseconds per token or seconds per step"),
+        ("pass8 and bo16 and avg@32", "pass@8 and best@16 and avg@32"),
+        ("val/mean8 of a mean 8", "val/mean8 of a mean 8"),
     ],
 )
 def test_spelt_out_rates_only(question: str, spelt: str) -> None:

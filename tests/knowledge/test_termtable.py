@@ -45,6 +45,20 @@ def test_likely_words_point_to_the_entry_whose_wordings_hold_them(table: TermTab
     assert (likely >= 0.0).all()
 
 
+@pytest.mark.parametrize(
+    ("entry", "said", "held"),
+    [
+        (0, "gradient norm", True),
+        (0, "size", False),
+        (1, "gradient norm", False),
+        (2, "tokens", True),
+        (0, "kiwi", False),
+    ],
+)
+def test_is_said_wordings_count_and_not_the_text(table: TermTable, entry: int, said: str, held: bool) -> None:
+    assert table.is_said(entry, line_terms(said)) is held
+
+
 @pytest.mark.parametrize("question", ["", "？！", "zebra"])
 def test_ask_nothing_known_is_no_evidence(table: TermTable, question: str) -> None:
     found = table.ask(question)

@@ -60,6 +60,15 @@ def test_mend_right_or_unlike_or_short_word_is_left(mender: WordMender, typed: s
     assert mender.mend(typed) is None
 
 
+@pytest.mark.parametrize(
+    ("typed", "apart"),
+    [("gentime", "gen time"), ("ratiomean", "ratio mean"), ("meantimes", None), ("gradient", None), ("genit", None)],
+)
+def test_apart_two_words_of_names_written_as_one_are_two(typed: str, apart: str | None) -> None:
+    mender = WordMender(TEXTS, known=["paris"], of_names=["gen", "time", "mean", "ratio", "it"])
+    assert mender.apart(typed) == apart
+
+
 @given(st.text(alphabet="abcdefghijklmnopqrstuvwxyz", max_size=14))
 def test_mend_any_word_gives_a_word_of_the_texts(word: str) -> None:
     mender = WordMender(TEXTS)
