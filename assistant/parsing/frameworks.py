@@ -25,16 +25,27 @@ _SFT: Final = re.compile(r"train/(?:loss|lr(?:\(1e-3\))?|time\(s\)|grad_norm|glo
 _ROLL: Final = re.compile(
     r"@sum$|time/.+/total$|memory/.+/(?:start|end)/(?:offload|onload)|system/tps$|tokens/response_length"
 )
+_SLIME: Final = re.compile(
+    r"train/(?:ppo_kl|train_rollout_logprob_abs_diff|lr-pg_[0-9]+|tis(?:_\w+)?|ois)$"
+    r"|rollout/(?:raw_reward|rollout_log_probs|response_len/\w+|zero_std/\S+|truncated_ratio)$"
+    r"|perf/(?:(?:actor_train|train_wait|rollout|step|train|sleep|wake_up|update_weights)_time|wait_time_ratio|\w+_tflops)$"
+)
+_SKYRL: Final = re.compile(
+    r"timing/(?:policy_train|fwd_logprobs_values_reward|train_critic_and_policy)$|reward/avg_pass_at_[0-9]+$"
+    r"|loss/avg_(?:raw|final)_(?:rewards|advantages)$|generate/avg_num_tokens$|policy/policy_entropy$"
+)
 
 
 def detect_framework(keys: Iterable[str]) -> str | None:
-    """``verl``, ``ROLL``, or ``None`` where the keys do not tell.
+    """``verl``, ``ROLL``, ``slime``, ``SkyRL``, or ``None`` where the keys do not tell.
 
-    ROLL shares ``actor/`` and ``critic/`` with verl and is told by keys that verl never prints.
+    The others share ``actor/``, ``critic/``, ``perf/`` and ``timing/`` with verl and are told by keys that verl never
+    prints.
     """
     names = list(keys)
-    if any(_ROLL.search(name) for name in names):
-        return "ROLL"
+    for framework, own in (("ROLL", _ROLL), ("slime", _SLIME), ("SkyRL", _SKYRL)):
+        if any(own.search(name) for name in names):
+            return framework
     if any(name.startswith(_VERL) for name in names) or is_verl_sft(names):
         return "verl"
     return None

@@ -85,6 +85,11 @@ class Printed:
         return self.entries[bisect_right(self.starts, offset) - 1]
 
 
+def _is_next_entry(before: str, piece: str) -> bool:
+    """Whether a line begins an entry of its own, as ``pprint`` and people break a dict, whatever its length."""
+    return before.rstrip()[-1:] in {",", "{"} and piece.lstrip()[:1] in {"'", '"', "}"}
+
+
 def read_printed(
     lines: Sequence[str], index: int, body: str, brace: int, is_start: Callable[[str], bool]
 ) -> Printed | None:
@@ -111,7 +116,9 @@ def read_printed(
     tries = 0
     for at in range(index + 1, min(len(lines), index + _MOST_PIECES)):
         piece = lines[at]
-        if not piece or piece.isspace() or len(piece) > width + 1 or is_start(piece) or has_prefix(piece):
+        if not piece or piece.isspace() or is_start(piece) or has_prefix(piece):
+            break
+        if len(piece) > width + 1 and not _is_next_entry(text[-1], piece):
             break
         starts.append(size)
         entries.append(at)

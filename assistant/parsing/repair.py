@@ -16,7 +16,7 @@ _ANSI: Final = re.compile(
 )
 _BARE_COLOUR: Final = r"(?:\[[0-9;]{1,12}m)*"
 _RAY: Final = re.compile(
-    rf"\s*{_BARE_COLOUR}\((?P<tag>[A-Za-z_][\w.:<>/@#=,\[\]-]{{0,160}} (?:pid|actor_id)=[0-9a-f]+)"
+    rf"\s*(?:[0-9]{{1,9}}[:-])?{_BARE_COLOUR}\((?P<tag>[A-Za-z_][\w.:<>/@#=,\[\]-]{{0,160}} (?:pid|actor_id)=[0-9a-f]+)"
     rf"(?:, ip=[\w.:-]{{1,60}})?\)"
     rf"{_BARE_COLOUR} ?"
 )
