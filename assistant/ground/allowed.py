@@ -24,7 +24,7 @@ from assistant.ground.lexicon import Named
 from assistant.ground.operations import Operations, Reading, Subject, Where
 from assistant.ground.places import Place
 from assistant.ground.quantities import Quantity
-from assistant.ground.several import from_told, several
+from assistant.ground.several import from_told, of_parts, several
 from assistant.ground.subjects import headed, implied, resembling, variants
 from assistant.ground.tally import tally
 
@@ -177,7 +177,7 @@ class Allowed(Operations):
         named = [Subject(key, at) for key, at in headed(names, frame.text, self.table)]
         places = {s for p in frame.places if p.kind != "range" for s in p.steps}
         elsewhere = len(places) > 1 and any(step not in places for _, step in self.judge.told.values())
-        if not elsewhere and from_told(q, index, frame):
+        if not elsewhere and (from_told(q, index, frame) or of_parts(q, index, frame)):
             yield Reading(index, named[0] if named else Subject("", -1), Where((), "whole", -1), f"told {q.start}")
             return
         spans: list[tuple[int, ...] | None] = [None]

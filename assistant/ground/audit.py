@@ -146,6 +146,7 @@ class Auditor:
                 judge.begin()
                 claims = claims_of(frame, judge, courses, unit, self.extra)
                 carried = carry(frame, carried, judge)
+                claims = [replace(c, text=text[c.start : c.end]) for c in claims]  # rounds as they were written
             claims = [replace(c, fact=None if c.fact is None else prefix + c.fact) for c in claims]
             result.append(Sentence(part, unit.start, unit.end, worst(tuple(claims)), tuple(claims)))
         return result

@@ -30,7 +30,7 @@ _OF: Final = re.compile(
     r"(?i)^[`*\s]*(?:(?:for|of|in|on|as)(?:\s+(?:the|an?|its|both))?(?:\s+(?:mean|average))?|的|in)?\s*[`*“\"]*$"
 )
 _AT: Final = re.compile(
-    r"(?i)^[`*\s）)]*[（(]?\s*(?:(?:was|were|is|are)?\s*(?:recorded|logged|seen|reached|reported|observed|measured|found)?\s*(?:at|in|on|by|during|for|from|over|across|through|of|as of|@|出现在|在|于|是在|，在|（在|——)|,\s*(?:at|in|on)|seen at|reached at|recorded at|logged at|(?:出现|发生|达到|记录)(?:在|于))?\s*(?:the\s+)?[`*]*$"
+    r"(?i)^[`*\s）)]*[（(]?\s*(?:(?:,\s*)?(?:is|was|comes?|came|occurs?|occurred|belongs?|dates?|falls|fell)\s+(?:at|in|on|to|from)|,\s*to(?=\s*$)|(?:was|were|is|are)?\s*(?:recorded|logged|seen|reached|reported|observed|measured|found)?\s*(?:at|in|on|by|during|for|from|over|across|through|of|as of|@|出现在|在|于|是在|，在|（在|——)|,\s*(?:at|in|on)|seen at|reached at|recorded at|logged at|(?:出现|发生|达到|记录)(?:在|于))?\s*(?:the\s+)?[`*]*$"
 )
 _AGAINST: Final = re.compile(
     r"(?i)^[\s`*]*[,，]?\s*(?:against|vs\.?|versus|compared (?:to|with)|instead of|rather than|up from|down from|对|比|而不是|而非|而后者(?:是|为)?)[\s`*]*(?:about|around|roughly|约)?[\s`*]*$"
@@ -260,7 +260,7 @@ def _former(frame: Frame, q: Quantity) -> Named | None:
 
 _FILLER: Final = re.compile(
     r"(?i)\b(?:it|its|this|that|these|those|they|the|a|an|value|values|number|figure|metric|then|and|or|but|so|by|at|in|on|of|from|to|for|with|was|is|are|were|be|been|has|had|have|stands?|stood|"
-    r"came|comes|goes|went|reach(?:es|ed)?|only|just|about|around|roughly|approximately|nearly|almost|now|still|already|again|later|earlier|before|after|first|last|final|finally|next|"
+    r"came|comes?|goes|went|closes?|closed|finish(?:es|ed)?|highs?|lows?|mark|worst|overall|reach(?:es|ed)?|only|just|about|around|roughly|approximately|nearly|almost|now|still|already|again|later|earlier|before|after|first|last|final|finally|next|"
     r"step|steps|run|whole|entire|over|during|between|up|down|back|again|mean|average|max|min|maximum|minimum|median|peak|peaks|peaked|lowest|highest|best|worst|range|ranges|ranged|"
     r"compared|versus|vs|than|which|where|while|i\.e|e\.g|change|changes|changed|difference|increase|decrease|drop|rise|factor|percent|points?|per|each|every|total|sum|overall|"
     r"ends?|ended|starts?|started|begins?|began|recorded|logged|reported|reading|reads?|shows?|similarly|likewise|respectively|further|slightly|again|roughly|exactly|"
@@ -335,6 +335,11 @@ def places_of(frame: Frame, index: int) -> tuple[list[Place], str]:
         and not _leads(frame, after[0])
     ):
         return [after[0]], "own"
+    if (inside := _parenthesis(frame, q)) is not None:
+        own = [p for p in frame.places if inside[0] <= p.start and p.end <= inside[1]]
+        others = [n for n in frame.numbers if n is not q and inside[0] <= n.start and n.end <= inside[1]]
+        if len(own) == 1 and not others:
+            return own, "own"  # "the smallest (1.03, step 920)"
     before = [p for p in frame.places if p.end <= q.start]
     clause = frame.clause(q.start)
     near = [p for p in before if frame.clause(p.start) == clause]
@@ -350,6 +355,15 @@ def places_of(frame: Frame, index: int) -> tuple[list[Place], str]:
     if after and not _closed(frame, after[0], q):
         return [after[0]], "sentence"
     return [], ""
+
+
+def _parenthesis(frame: Frame, q: Quantity) -> tuple[int, int] | None:
+    """The innermost parentheses that a number stands in."""
+    opened = max(frame.text.rfind("(", 0, q.start), frame.text.rfind("（", 0, q.start))
+    if opened < 0 or re.search(r"[)）]", frame.text[opened : q.start]):
+        return None
+    closed = re.search(r"[)）]", frame.text[q.end :])
+    return None if closed is None else (opened, q.end + closed.start())
 
 
 def _closed(frame: Frame, place: Place, q: Quantity) -> bool:

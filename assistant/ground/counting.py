@@ -60,6 +60,20 @@ def _began(frame: Frame, place: Place) -> Place:
     return Place(place.start, place.end, (place.steps[-1 if ends else 0],))
 
 
+_EQUALS: Final = re.compile(
+    r"(?i)(?:(?<!不)(?:为|是|等于|恰为|恰好|正好|达到了?|顶到了?|触及|碰到|打满|满分)|\b(?:is|are|was|equals?|exactly|of|at|hits?|reach(?:es|ed)?|touch(?:es|ed)?))\s*(?:了|the |its |full |a |an |exactly |of |cap |ceiling |limit |上限|满分|的)*[`*]*$"
+)
+
+
+def _gone(frame: Frame, q: Quantity) -> str:
+    """The words before a number."""
+    return frame.text[max(0, q.start - 32) : q.start]
+
+
+def _span(frame: Frame) -> tuple[int, ...] | None:
+    return next((tuple(p.steps) for p in frame.places if p.kind == "range"), None)
+
+
 def _singles(frame: Frame) -> list[Place]:
     """The single steps of a sentence; "开始" beside another step says when something begins, and names none."""
     found = [p for p in (_began(frame, p) for p in frame.places) if len(p.steps) == 1]
@@ -159,6 +173,8 @@ class Counting:
     def decide(self, frame: Frame, index: int, name: Named | None) -> Outcome | None:
         """A number that counts, or names a line; ``None`` where it is none of these."""
         q = frame.numbers[index]
+        if self._of_equals(frame, q) is not None:
+            return ("supported", "", None)
         left = frame.text[max(0, q.start - 12) : q.start]
         if q.unit == "steps" and _POINTING.search(left) and q.number == len(self._pointed_at(frame)):
             return ("supported", "", None)
@@ -211,6 +227,36 @@ class Counting:
             total = self.table.run.lines.taken + self.table.run.lines.ignored + self.table.run.lines.not_understood
             return self._equal(q, total, "lines")
         return None
+
+    def _of_equals(self, frame: Frame, q: Quantity) -> Quantity | None:
+        """``准确率为 1 的有 28 步``, ``hits 512 in 398 steps``: the other of a value and the number of steps that hold just it.
+
+        A pair is read as such only where that many steps do hold it; which value a count goes with, its clause says.
+        """
+        keys = list(dict.fromkeys(key for n in frame.names for key in n.keys[:3]))
+        for n in frame.numbers if keys and not q.bound and q.number == q.number else ():
+            value, count = (n, q) if self._tells_steps(frame, q) else (q, n)
+            if (
+                n is q or n.bound or not self._tells_steps(frame, count) or self._tells_steps(frame, value)
+                or frame.clause(n.start) != frame.clause(q.start) or value.unit in {"%", "ratio", "factor", "pp", "steps"}
+                or not _EQUALS.search(_gone(frame, value))
+            ):  # fmt: skip
+                continue
+            for key in keys:
+                rows = [v for _, v in self.table.within(key, _span(frame))]
+                if any(count.number == sum(v == number for v in rows) for number, _ in self.table.readings(value, key)):
+                    return n
+        return None
+
+    @staticmethod
+    def _tells_steps(frame: Frame, q: Quantity) -> bool:
+        """Whether a number counts steps or records: ``28 步``, ``in 28``, ``共 7 次``."""
+        if q.decimals or q.unit not in {"steps", "points", ""}:
+            return False
+        left, right = frame.text[max(0, q.start - 12) : q.start], frame.text[q.end : q.end + 12]
+        return q.unit != "" or bool(
+            re.match(r"(?i)\s*(?:次|条|个|of the|of those)", right) or re.search(r"(?i)\bin\s*(?:only |just )?$", left)
+        )
 
     @staticmethod
     def _pointed_at(frame: Frame) -> set[int]:

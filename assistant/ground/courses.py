@@ -5,12 +5,13 @@ from __future__ import annotations
 
 import math
 import re
+from itertools import pairwise
 from typing import Final
 
 from assistant.ground.binding import Frame, carries
 from assistant.ground.changes import _THEN, _is_reference
 from assistant.ground.comparisons import SPEED, Word
-from assistant.ground.cues import change_cue, cue, negated
+from assistant.ground.cues import REVERSED, change_cue, cue, negated
 from assistant.ground.deciding import Decision
 from assistant.ground.lexicon import Named
 from assistant.ground.steadiness import Steadiness
@@ -33,8 +34,13 @@ _LOCAL: Final = re.compile(
 _ONWARDS: Final = re.compile(
     r"(?i)\bthen\b|\bafter(?:wards?)?\b|\bthereafter\b|\bfrom (?:then|there)\b|\bsince\b|之后|此后|随后|然后|后来|接着|再|往后|以后"
 )
+#: "中间有回落", "with dips along the way": somewhere on the way it went so.
+_ON_THE_WAY_BEFORE: Final = re.compile(
+    r"(?i)(?:中间|期间|途中|中途|过程中|其间)(?:也|还|偶尔|偶|曾|虽|略|小幅|几次|多次|一度|一些|有过|有所|有|经历|过|了|出现|短暂的?)*$|\bwith (?:some |several |a few |occasional |minor |small )?$"
+)
+_ON_THE_WAY_AFTER: Final = re.compile(r"(?i)^s?\s*(?:along the way|on the way|in between|here and there)")
 _SUBJECT: Final = re.compile(
-    r"(?i)\b(?:model|training|run|policy|agent|learning|performance)\b|模型|训练|策略|整体|性能"
+    r"(?i)\b(?:model|training|(?<!of the )(?<!over the )(?<!in the )(?<!whole )(?<!entire )run|policy|agent|learning|performance)\b|模型|训练|策略|整体|性能"
 )
 
 
@@ -89,6 +95,13 @@ class Courses(Steadiness):
         if sense in {"higher", "lower"}:
             return self._compared(frame, word)
         name = self._metric(frame, word)
+        if (
+            name is not None
+            and name.keys
+            and sense in {"up", "down"}
+            and (passing := self._on_the_way(frame, word, name))
+        ):
+            return passing
         total = self.table.total_time()
         if name is None and sense in {"up", "down"} and total is not None and _PACE.search(frame.text[word.start : word.end]) and not frame.names:  # fmt: skip
             name = Named(word.start, word.end, "", (total,))
@@ -119,6 +132,19 @@ class Courses(Steadiness):
                 return decided
             first = first or decided
         return first
+
+    def _on_the_way(self, frame: Frame, word: Word, name: Named) -> Decision | None:
+        """``总体上升，中间有回落``: a step at which it went the other way is all that is said."""
+        left, right = frame.text[max(0, word.start - 24) : word.start], frame.text[word.end :]
+        if not (
+            _ON_THE_WAY_AFTER.match(right) or (_ON_THE_WAY_BEFORE.search(left) and re.search(r"[\u3400-\u9fff]$", left))
+        ):
+            return None
+        rows = self.table.finite(name.keys[0], next((p.steps for p in frame.places if p.kind == "range"), None))
+        wanted = 1 if word.sense == "up" else -1
+        if any((y - x) * wanted > 0 for (_, x), (_, y) in pairwise(rows)):
+            return Decision("supported", "", None, name.keys[0])
+        return Decision("contradicted", self.say("never"), None, name.keys[0])
 
     def _elsewhere(self, frame: Frame, word: Word, key: str, sense: str) -> bool:
         """Whether a word holds where its place allows another reading: at a peak or trough, from a step to the end, late."""
@@ -255,13 +281,34 @@ class Courses(Steadiness):
             return ((rows[0], rows[-1]) if len(rows) > 1 else None), True
         return ((held[0], held[-1]) if len(held) > 1 else None), False
 
+    @staticmethod
+    def _forward(frame: Frame, word: Word, pair: tuple[int, int]) -> tuple[int, int]:
+        """``leapt to 0.87 by step 57, having been 0.39 at step 37``: what moves, moves from the earlier step to the later.
+
+        Unless a step is what another is compared with, or numbers are told from one to the other.
+        """
+        clause = frame.clause(word.start)
+        chained = any(
+            group.form == "chain" and frame.clause(frame.numbers[group.members[0]].start) == clause
+            for group in frame.groups
+        )
+        compared = any(_is_reference(frame, place) for place in frame.places if len(place.steps) == 1)
+        told = any(place.kind == "pair" for place in frame.places) or bool(REVERSED.search(frame.text))
+        return pair if chained or compared or told or pair[0] < pair[1] else (pair[1], pair[0])
+
     def _one(self, frame: Frame, word: Word, key: str, sense: str) -> Decision | None:
         shown = self._shown_words(frame, word, sense)
         if shown is not None:
             return shown
         if sense in {"up", "down"} and (levels := self._of_stretches(frame, word, key, sense)) is not None:
             return levels
+        if sense in {"stable", "flat"} and any(
+            g.form == "range" and 0 <= frame.numbers[g.members[0]].start - word.end <= 12 for g in frame.groups
+        ):
+            return None  # "stays stable between 2.4 and 2.9": the bounds are judged
         pair, said = self._pair(frame, word, key)
+        if pair is not None and sense.removeprefix("not_") in {"up", "down"}:
+            pair = self._forward(frame, word, pair)
         alone = [p for p in frame.places if len(p.steps) == 1]
         held = self.table.held(key)
         if (

@@ -16,7 +16,8 @@ from assistant.ground.judging import Judge
 from assistant.ground.lexicon import Named
 from assistant.ground.masks import data_sets, masked_spans
 from assistant.ground.places import Place, places, relative_places
-from assistant.ground.quantities import quantities
+from assistant.ground.quantities import Quantity, quantities
+from assistant.ground.rounds import in_steps
 from assistant.ground.sentences import Unit
 from assistant.model import Run
 
@@ -34,6 +35,7 @@ def frame_of(reader: AuditedRun, part: str, context: Carried, runs: Sequence[Spo
         runs: where it names which run, if there are several.
     """
     steps = reader.table.steps
+    part = in_steps(reader.run, part)
     whole = part
     for spot in runs:  # a run's name is no metric, no step and no number
         part = part[: spot.start] + "_" * (spot.end - spot.start) + part[spot.end :]
@@ -50,16 +52,28 @@ def frame_of(reader: AuditedRun, part: str, context: Carried, runs: Sequence[Spo
     names = reader.lexicon.named("".join(blank))
     names = [replace(n, text=part[n.start : n.end]) for n in names]
     names = _with_step_time(part, names, reader.table.total_time())
-    names = _of_validation(_with_update(part, names, reader.run.columns), context)
-    names = _of_data_set(part, names, reader.run)
+    names = _of_validation(_with_phases(part, names, reader.run.columns), context)
+    names = _with_data_set(part, _of_data_set(part, names, reader.run), reader.run)
     part = whole
     masks = masked_spans(part, reader.run, names, found) + [(s.start, s.end) for s in runs]
-    numbers = quantities(part, masks)
+    numbers = [_without_plus(q, part) for q in quantities(part, masks)]
     for at in range(1, len(numbers)):  # "A logs 61 steps and B 66"
         before, here = numbers[at - 1], numbers[at]
         if runs and before.unit in _COUNTED and not here.unit and _NEXT_RUN.fullmatch(shadow[before.end : here.start]):
             numbers[at] = here.in_unit_of(before)
     return Frame(part, names, found, numbers, context, away=tuple((s.start, s.end) for s in runs))
+
+
+def _without_plus(q: Quantity, part: str) -> Quantity:
+    """``12 + 8``: the sign adds, and is none of the second number."""
+    body = q.text.lstrip("+＋ ")
+    if (
+        q.sign != "+"
+        or not re.search(r"(?:\d\s?(?:%|％|秒|s)?|[)）])\s*$", part[max(0, q.start - 8) : q.start])
+        or body == q.text
+    ):
+        return q
+    return replace(q, start=q.start + len(q.text) - len(body), text=body, sign="")
 
 
 def context_of(reader: AuditedRun, unit: Unit, carried: Carried) -> Carried:
@@ -70,7 +84,7 @@ def context_of(reader: AuditedRun, unit: Unit, carried: Carried) -> Carried:
     if unit.above and (unit.fresh or unit.kind in {"item", "row"} or not (names or steps)):
         if unit.kind == "item":
             names = ()
-        for text in unit.above:
+        for text in (in_steps(reader.run, above) for above in unit.above):
             found_places = places(text, reader.table.steps)
             found_names = [n for n in reader.lexicon.named(text) if n.keys or n.derived]
             if found_places:
@@ -158,17 +172,52 @@ def _with_step_time(part: str, names: list[Named], total: str | None) -> list[Na
     return sorted(result, key=lambda n: n.start)
 
 
-_UPDATE: Final = re.compile(
-    r"(?:更新|\bupdate)(?:(?=\s*(?:约|大约|about|~)?\s*[\d.]+\s*(?:秒|分钟|s\b|min\b))|(?=[^，。；\d]{0,6}(?:占|两项|二者|两者|加起来|合计|一起)))"
+_SECONDS_AFTER: Final = r"\s*(?:约|大约|about|~)?\s*[（(]?\s*[\d.]+\s*(?:秒|分钟|s\b|min\b)"
+#: Phases of a step, by words that mean them only where a time or a share stands beside: which words, which keys.
+_PHASES: Final = (
+    (
+        re.compile(
+            rf"(?:更新|\bupdate)(?:(?={_SECONDS_AFTER})|(?=[^，。；\d]{{0,6}}(?:占|两项|二者|两者|加起来|合计|一起)))"
+        ),
+        ("timing_s/update_actor", "time/step_train"),
+    ),
+    (re.compile(rf"(?i)(?:训练|\btraining)(?={_SECONDS_AFTER})"), ("Training time",)),
+    (re.compile(rf"(?i)(?:其余|其他|\bthe rest|\bothers?)(?={_SECONDS_AFTER})"), ("Others",)),
+    (
+        re.compile(
+            rf"(?i)(?:参考模型|参考策略|\breference(?: model)?)(?:(?={_SECONDS_AFTER})|(?=\s*(?:只|仅|却|大约|约)?(?:占|要|用|花)了?\s*(?:约|大约)?\s*\d)|(?=\s*(?:,|、|and\b|和|与)[^，。；.;]{{0,40}}?(?:合计|一共|together|add up|in total|加起来)))"
+        ),
+        ("timing_s/ref", "timing/ref", "time/ref_log_probs"),
+    ),
 )
 
 
-def _with_update(part: str, names: list[Named], columns: Container[str]) -> list[Named]:
+def _with_phases(part: str, names: list[Named], columns: Container[str]) -> list[Named]:
     """``生成 61 秒，更新 2.4 秒``: a bare "update" with a time beside it is the actor's."""
-    key = next((k for k in ("timing_s/update_actor", "time/step_train") if k in columns), None)
-    found = [m for m in _UPDATE.finditer(part) if not any(n.start < m.end() and m.start() < n.end for n in names)]
-    added = [Named(m.start(), m.end(), m.group(), (key,)) for m in found if key is not None]
-    return sorted([*names, *added], key=lambda n: n.start)
+    added = list(names)
+    for pattern, keys in _PHASES:
+        key = next((k for k in keys if k in columns), "")
+        for match in pattern.finditer(part) if key else ():
+            if not any(n.start < match.end() and match.start() < n.end for n in added):
+                added.append(Named(match.start(), match.end(), match.group(), (key,)))
+    return sorted(added, key=lambda n: n.start)
+
+
+def _with_data_set(part: str, names: list[Named], run: Run) -> list[Named]:
+    """``MATH-500 drops from 59.55% to 19.85%``: a data set's name alone is its validation's result."""
+    added = list(names)
+    for match in data_sets(run).finditer(part):
+        spelt = re.sub(r"[^a-z0-9]", "", match.group().lower())
+        held = [k for k in run.columns if VALIDATION.match(k) and spelt in re.sub(r"[^a-z0-9]", "", k.lower())]
+        if not held or any(set(n.keys) & set(held) or (n.start < match.end() and match.start() < n.end) for n in added):
+            continue
+        keys = [k for kind in ("acc", "reward", "score") for k in held if re.search(rf"/{kind}/mean@\d+$", k)]
+        keys = keys or [
+            k for k in held if re.search(r"(?i)score|acc|reward", k) and not re.search(r"/(?:std|best|worst|maj)", k)
+        ]
+        if keys:
+            added.append(Named(match.start(), match.end(), match.group(), tuple(keys[:3])))
+    return sorted(added, key=lambda n: n.start)
 
 
 def _of_data_set(part: str, names: list[Named], run: Run) -> list[Named]:

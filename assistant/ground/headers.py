@@ -14,7 +14,7 @@ from assistant.ground.lexicon import Lexicon, Named
 from assistant.ground.places import Place, part_of, places
 
 STEP_COLUMN: Final = re.compile(
-    r"(?i)^\W*(?:(?:global|training|train|logged|validation|val|eval|验证|评测)[_ ]?)?(?:steps?|s|步数?|rows?|records?|记录|iter(?:ation)?s?|it|ckpts?|checkpoints?|epoch|第几步|训练步数?|step 编号)\W*(?:no\.?|number|编号)?\W*$"
+    r"(?i)^\W*(?:(?:global|training|train|logged|validation|val|eval|验证|评测)[_ ]?)?(?:steps?|s|步数?|rows?|records?|记录|iter(?:ation)?s?|it|ckpts?|checkpoints?|epoch|第几步|训练步数?|step 编号|rounds?|轮次|第?几?轮|迭代(?:次数|轮次)?)\W*(?:no\.?|number|编号)?\W*$"
 )
 ENDS: Final = re.compile(
     r"(?i)\W*(?:(?P<first>first|initial|start|首(?:值|步)?|初(?:值|始)?|开始|起始)|last|final|end|latest|末(?:值|步)?|结束|最后|最终|最新)\W*"

@@ -338,7 +338,7 @@ class Judge(Implied):
             if other is not None and (other.unit in {"%", "gib"} or other.factor != 1.0):
                 return q.in_unit_of(other)
         following = next((n for n in frame.numbers if n.start >= q.end), None)
-        if not q.unit and following is not None and following.unit in {"s", "tokens", "gib"} and re.fullmatch(r"(?i)\s*(?:out )?of (?:the|its|those|these|a total of)\s*", frame.text[q.end : following.start]):  # fmt: skip
+        if not q.unit and following is not None and following.unit in {"s", "tokens", "gib"} and re.fullmatch(r"(?i)\s*(?:out )?of (?:(?:the|its|those|these|a total of)\s*)?", frame.text[q.end : following.start]):  # fmt: skip
             return q.in_unit_of(following)
         if (
             q.unit == "points"

@@ -136,6 +136,39 @@ def from_told(q: Quantity, index: int, frame: Frame) -> bool:
     return False
 
 
+_ADDED: Final = re.compile(
+    r"(?i)(?:合计|总计|共计|加起来|相加|之和|\bsum(?:s|ming)? (?:up )?to|\badds? up to|\bin total|\btogether\b|\btotal(?:s|l?ing)?\b|\bmak(?:es|ing)|[=＝])[^\d，,。；;]{0,16}$"
+)
+_SHARES: Final = re.compile(
+    r"(?i)(?:占|\bi\.e\.,?|\bthat is,?|\bor|即|\bmakes? up|\baccounts? for)[^\d，,。；;]{0,14}$"
+)
+
+
+def of_parts(q: Quantity, index: int, frame: Frame) -> bool:
+    """Whether a number is the sum of the numbers told before it, or the share of the one right before it in another.
+
+    ``生成 5.3 秒 + 训练 2.5 秒 = 7.8 秒``, ``共 8.0 秒，其中生成 5.3 秒，约占 66%``; the parts are judged for themselves.
+    """
+    told = [n for n in frame.numbers[:index] if not n.bound and math.isfinite(n.number) and n.unit not in {"%", "pp", "factor", "ratio", "steps"}]  # fmt: skip
+    left = frame.text[max(0, q.start - 28) : q.start]
+    if q.unit == "%" and _SHARES.search(left) and len(told) > 1:
+        part = told[-1]
+        wholes = [
+            n for n in told[:-1] if n.unit == part.unit and n.factor == part.factor and n.number > part.number > 0
+        ]
+        return len(wholes) == 1 and _near(
+            q,
+            100 * part.number / wholes[0].number,
+            100 * (part.half + wholes[0].half * part.number / wholes[0].number) / wholes[0].number,
+        )
+    if q.unit in {"%", "ratio", "factor", "pp", *_COUNTING} or not _ADDED.search(left):
+        return False
+    parts = [n for n in told if n.unit == q.unit or not n.unit][-_MOST_TOLD:]
+    if len(parts) < 2 or any(n.unit and n.factor != q.factor for n in parts):
+        return False
+    return _near(q, sum(n.number for n in parts), sum(n.half for n in parts))
+
+
 _GAP: Final = re.compile(
     r"(?i)\b(?:gap|difference|apart)\b|相差|差距?|(?<![最较偏])[高低多少长短快慢]了?出?\s*(?:约|大约)?\s*$"
 )
