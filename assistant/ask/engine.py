@@ -12,12 +12,15 @@ from weakref import WeakKeyDictionary
 from assistant.analysis import Ledger
 from assistant.ask import (
     answer_apart,
+    answer_causes,
     answer_computed,
     answer_define,
     answer_other,
+    answer_overfit,
+    answer_pace,
     answer_portions,
-    answers,
     answer_sides,
+    answers,
     aspects,
     clauses,
     halves,
@@ -88,9 +91,9 @@ class Answerer:
             whole = understand(asked, self.resolver, runs, language=language, state=state)
         pieces = parts(asked)
         leaning = clauses.leaning(normalised(asked)) if len(pieces) == 1 else []
-        pieces = clauses.framed(leaning, normalised(asked)) or pieces
         judged = clauses.judged(normalised(asked), whole.mentions) if not leaning and runs else []
         leaning, pieces = leaning or judged, judged or pieces
+        pieces = clauses.framed(leaning, normalised(asked)) or pieces
         queries = [understand(part, self.resolver, runs, language=language, state=state) for part in pieces]
         if len(queries) == 1 or len({q.intent for q in queries} & {whole.intent, "out_of_scope"}) == 0:
             queries = [whole]
@@ -111,20 +114,21 @@ class Answerer:
         if context.runs and problem is None:
             unread.not_computed(context)
             aspects.further(context)
+            answer_overfit.beside(context)
         first = context.query
-        for more in queries[1:] if context.runs else []:
         starts: list[int] = []
-            told = pointed(happenings.at_that_one(context, more.wording), clauses.pointed_step(context))
+        for more in queries[1:] if context.runs else []:
             starts.append(len(context.doc.blocks))
+            told = pointed(happenings.at_that_one(context, more.wording), clauses.pointed_step(context))
             same = told == more.wording  # else: "and how long were the answers then?"
             meant = more if same else understand(told, self.resolver, runs, language=language)
             context.query = clauses.meant(meant, first) if leaning else _of_the_same(meant, first)
             _, further = self._answer(context)
             problem = problem or further
         context.query = first
-        if tail and problem is None:
         if judged and len(queries) > 1:
             clauses.in_front(context, starts)
+        if tail and problem is None:
             said = answer_apart.later(context, tail, clauses.pointed_step(context))
             context.doc.paragraph(f"**{said}**" if said else clauses.unread(context, tail))
         if context.runs and problem is None and len(queries) == 1:
@@ -158,9 +162,9 @@ class Answerer:
         if not context.runs:
             verdict = answer_define.define(context) if query.mentions else answer_other.out_of_scope(context)
             return verdict, verdict.summary if verdict.code == "unknown_metric" else None
-        computed = answer_sides.attempt(context) or answer_portions.attempt(context)
-        computed = computed or run_questions.attempt(context)
-        computed = computed or answer_computed.attempt(context)
+        computed = answer_causes.attempt(context) or answer_sides.attempt(context)
+        computed = computed or answer_portions.attempt(context) or run_questions.attempt(context)
+        computed = computed or answer_computed.attempt(context) or answer_pace.attempt(context)
         if computed is not None:
             return computed, None
         absent = self._absent_step(context)

@@ -1,0 +1,99 @@
+"""Why a quantity stands at zero or does not rise: causes that a log shows, and questions that ask for none."""
+
+from __future__ import annotations
+
+import pytest
+
+from assistant.ask.causes import asked
+from assistant.service.facade import Source, service
+
+
+def line(**values: float) -> str:
+    """A record of a GRPO trainer; keys are spelt with ``__`` for a slash."""
+    usual = {
+        "loss": 0.0, "grad_norm": 0.1, "learning_rate": 1e-6, "completions__mean_length": 200.0,
+        "completions__clipped_ratio": 0.0, "reward": 0.5, "reward_std": 0.4, "frac_reward_zero_std": 0.0, "kl": 0.0005,
+    }  # fmt: skip
+    return str({name.replace("__", "/"): value for name, value in (usual | values).items()})
+
+
+def log(n: int = 4, **values: float) -> str:
+    """Records that differ in what moves anyway, with some values the same in each."""
+    moving = [
+        {"reward": 0.5 + 0.03 * (-1) ** i * i, "reward_std": 0.4 + 0.01 * i, "grad_norm": 0.1 + 0.01 * i}
+        for i in range(n)
+    ]
+    return "\n".join(line(**(some | values)) for some in moving)
+
+
+def answer(text: str, question: str):  # type: ignore[no-untyped-def]
+    """What is answered of a log."""
+    return service().explain(service().read([Source("train.log", text)]), question).answer
+
+
+@pytest.mark.parametrize(
+    ("text", "question", "said"),
+    [
+        (log(), "Why does the loss stay at 0 although grad_norm is not zero?", "advantages of a group add up to zero"),
+        (log(), "loss 一直是 0 正常吗", "组内优势相加为零"),
+        (log(grad_norm=0.0), "why is grad_norm 0?", "does not reach trainable parameters"),
+        (log(grad_norm=0.0), "为什么 grad_norm = 0？", "没传到可训练的参数"),
+        (log(grad_norm=0.0, reward_std=0.0, frac_reward_zero_std=1.0), "why is grad_norm 0?", "Rewards do not differ"),
+        (log(grad_norm=0.0, completions__clipped_ratio=1.0, reward_std=0.0), "为什么梯度为 0", "奖励没有差别"),
+        (log(reward=0.0, reward_std=0.0, completions__clipped_ratio=0.98), "为什么 reward 全是 0", "几乎都被截断"),
+        (log(reward=0.0, reward_std=0.0), "why is the reward always 0?", "Feed the reference answer"),
+        (log(kl=0.0, grad_norm=0.0), "why is kl zero", "The gradient norm is zero too"),
+        (log(kl=0.0), "kl 为什么一直是 0", "KL 项没有启用"),
+        (log(learning_rate=0.0), "why is the learning rate 0", "too few digits"),
+        (log(12, frac_reward_zero_std=0.7), "reward 为什么不涨", "多数组的奖励没有组内差别"),
+    ],
+)
+def test_cause_that_the_log_shows_is_told(text: str, question: str, said: str) -> None:
+    found = answer(text, question)
+    assert said in found.answer
+    assert not found.grounding.unsupported
+
+
+def test_causes_that_values_deny_are_ruled_out_with_them() -> None:
+    found = answer(log(grad_norm=0.0), "为什么 grad_norm = 0？").answer
+    assert "**排除**：不是因为组内奖励全相同：`frac_reward_zero_std` 为 0%" in found
+    assert "**排除**：不是因为回答全被截断：`completions/clipped_ratio` 为 0%" in found
+
+
+def test_of_some_records_it_is_said_how_many_stand_so() -> None:
+    text = log(3) + "\n" + line(grad_norm=0.0, reward=0.0, reward_std=0.0, frac_reward_zero_std=1.0)
+    found = answer(text, "reward_std 一直是 0 正常吗").answer
+    assert "4 个值里有 1 个为 0" in found
+    assert "全为 0" not in found.partition("\n")[0]
+
+
+def test_a_rise_that_went_over_into_a_level_is_asked_about_from_there_on() -> None:
+    rows = [line(reward=min(0.2 + 0.02 * i, 0.7) + 0.004 * (-1) ** (i * i // 3), frac_reward_zero_std=0.8)
+            for i in range(80)]  # fmt: skip
+    found = answer("\n".join(rows), "why is the reward not increasing any more?").answer
+    assert "Most groups have no differing rewards" in found
+    assert "has not stopped" not in found
+
+
+@pytest.mark.parametrize("question", ["why is grad_norm 0?", "why is the loss 0?"])
+def test_a_state_that_the_log_lacks_is_not_explained(question: str) -> None:
+    found = answer(log(loss=0.7, grad_norm=0.3), question).answer
+    assert "expected" not in found
+    assert "does not reach" not in found
+
+
+@pytest.mark.parametrize(
+    ("question", "state"),
+    [
+        ("why is the loss 0.0", "zero"),
+        ("loss 为什么 接近 0", "small"),
+        ("reward 上不去，怎么办", "flat"),
+        ("why is entropy constant", "constant"),
+        ("why is the loss not zero", None),
+        ("why did the reward fall at step 0", None),
+        ("loss at step 0?", None),
+        ("奖励是不是大于 0", None),
+    ],
+)
+def test_state_asked_about(question: str, state: str | None) -> None:
+    assert asked(question) == state
