@@ -8,6 +8,7 @@ import re
 from assistant.analysis.checks import covered
 from assistant.analysis.diagnosis import role
 from assistant.analysis.trend import MIN_POINTS
+from assistant.ask import outcomes
 from assistant.ask.answer_single import progress, tail_of
 from assistant.ask.context import Context, key
 from assistant.ask.departures import all_checks
@@ -34,14 +35,17 @@ def advice(context: Context) -> Verdict:
     named = [metric for metric in central(named_keys(context)) if metric not in EPOCH_KEYS]
     checks.sort(key=lambda c: not set(c.metrics) & set(named))  # what the question is about comes first
     findings = told(context, checks[:MOST_ADVISED])
+    about = _about_named(context, named)
     if findings:
         summary = say(f"advice.{_word(context, findings)}", first=findings[0].sentence) + _checkpoint(context)
-    else:
-        summary = say("advice.none" if covered(context.run) else "explain.not_covered")
+    else:  # what is asked about comes first; that nothing speaks for a change is no answer by itself
+        lead = _checkpoint(context).strip() or (about.pop(0) if about else "")
+        gap = "" if context.language == "zh" or not lead else " "
+        summary = lead + gap + say("advice.none" if covered(context.run) else "advice.none_unjudged")
     doc.paragraph(f"**{summary}**")
     if hypothetical(context.query.said):
         doc.paragraph(say("advice.hypothetical"))
-    doc.bullets(_about_named(context, named))
+    doc.bullets(about)
     for place, one in enumerate(findings):
         doc.bullets([one.line if place == 0 else one.whole(context.language)])
         measures = remedy(context, one)
@@ -78,7 +82,10 @@ _ASKED = {
         re.compile(r"truncation"),
     ),
 }  # fmt: skip
-_CHECKPOINT = re.compile(r"(?i)存档|检查点|checkpoint|ckpt|早停|回退|回滚|early[- ]stop|roll ?back")
+_CHECKPOINT = re.compile(
+    r"(?i)存档|检查点|checkpoint|ckpt|早停|回退|回滚|early[- ]stop|roll ?back|\b(?:number of|how many|which) epochs?\b"
+    r"|(?:多少|几|哪)(?:个)? ?(?:epoch|轮)"
+)
 
 
 def _word(context: Context, findings: list[Told]) -> str:
@@ -98,7 +105,7 @@ def _checkpoint(context: Context) -> str:
     """Which checkpoint validation speaks for, where the question is about stopping or which to keep."""
     if not _CHECKPOINT.search(context.query.said):
         return ""
-    found = role(context.run, "val_accuracy") or role(context.run, "held_out_loss")
+    found = outcomes.validated(context.run)
     if found is None or not found.spelling.plain:
         return ""
     metric = found.metrics[0]
@@ -106,7 +113,7 @@ def _checkpoint(context: Context) -> str:
     held = [f for f in facts if isinstance(f.value, (int, float)) and math.isfinite(f.value)]
     if len(held) < 2:
         return ""
-    lower = found.role == "held_out_loss"
+    lower = outcomes.is_loss(found)
     best = (min if lower else max)(held, key=number)
     if best is held[-1]:
         return ""
@@ -155,8 +162,7 @@ def _about_named(context: Context, named: list[str]) -> list[str]:
 def _outcomes(context: Context, named: list[str]) -> list[str]:
     """How validation (else the held-out loss) and the training outcome moved: what speaks for going on or stopping."""
     lines = []
-    for names in (("val_accuracy", "held_out_loss"), ("score_mean", "reward_mean", "plain_reward", "training_loss")):
-        found = next((held for name in names if (held := role(context.run, name)) is not None), None)
+    for found in (outcomes.validated(context.run), outcomes.trained(context.run)):
         if found is None or not found.spelling.plain or found.metrics[0] in named:
             continue
         metric = found.metrics[0]
@@ -171,13 +177,13 @@ def _outcomes(context: Context, named: list[str]) -> list[str]:
 def _open_points(context: Context) -> list[str]:
     """Where nothing fires: what is missing to judge the run, which is what may be worth doing."""
     say, lines = context.say, []
-    validated = role(context.run, "val_accuracy") or role(context.run, "held_out_loss")
+    validated = outcomes.validated(context.run)
     if validated is None:
         lines.append(say("advice.no_validation", validate=context.setting("validate", "setting.named")))
     elif len(validated) < 2:
         lines.append(say("advice.one_validation"))
     if len(context.train_steps) < MIN_POINTS:
-        lines.append(say("explain.next_trend"))
+        lines.append(outcomes.trend_hint(context))
     last = context.train_steps[-1] if context.train_steps else context.run.distinct_steps[-1]
     times = timed(context, last)
     if times is not None:

@@ -11,6 +11,7 @@ from assistant.analysis.diagnosis import role
 from assistant.analysis.forecast import DRIFT, STEP_TIMES, forecast, reach, remaining, total_steps
 from assistant.analysis.series import series
 from assistant.analysis.trend import MIN_POINTS
+from assistant.ask import answer_pace
 from assistant.ask.context import Context
 from assistant.ask.naming import central, named_keys, unknown
 from assistant.ask.parts import number
@@ -194,6 +195,9 @@ def time_left(context: Context) -> Verdict:
         text = say("eta.left", v=fact, left=left, total=number, last=last, mean=mean)
         doc.paragraph(f"**{text}**")
         doc.paragraph(say(f"eta.total_{source}", total=number), _assumed(context, fact))
+    elif total is not None and reason == "no_step_times" and (said := answer_pace.left_at_rate(
+        context, total, stated=asked is not None)) is not None:  # fmt: skip
+        text = said
     else:
         total_fact = None if total is None else context.ledger.constant("total_steps", total, "the run")
         values: dict[str, Any] = {"last": last} | ({} if total_fact is None else {"total": total_fact})

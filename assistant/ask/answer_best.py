@@ -10,7 +10,7 @@ from assistant.analysis.compare import compare_windows
 from assistant.analysis.compare_model import Row
 from assistant.analysis.diagnosis import role
 from assistant.analysis.validation import validation_sets
-from assistant.ask import answer_compare
+from assistant.ask import answer_compare, outcomes
 from assistant.ask.comparing import knowledge_of
 from assistant.ask.context import Context, is_validation, key
 from assistant.ask.departures import departures
@@ -80,6 +80,9 @@ def _judge(context: Context) -> str | None:
     """What "best" is judged by: a validation taken more than once, else the training score."""
     names = ("val_accuracy", "held_out_loss", "score_mean", "reward_mean", "plain_reward", "training_loss")
     found = [(name, held) for name in names if (held := role(context.run, name)) is not None and held.spelling.plain]
+    found = found or [
+        (one.role, one) for one in (outcomes.validated(context.run), outcomes.trained(context.run)) if one is not None
+    ]
     if found and found[0][0] == "val_accuracy" and len(found[0][1]) < 2:
         # One validation is no choice: another metric that was validated more often is one.
         counts = {m: len(context.run.columns[m].values) for m in context.run.metrics if is_validation(m)}
@@ -92,10 +95,9 @@ def _judge(context: Context) -> str | None:
 
 def _higher(context: Context, metric: str) -> bool | None:
     """Whether larger is better; ``None`` where the card gives no direction."""
-    card = context.card(metric)
-    direction = card.direction if card is not None else None
-    if direction in {"higher_better", "lower_better"}:
-        return direction == "higher_better"
+    way = outcomes.direction(context, metric)
+    if way != "context":
+        return way == "higher_better"
     if is_validation(metric) or any(word in metric for word in ("reward", "score", "acc")):
         return not metric.endswith("loss")
     return False if metric.endswith("loss") and not metric.endswith(("pg_loss", "policy_loss")) else None

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 import re
+from dataclasses import replace
 
 from assistant.analysis.compare import compare_runs, compare_windows
 from assistant.analysis.compare_rules import rules
 from assistant.analysis.noise import TOO_WIDE
 from assistant.analysis.validation import ValidationSet, problem_count, validation_sets
-from assistant.ask import answer_validation
+from assistant.ask import answer_validation, outcomes
 from assistant.ask.comparing import knowledge_of, tell
 from assistant.ask.context import Context, benchmark_sizes, is_validation, key
 from assistant.ask.naming import absent, central, named_keys
@@ -56,6 +57,12 @@ def compare(context: Context) -> Verdict:
         from assistant.ask.answer_pairs import versus
 
         return versus(context, keys[:4])
+    named_steps = [step for step in dict.fromkeys(context.query.all_steps) if step in context.run.distinct_steps]
+    if len(named_steps) > 2 and keys and context.query.steps.kind == "pair":
+        from assistant.ask.answer_lookup import lookup
+
+        context.query = replace(context.query, intent="lookup", op=None)
+        return lookup(context)  # each of them, rather than two of three
     pair = _pair(context)
     if pair is None:
         only = context.run.distinct_steps[0]
@@ -458,5 +465,4 @@ def _of_no_matter(change: Fact) -> float:
 
 
 def _direction(context: Context, metric: str) -> str:
-    card = context.card(metric)
-    return card.direction if card else "context"
+    return outcomes.direction(context, metric)

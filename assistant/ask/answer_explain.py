@@ -6,7 +6,7 @@ import math
 
 from assistant.analysis.checks import NOT_FINITE, RANK, Check, check_step, covered
 from assistant.analysis.diagnosis import role
-from assistant.ask import answer_validation
+from assistant.ask import answer_validation, outcomes
 from assistant.ask.context import Context, key
 from assistant.ask.departures import LEAPS, all_checks
 from assistant.ask.detail import every_metric
@@ -203,7 +203,7 @@ def next_part(context: Context, flagged: bool, step: int) -> None:
     elif context.run.framework == "verl":
         lines.append(say("explain.next_val_none", validate=context.setting("validate", "setting.named")))
     if len(context.train_steps) < ENOUGH_STEPS:
-        lines.append(say("explain.next_trend"))
+        lines.append(outcomes.trend_hint(context))
     if not flagged:
         lines.append(say("explain.no_change_needed" if covered(context.run) else "explain.not_covered"))
     doc.bullets(lines)

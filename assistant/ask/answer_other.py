@@ -8,6 +8,7 @@ import re
 from assistant.analysis import derive
 from assistant.analysis.forecast import STEP_TIMES
 from assistant.analysis.identities import largest_advantage
+from assistant.ask import answer_pace
 from assistant.ask.answer_absent import thing_in, unlogged
 from assistant.ask.answer_lookup import lost_in_a_cut
 from assistant.ask.context import Context, key
@@ -324,6 +325,9 @@ def bottleneck(context: Context) -> Verdict:
         whole = _whole_steps(context)
         if whole is not None:
             return whole
+        largest = answer_pace.largest_times(context, step)
+        if largest is not None:
+            return largest
         elsewhere = "timing_s/step" in context.run.columns  # logged, and not at this step: cut, or a validation
         text = absent(context, "timing_s/step", [step]) if elsewhere else _untold(context)
         context.doc.paragraph(f"**{text}**")

@@ -101,6 +101,23 @@ def overfitting(context: Context) -> Verdict | None:
     return Verdict(verdict, unmark(text), "medium")
 
 
+def beside(context: Context) -> None:
+    """Adds that it overfits, where the loss on held-out data rises and the training loss falls."""
+    held_out, train = evaluation_loss(context), training_loss(context)
+    if held_out is None or train is None or context.metrics[:1] != [held_out]:
+        return
+    evaluated = _cells(context, held_out)
+    if len(evaluated) < LEAST:
+        return
+    low = min(evaluated, key=number)
+    ends = _beside(context, train, low, evaluated[-1])
+    trend = context.ledger.trend(held_out)
+    rose = trend is not None and trend.direction == "rising" and low is not evaluated[-1]
+    if not rose or ends is None or number(ends[1]) >= number(ends[0]) or any(f"`{train}`" in block for block in context.doc.blocks):
+        return
+    context.doc.paragraph(context.say("run.overfit_beside", train=train, t_low=ends[0], t_last=ends[1], low=low))
+
+
 def _judged(evaluated: list[Fact], place: int, ends: tuple[Fact, Fact] | None) -> tuple[str, str]:
     """The verdict's code and phrase, from the evaluations (``place``: the lowest) and the training loss beside them."""
     values = [number(f) for f in evaluated]

@@ -9,7 +9,7 @@ from assistant.analysis.checks import check_all
 from assistant.analysis.diagnosis import role
 from assistant.analysis.trend import MIN_POINTS
 from assistant.analysis.validation import validation_sets
-from assistant.ask import answer_validation
+from assistant.ask import answer_validation, outcomes
 from assistant.ask.context import Context, is_validation, key
 from assistant.ask.departures import all_checks
 from assistant.ask.findings import remedy, told
@@ -45,6 +45,10 @@ def not_finite(context: Context) -> Verdict:
         doc.bullets(missing_lines(context, lost[:3]))
         return Verdict("healthy", unmark(text))
     found.sort(key=lambda pair: pair[1][0])
+    asked = {m.key for m in context.query.mentions if m.key is not None}
+    named = [pair for pair in found if pair[0] in asked]
+    if named and len(asked) == 1:
+        return _not_finite_one(context, *named[0], others=len(found) - 1)
     first = context.value(found[0][0], found[0][1][0])
     assert first is not None
     number = context.ledger.count("metrics not finite", len(found))
@@ -61,6 +65,26 @@ def not_finite(context: Context) -> Verdict:
         context.finding(check)
     doc.paragraph(say("nan.means"))
     context.metrics.extend(metric for metric, _ in found[:MOST_ROWS])
+    return Verdict("critical" if checks and checks[0].severity == "critical" else "warning", unmark(text))
+
+
+def _not_finite_one(context: Context, metric: str, bad: list[int], *, others: int) -> Verdict:
+    """Where the one metric that a question names is no finite number: first, how often, the last value before."""
+    say, run = context.say, context.run
+    first = context.value(metric, bad[0])
+    many = context.ledger.count("steps not finite", len(bad), metric=metric)
+    whole = context.ledger.count("values", len(run.cells(metric)), metric=metric)
+    text = say("nan.one", metric=metric, v=first, k=many, n=whole)
+    context.doc.paragraph(f"**{text}**")
+    before = [s for s in run.series(metric)[0] if s < bad[0]]
+    lines = [] if not before else [say("nan.before", v=context.value(metric, before[-1]))]
+    if others:
+        lines.append(say("nan.others", k=context.ledger.count("other metrics not finite", others)))
+    context.doc.paragraph(*lines)
+    checks = [c for c in check_all(context.ledger, context.train_steps) if c.rule == "not_finite"]
+    for check in checks[:1]:
+        context.finding(check)
+    context.metrics.append(metric)
     return Verdict("critical" if checks and checks[0].severity == "critical" else "warning", unmark(text))
 
 
@@ -163,9 +187,7 @@ def learning(context: Context) -> Verdict:
     of_critic = critic_learns(context)
     if of_critic is not None:
         return of_critic
-    score = role(run, "score_mean") or role(run, "reward_mean") or role(run, "plain_reward")
-    score = score or role(run, "training_loss")
-    validation = role(run, "val_accuracy") or role(run, "held_out_loss")
+    score, validation = outcomes.trained(run), outcomes.validated(run)
     if score is None and validation is None:
         text = say("learning.nothing")
         doc.paragraph(f"**{text}**")
@@ -181,7 +203,7 @@ def learning(context: Context) -> Verdict:
         context.metrics.append(metric)
         context.cite(context.card(metric))
         state, sentence = progress(context, metric, trend)
-        if found.role.endswith("_loss"):
+        if outcomes.is_loss(found):
             state = {"up": "down", "down": "up"}.get(state, state) if not is_validation(metric) else state
         verdicts.append((found is validation, state))
         sentences.append(sentence)
@@ -211,7 +233,7 @@ def learning(context: Context) -> Verdict:
         notes.append(say("learning.no_validation", **named))
     elif len(validation) < 2:
         notes.append(say("learning.one_validation"))
-    if role(run, "value_loss") is None:  # said of losses of the GRPO family
+    if not loss and role(run, "value_loss") is None and outcomes.of_prompts(run):  # said of losses of the GRPO family
         notes.append(say("learning.not"))
     doc.bullets(notes)
     context.chart(say("section.signals"), context.metrics[:2])

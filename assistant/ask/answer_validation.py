@@ -60,7 +60,7 @@ def validation(context: Context, step: int | None = None) -> Verdict:
         told = evaluations(context)
         if told is not None:
             return told
-        text = context.say("validation.none_at_all")
+        text = context.say("validation.none_at_all" if context.run.framework == "verl" else "validation.none_other")
         context.doc.paragraph(text)
         return Verdict("no_data", unmark(text))
     if step is None:

@@ -11,6 +11,7 @@ from typing import Any
 from assistant import resources
 from assistant.analysis.compare_model import Comparison, Reason
 from assistant.ask.context import Context, benchmark_sizes
+from assistant.ask.outcomes import direction
 from assistant.ground.reading import numbers
 from assistant.model import Chart, Fact, KnowledgeError, Run, Series, Verdict
 from assistant.write.comparison import write_comparison
@@ -22,7 +23,7 @@ MOST_CHARTS = 3
 def knowledge_of(context: Context, a: Run, b: Run) -> dict[str, Any]:
     """Arguments for the functions of :mod:`assistant.analysis.compare` that the cards know."""
     arguments: dict[str, Any] = {
-        "direction": lambda metric: card.direction if (card := context.card(metric)) else "context",
+        "direction": lambda metric: direction(context, metric),
         "category": lambda metric: card.category if (card := context.card(metric)) else None,
         "sizes": benchmark_sizes(),
     }

@@ -29,6 +29,12 @@ _ABOUT: Final = re.compile(
 )
 
 
+_EVALUATION: Final = re.compile(r"(?i)(?:val|valid|validation|eval|evaluation|test)[-_/ ]")
+_COUNTER: Final = re.compile(r"(?i)(?:training |train )?(?:epoch|iteration|episode|step)s?|轮|轮次")
+_STOPPING: Final = re.compile(r"(?i)\bstop|停")
+_EVALUATED: Final = re.compile(r"(?i)\b(?:val|valid|eval|held|test)|验证|评测|评估|测试")
+
+
 @dataclass(frozen=True, slots=True)
 class _Concept:
     words: re.Pattern[str]
@@ -94,7 +100,7 @@ def by_concept(text: str, found: Sequence[Mentioned], run: Run, resolver: Resolv
     A mention that the log holds a key for stays, and its words are not looked at. One whose card has no key in the log
     is replaced; words that name nothing so far count only where the question names no key at all.
     """
-    result = list(found)
+    result = _without_counters(text, found)
     named = any(m.key is not None or _is_held(m, run) for m in found)
     if _ABOUT.search(text):
         return result
@@ -102,7 +108,8 @@ def by_concept(text: str, found: Sequence[Mentioned], run: Run, resolver: Resolv
         for match in concept.words.finditer(text):
             start, end = match.start() + len(match.group()) - len(match.group().lstrip()), match.end()
             touching = [m for m in result if m.start < end and start < m.end]
-            if any(m.key is not None or _is_held(m, run) or _is_spelt(m) for m in touching):
+            held_out = bool(touching) and all(_is_evaluation(m, run) for m in touching) and not _EVALUATED.search(text)
+            if not held_out and any(m.key is not None or _is_held(m, run) or _is_spelt(m) for m in touching):
                 continue
             if any(len(m.text) > len(match.group().strip()) for m in touching) or (named and not touching):
                 continue
@@ -113,6 +120,18 @@ def by_concept(text: str, found: Sequence[Mentioned], run: Run, resolver: Resolv
             result = [m for m in result if m not in touching]
             result += [as_mention(run, resolver, key, start, end, text[start:end]) for key in keys]
     return result
+
+
+def _without_counters(text: str, found: Sequence[Mentioned]) -> list[Mentioned]:
+    """The mentions without words that only count ("longer training iterations"), beside a metric or a wish to stop."""
+    beside = any(m.key is not None for m in found) or _STOPPING.search(text) is not None
+    return [m for m in found if not (beside and m.key is None and _COUNTER.fullmatch(m.text.strip()))]
+
+
+def _is_evaluation(mention: Mentioned, run: Run) -> bool:
+    """Whether a mention is of an evaluation's key, in words that do not spell it."""
+    key = mention.key
+    return key is not None and key in run.columns and not _is_spelt(mention) and _EVALUATION.match(key) is not None
 
 
 def lacking(text: str, run: Run) -> bool:

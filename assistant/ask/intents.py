@@ -93,7 +93,8 @@ def operation(
     window = steps.kind in {"range", "last_n", "all", "none"}
     high, low = has("high", _kept(keyless, mentions)), has("low", _kept(keyless, mentions))
     if has("best", keyless) and not (high or low):
-        down = bool(mentions) and all(m.key is not None and _SMALL_IS_GOOD.search(m.key) for m in mentions)
+        named = [m for m in mentions if m.key is not None] or list(mentions)
+        down = bool(named) and all(_SMALL_IS_GOOD.search(m.key or m.text) for m in named)
         high, low = (not down, down) if not has("worst", keyless) else (down, not down)
     if high != low and _RATES.search(text) and mentions and all(_RATE.search(m.key or "") for m in mentions):
         high, low = low, high  # the fastest step has the largest throughput

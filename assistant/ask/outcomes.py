@@ -13,7 +13,7 @@ from weakref import ref
 from assistant.analysis.diagnosis import role
 from assistant.analysis.diagnosis.roles import RoleSeries, Spelling
 from assistant.analysis.series import series
-from assistant.ask.concepts import concepts, keys_of
+from assistant.ask.concepts import concepts, keys_of, spelt_out
 from assistant.ask.context import Context
 from assistant.model import Run
 
@@ -23,6 +23,13 @@ _BY_NAME: Final = {
     "held_out_loss": "held_out_loss",
     "reward": "plain_reward",
     "loss": "training_loss",
+}
+#: Which way is better of a key that no card tells of. A plain ``loss`` may be a policy's and is none of them.
+_BETTER: Final = {
+    "held_out_loss": "lower_better",
+    "held_out_accuracy": "higher_better",
+    "reward": "higher_better",
+    "accuracy": "higher_better",
 }
 _REWARDS: Final = ("score_mean", "reward_mean", "plain_reward")
 #: Frameworks of environments: a step's rewards come from episodes, not from prompts.
@@ -74,6 +81,19 @@ def lost(run: Run) -> RoleSeries | None:
 def is_loss(found: RoleSeries) -> bool:
     """Whether a series is the better the lower it is."""
     return found.role.endswith("_loss")
+
+
+def direction(context: Context, metric: str) -> str:
+    """Whether larger or smaller is better: by the card, else by the name of a key that no card is about."""
+    card = context.card(metric)
+    if card is not None:
+        return card.direction
+    name = spelt_out(metric)
+    for concept, way in _BETTER.items():
+        held = concepts()[concept]
+        if (held.never is None or not held.never.search(name)) and any(key.search(name) for key in held.keys):
+            return way
+    return "context"
 
 
 def trend_hint(context: Context) -> str:

@@ -65,7 +65,7 @@ def trend_sentence(context: Context, metric: str, trend: Fact, steps: Sequence[i
     if trend.n == 1:
         return context.say("trend.single", metric=metric, t=trend, **ends)
     if trend.form == "walk" and trend.direction not in _WAY:
-        return context.say("trend.walk", metric=metric, t=trend)
+        return context.say("trend.walk", metric=metric, t=trend, **ends)
     return context.say(f"trend.{trend.direction}", metric=metric, t=trend, **ends)
 
 

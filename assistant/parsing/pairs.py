@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Final
 
 from assistant.model.run import Note, Number
@@ -153,6 +154,7 @@ def _find(document: Document) -> tuple[list[list[Found] | int], set[int], list[i
         if len(raw) > _LONGEST or fences.skip(raw):
             continue
         line = strip_ray(raw)[1] if "pid=" in raw[:120] else raw
+        line = line.strip("`") if "`" in line else line  # code in a sentence, pasted over several lines
         held = section.read(line)
         found: list[Found] = []
         if held is not None:
@@ -328,11 +330,15 @@ def _events(groups: list[list[Found] | int]) -> list[_Event]:
 def _rows(events: list[_Event]) -> tuple[list[Row], str]:
     """Rows with their steps; the index counts where an event names no step."""
     named = all(event.step is not None for event in events)
+    counter = None if named else _counter(events)
     rows = []
     for index, event in enumerate(events):
-        cells = event.cells.values()
+        cells = list(event.cells.values())
         first = min(cell.line for cell in cells)
         step = event.step if named and event.step is not None else index
+        if counter is not None:
+            step = int(event.cells[counter].value)
+            cells = [cell for cell in cells if cell.key != counter]
         rows.append(
             Row(
                 step,
@@ -342,4 +348,20 @@ def _rows(events: list[_Event]) -> tuple[list[Row], str]:
                 max(cell.line for cell in cells),
             )
         )
-    return rows, events[0].axis if named else "index"
+    return rows, events[0].axis if named else (counter or "index").lower()
+
+
+def _counter(events: list[_Event]) -> str | None:
+    """The key that counts every event in whole numbers that rise: the epoch or the episode."""
+    for key in ("epoch", "Epoch", "episode", "Episode"):
+        held = [cell for event in events if (cell := event.cells.get(key)) is not None]
+        values = [cell.value for cell in held]
+        whole = len(held) == len(events) and all(isinstance(value, int) for value in values)
+        if whole and len(values) > 1 and all(a < b for a, b in pairwise(values)) and _told(events, key):
+            return key
+    return None
+
+
+def _told(events: list[_Event], counter: str) -> bool:
+    """Whether every event holds a value beside its counter."""
+    return all(len(event.cells) > 1 and counter in event.cells for event in events)

@@ -20,7 +20,7 @@ from assistant.parsing.stepbook import Book, Cell
 from assistant.parsing.table import Reading
 
 _BAR: Final = re.compile(
-    r"(?<![\w#])(?P<name>[Ee]poch|[Tt]rain(?:ing)?|Iteration|Steps?)\s?#?(?P<epoch>[0-9]{1,9})?(?:/[0-9]{1,9})?\s?:[\s:]{0,3}"
+    r"(?<![\w#])(?P<name>[Ee]poch|[Tt]rain(?:ing)?|[Ii]teration|[Ss]teps?)\s?#?(?P<epoch>[0-9]{1,9})?(?:/[0-9]{1,9})?\s?:[\s:]{0,3}"
     r"(?:\s{0,3}[0-9]{1,3}%(?:\s?\|[^|\n\[\]]{0,300}+\|)?)?\s?(?P<at>[0-9]{1,12})(?:/(?P<of>[0-9]{1,12}|\?))?(?:it)?\s\["
     r"[^\[\]\n,=]{1,60}+(?:,\s{0,4}[^\[\]\n,=]{1,30}+(?=[,\]]))?+(?P<more>,|\])"
 )

@@ -30,7 +30,14 @@ _NOISE: Final = re.compile(
     r"[IWEF][0-9]{4} |#{1,6} |(?:import|from) \w+|def \w+\(|class \w+|return\b|```|"
     r"[-=*_#~+|]{3,}\s*$|[{}\[\]()'\"]|\|)"
 )
+_ASKED: Final = re.compile(r"[A-Za-z0-9)\]'\"` ]\?+(?:\s|$)")
 _BAR: Final = re.compile(r"[0-9]+%\|")
+_TITLE: Final = re.compile(
+    r"(?i)\s{0,4}(?:#{1,4} (?=[^\n]{0,300}[?？\u3400-\u9fff]))?"
+    r"(?:\[(?:question|qst|help(?: (?:request|wanted|needed))?|bug|issue|discussion|rllib|rl|grpo|ppo|dpo|sft"
+    r"|求助|问题|提问|咨询|讨论)\]\s{0,4}){0,2}"
+)
+"""What stands before the title of somebody's question: ``# ``, ``[Question] ``."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +57,8 @@ class Prose:
 
 def is_prose(line: str) -> bool:
     """Whether a line reads as Chinese or English sentences and is no program's output."""
+    if line[:1] in {"#", "["}:
+        line = line[_TITLE.match(line).end() :]  # type: ignore[union-attr]
     text = line.strip()
     if len(text) < 2 or len(text) > _LONGEST or _NOISE.match(line) or ("%|" in text and _BAR.search(text)):
         return False
@@ -58,7 +67,7 @@ def is_prose(line: str) -> bool:
         return False
     if chinese >= 2:
         return text.count("|") < 4
-    if text.endswith("?"):  # a key in a question is no sign of a program: `actor/entropy at step 3?`
+    if "?" in text and _ASKED.search(text):  # a key in a question is no sign of a program: `actor/entropy at step 3?`
         text = _KEY.sub("it", text)
         words = _WORD.findall(text)
         return len(words) >= 1 and sum(map(len, words)) + len(words) >= 0.4 * len(text)

@@ -31,6 +31,8 @@ _SAID: Final = re.compile(
     r"(?i)(?<![\w-])total[ _](?:(?:training|train|optimization|optimizer)[ _])?steps?['\"]?\s?[:=]\s?"
     r"([0-9]{1,3}(?:,[0-9]{3})+|[0-9]{1,12})(?![0-9.])"
     r"|['\"]max_steps['\"]: ([0-9]{1,12}),?$"
+    r"|global_step/max_steps['\"]?: ['\"]?[0-9]{1,12}/([0-9]{1,12})(?![0-9.])"
+    r"|^starting training\.{0,3}, iters: ([0-9]{1,12})$"
 )
 
 
@@ -104,10 +106,10 @@ def _said(lines: Sequence[str], numbers: Sequence[int]) -> list[tuple[str, int, 
         lower = line[:_LONGEST].lower()
         if "training progress" in lower:
             found += [("bar", int(bar[1]), number) for bar in _BAR.finditer(line[:_LONGEST])]
-        if "steps" in lower and ("total" in lower or "max_steps" in lower):
+        if ("steps" in lower and ("total" in lower or "max_steps" in lower)) or lower.startswith("starting training"):
             for said in _SAID.finditer(line[:_LONGEST]):
-                text = said[1] or said[2]
-                found.append(("said" if said[1] else "state", int(text.replace(",", "")), number))
+                text = said[1] or said[2] or said[3] or said[4]
+                found.append(("state" if said[2] else "said", int(text.replace(",", "")), number))
     return found
 
 

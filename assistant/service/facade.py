@@ -17,18 +17,15 @@ from assistant.knowledge import Card, Finder, Knowledge, Passage, Resolver, diff
 from assistant.knowledge.cards import cache_folder
 from assistant.knowledge.index import Entry, Index, open_index
 from assistant.model import Answer, InputError, Note, Run, UnknownMetric
+from assistant.service.asked import question_in
 from assistant.settings import settings
 from assistant.write.phrases import phrases
 
 if TYPE_CHECKING:
     from assistant.agent import Event, Inquiry
     from assistant.ask import Answerer, State
-    from assistant.parsing import Parsed, Prose
+    from assistant.parsing import Prose
 
-#: A question stands within so many lines of the text's beginning or end (a program's own remarks stand anywhere);
-#: between logs it is only looked for in a text as short as a person pastes by hand.
-EDGE = 3
-SHORT_PASTE = 60
 #: Chinese characters in the prose around a log from which an answer to no question is in Chinese.
 MANY_CHARACTERS = 20
 LONGEST_NAME = 1000
@@ -187,27 +184,10 @@ class Service:
             prose.extend(parsed.prose)
             if parsed.doubtful:
                 doubtful.append(Doubtful(source.name, parsed.doubtful, parsed.samples))
-            question = question or self._question(parsed)
+            question = question or question_in(parsed, self.resolver)
         chinese = sum(len(re.findall(r"[\u3400-\u9fff]", p.text)) for p in prose)
         language = "zh" if chinese >= MANY_CHARACTERS else None
         return Material(tuple(runs), question, tuple(notes), tuple(doubtful), language)
-
-    def _question(self, parsed: Parsed) -> str:
-        """The question that stands beside the log, if there is one: after it first, then before."""
-        from assistant.ask.understand import looks_like_question
-
-        for position in ("after", "before", "between"):
-            for paragraph in reversed(parsed.prose):
-                text = paragraph.text.strip()
-                last = paragraph.line + text.count("\n")
-                at_edge = {
-                    "after": parsed.text_lines - last <= EDGE,
-                    "before": paragraph.line <= 1 + EDGE,
-                    "between": parsed.text_lines <= SHORT_PASTE,
-                }[position]
-                if paragraph.position == position and at_edge and looks_like_question(text):
-                    return text
-        return ""
 
     def explain(
         self, material: Material, question: str = "", *, language: str = "auto", engine: str = "auto",

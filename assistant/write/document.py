@@ -27,6 +27,11 @@ _PER_GPU = re.compile(r"^perf/throughput$|tps_gpu$|per_gpu(?:_s)?$")
 """Rates of one GPU, whose unit says so."""
 
 
+def per_gpu(metric: str) -> str:
+    """The end of a rate's unit where the metric is a rate of each GPU; empty for any other."""
+    return "/GPU" if _PER_GPU.search(metric) else ""
+
+
 @dataclass(frozen=True, slots=True)
 class Rendered:
     """Finished Markdown and the characters of it that state facts."""
@@ -90,11 +95,11 @@ class Document:
     def _fact(self, fact: Fact, part: str | None, style: str | None) -> str:
         kind = style or self._kind(fact)
         language = self.language
-        per_gpu = "/GPU" if style is None and kind == "rate" and _PER_GPU.search(fact.metric or "") else ""
+        each = per_gpu(fact.metric or "") if style is None and kind == "rate" else ""
         number: Number | None
         if part in {"delta", "slope"}:
             number = fact.delta if part == "delta" else fact.slope_per_step
-            return mark(fact.id, signed(number or 0, kind, language=language) + per_gpu)
+            return mark(fact.id, signed(number or 0, kind, language=language) + each)
         if part in {"low", "high"} and fact.kind == "trend":  # of the slope
             return mark(fact.id, signed(getattr(fact, part) or 0, kind, language=language))
         if part in {"growth", "growth_low", "growth_high"}:
@@ -128,7 +133,7 @@ class Document:
             return str(number)
         if kind == "points":
             return mark(fact.id, signed(number, "fraction", language=language).lstrip("+±"))
-        return mark(fact.id, format_number(number, kind, language=language) + per_gpu)
+        return mark(fact.id, format_number(number, kind, language=language) + each)
 
     def _relative(self, fact: Fact) -> str:
         if fact.ratio is None or fact.from_value is None or fact.from_value == 0:
@@ -192,7 +197,11 @@ class Document:
     # -- finishing -------------------------------------------------------------------------------
     def markup(self) -> str:
         """The text so far, marks included; in Chinese, no blank between a unit and the character after it."""
-        text = "\n\n".join(self.blocks)
+        text = "\n\n".join(
+            block
+            for block, after in zip(self.blocks, [*self.blocks[1:], ""], strict=True)
+            if not block.startswith("### ") or (after and not after.startswith("### "))
+        )
         return _LOOSE.sub(r"\1", text) if self.language == "zh" else text
 
 

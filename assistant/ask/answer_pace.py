@@ -1,0 +1,231 @@
+"""How fast a run of any trainer went, from the times and rates that its log prints under whatever names.
+
+For logs whose stages are not known: a step that was slow against the others (``It/sec``, ``time``), the largest of the
+times printed (``sample_time_ms`` and ``grad_time_ms``), and what is left at the pace of the last steps.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from statistics import median
+from typing import Final
+
+from assistant.analysis.forecast import STEP_TIMES
+from assistant.ask.concepts import spelt_out
+from assistant.ask.context import Context, key
+from assistant.ask.parts import number, timed
+from assistant.model import Fact, Verdict
+from assistant.write.document import unmark
+
+#: Names, as they are spelt out, of a rate of steps, of any rate, of a time of a whole step, and of any time.
+_STEPS_A_SECOND: Final = re.compile(
+    r"^(?:train )?(?:it|iter|iters|iterations|steps) (?:per )?(?:s|sec|second)$|^train speed iter s$"
+)
+_RATE: Final = re.compile(
+    r"\b(?:it|iter|iters|steps|tokens|tok|samples) (?:per )?(?:s|sec|second)\b|\b(?:fps|sps|tps|throughput)\b"
+)
+_STEP: Final = re.compile(
+    r"^(?:time|step time|iter time|iteration time|time this iter s|time took|batch time|train speed s it)$"
+)
+_TIME: Final = re.compile(r"\b(?:time|took|seconds|duration)\b")
+#: Times that are no part of a step: since the beginning, still to come, an evaluation's.
+_ASIDE: Final = re.compile(
+    r"total|elapsed|since|remaining|eta|\bval\b|\beval\b|wall|stamp|timesteps|cumulative|episode"
+)
+_SLOW: Final = re.compile(
+    r"(?i)慢|这么久|那么久|[用花]了.{0,8}秒|耗时.{0,6}[长久高]|\bslow|\bstall"
+    r"|\b(?:took|takes?)\b.{0,12}(?:\d|so |long)|\bso long\b"
+)
+_WHICH: Final = re.compile(r"(?i)最慢|\bslowest\b|(?:哪|which).{0,12}(?:慢|slow)")
+_UNIT: Final = re.compile(r"(?:^|[_( /])(ms|us|s|sec|seconds|min)\)?$")
+#: From how many times as long a step counts as slow, and how many of the times of a step are told.
+SLOWER, MOST = 1.2, 5
+LEAST_OTHERS = 2
+RECENT = 20
+
+
+def attempt(context: Context) -> Verdict | None:
+    """Answers a question about a slow step of a log whose stages are not known; ``None`` for any other."""
+    steps = context.train_steps or list(context.run.distinct_steps)
+    if not steps or not _SLOW.search(context.query.said) or timed(context, steps[-1]) is not None:
+        return None
+    return slow_step(context) or slowest(context)
+
+
+def slow_step(context: Context) -> Verdict | None:
+    """Why one step took so long: how much slower it was, and which of the times printed carry it.
+
+    Returns:
+        The verdict; ``None`` where the question is about no such step, or the log tells nothing of its speed.
+    """
+    query = context.query
+    if query.steps.kind != "single" or not _SLOW.search(query.said):
+        return None
+    step = query.steps.values[0]
+    whole = _of_whole_steps(context)
+    if whole is None:
+        return None
+    metric, is_rate = whole
+    here = context.value(metric, step)
+    others = [f for s in context.run.series(metric)[0] if s != step and (f := context.value(metric, s)) is not None]
+    others = [f for f in others if _finite(f)]
+    if here is None or not _finite(here) or len(others) < LEAST_OTHERS:
+        return None
+    usual = context.ledger.derived(
+        f"median({metric}) of the other steps", median(number(f) for f in others), inputs=others, step=step,
+        formula=f"median of {metric} at the other steps",
+    )  # fmt: skip
+    times = number(usual) / number(here) if is_rate else number(here) / number(usual)
+    factor = context.ledger.derived(
+        f"times as slow at {step}", times, inputs=[here, usual], step=step,
+        formula="usual / here" if is_rate else "here / usual",
+    )  # fmt: skip
+    slow = times >= SLOWER
+    part = _largest_part(context, metric, step) if not is_rate else None
+    phrase = "pace.slow" if slow else "pace.not_slow"
+    text = context.say(phrase, metric=metric, v=here, usual=usual, times=factor, step=step)
+    if part is not None:
+        gap = "" if context.language == "zh" else " "
+        text += gap + context.say("pace.part", part=part[0], share=part[1], metric=str(part[0].metric))
+    context.doc.paragraph(f"**{text}**")
+    moved = _moved_with(context, metric, step)
+    if moved:
+        context.doc.bullets(moved)
+    if slow:
+        context.doc.paragraph(context.say("pace.waiting" if part is not None and _is_data(part[0]) else "pace.untold"))
+    context.metrics.append(metric)
+    context.cite(context.card(metric))
+    return Verdict("answered", unmark(text), "medium")
+
+
+def slowest(context: Context) -> Verdict | None:
+    """Which step was slowest; ``None`` where that is not asked, or the log tells nothing of its speed."""
+    if not _WHICH.search(context.query.said) or context.query.steps.kind == "single":
+        return None
+    whole = _of_whole_steps(context)
+    if whole is None:
+        return None
+    metric, is_rate = whole
+    held = [f for s in context.run.series(metric)[0] if (f := context.value(metric, s)) is not None and _finite(f)]
+    if len(held) < LEAST_OTHERS:
+        return None
+    worst = (min if is_rate else max)(held, key=number)
+    usual = context.ledger.derived(
+        f"median({metric})", median(number(f) for f in held), inputs=held, formula=f"median of {metric}"
+    )
+    text = context.say("pace.slowest", metric=metric, v=worst, usual=usual)
+    context.doc.paragraph(f"**{text}**")
+    context.metrics.append(metric)
+    return Verdict("answered", unmark(text), "medium")
+
+
+def largest_times(context: Context, step: int) -> Verdict | None:
+    """The times that a step prints, the largest first; ``None`` where it prints fewer than two of one unit."""
+    groups: dict[str, list[Fact]] = {}
+    for metric in context.run.metrics:
+        name = spelt_out(metric)
+        if not _TIME.search(name) or _ASIDE.search(name) or _STEP.match(name):
+            continue
+        fact = context.value(metric, step)
+        if fact is not None and _finite(fact):
+            unit = _UNIT.search(metric)
+            groups.setdefault(unit[1] if unit is not None else "", []).append(fact)
+    best = max(groups.values(), key=len, default=[])
+    if len(best) < 2:
+        return None
+    ranked = sorted(best, key=number, reverse=True)
+    text = context.say(
+        "pace.largest", v=ranked[0], metric=str(ranked[0].metric), next=ranked[1], other=str(ranked[1].metric)
+    )
+    context.doc.paragraph(f"**{text}**")
+    rows = [[key(str(fact.metric)), context.doc.show(fact)] for fact in ranked[:MOST]]
+    context.doc.table([context.say("head.metric"), context.say("head.value")], rows)
+    context.metrics.extend(str(fact.metric) for fact in ranked[:2])
+    return Verdict("answered", unmark(text), "medium")
+
+
+def left_at_rate(context: Context, total: int, *, stated: bool) -> str | None:
+    """What the steps left take at the rate of the last steps; writes it. ``None`` where the log holds no rate."""
+    metric = next((m for m in context.run.metrics if _STEPS_A_SECOND.match(spelt_out(m))), None)
+    if metric is None:
+        return None
+    last = max(context.run.distinct_steps)
+    steps = context.run.series(metric)[0][-RECENT:]
+    held = [f for s in steps if (f := context.value(metric, s)) is not None and _finite(f) and number(f) > 0]
+    if not held:
+        return None
+    ledger, source = context.ledger, "question" if stated else "log"
+    whole = ledger.constant("total_steps", total, f"the {source}")
+    left = ledger.derived("steps_left", total - last, inputs=[whole], formula=f"total_steps − {last}")
+    rate = ledger.derived(
+        "recent_rate", len(held) / math.fsum(1 / number(f) for f in held), inputs=held,
+        formula=f"harmonic mean of {metric} over its last values",
+    )  # fmt: skip
+    taken = ledger.derived(
+        "seconds_left_at_this_rate", (total - last) / number(rate), unit="s", inputs=[rate, left],
+        formula="steps_left / recent_rate",
+    )  # fmt: skip
+    count = ledger.count("recent rates", len(held))
+    text = context.say("pace.left", metric=metric, rate=rate, left=left, total=whole, last=last, v=taken, n=count)
+    context.doc.paragraph(f"**{text}**")
+    context.doc.paragraph(context.say("pace.left_note"))
+    context.metrics.append(metric)
+    return text
+
+
+def _of_whole_steps(context: Context) -> tuple[str, bool] | None:
+    """The metric that tells how long steps took, and whether it is a rate."""
+    names = {metric: spelt_out(metric) for metric in context.run.metrics}
+    times = [m for m, name in names.items() if m in STEP_TIMES or _STEP.match(name)]
+    if times:
+        return times[0], False
+    for pattern in (_STEPS_A_SECOND, _RATE):
+        for metric, name in names.items():
+            if pattern.search(name) and not _ASIDE.search(name):
+                return metric, True
+    return None
+
+
+def _largest_part(context: Context, metric: str, step: int) -> tuple[Fact, Fact] | None:
+    """The largest of the other times of a step, where it is part of the whole and half of it at least."""
+    whole = context.value(metric, step)
+    parts = [
+        fact for m in context.run.metrics
+        if m != metric and _TIME.search(spelt_out(m)) and not _ASIDE.search(spelt_out(m))
+        and (fact := context.value(m, step)) is not None and _finite(fact)
+    ]  # fmt: skip
+    if whole is None or not parts:
+        return None
+    part = max(parts, key=number)
+    if not 0.5 * number(whole) <= number(part) <= number(whole):
+        return None
+    share = context.ledger.share(str(part.metric), metric, step, number(part) / number(whole), inputs=[part, whole])
+    return part, share
+
+
+def _moved_with(context: Context, metric: str, step: int) -> list[str]:
+    """Other rates at the step, against their usual."""
+    lines = []
+    for other in context.run.metrics:
+        if other == metric or not _RATE.search(spelt_out(other)):
+            continue
+        here = context.value(other, step)
+        rest = [f for s in context.run.series(other)[0] if s != step and (f := context.value(other, s)) is not None]
+        rest = [f for f in rest if _finite(f)]
+        if here is None or not _finite(here) or len(rest) < LEAST_OTHERS:
+            continue
+        usual = context.ledger.derived(
+            f"median({other}) of the other steps", median(number(f) for f in rest), inputs=rest, step=step,
+            formula=f"median of {other} at the other steps",
+        )  # fmt: skip
+        lines.append(context.say("pace.beside", metric=other, v=here, usual=usual))
+    return lines[:2]
+
+
+def _is_data(fact: Fact) -> bool:
+    return "data" in str(fact.metric).lower()
+
+
+def _finite(fact: Fact) -> bool:
+    return isinstance(fact.value, (int, float)) and math.isfinite(fact.value)

@@ -1,0 +1,101 @@
+"""What somebody asks who pastes a log between a title, some sentences and a question.
+
+The question is where one stands; of a long paragraph only the sentences that ask, with the title before them where they
+name nothing ("any idea?"). Where nobody asks anything, a title that tells a symptom ("Value loss is increasing",
+奖励一直为 0) is the question.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+from assistant.ask.understand import looks_like_question
+
+if TYPE_CHECKING:
+    from assistant.knowledge import Resolver
+    from assistant.model import Run
+    from assistant.parsing import Parsed
+
+#: A question stands within so many lines of the text's beginning or end (a program's own remarks stand anywhere);
+#: between logs it is only looked for in a text as short as a person pastes by hand.
+EDGE, SHORT_PASTE = 3, 60
+#: From how many characters on a paragraph is reduced to its sentences that ask; the longest symptom,
+#: and the longest sentence that is put behind a title.
+LONG, LONGEST_SYMPTOM, SHORT = 160, 160, 120
+#: Fewest words of a sentence that asks by itself.
+WORDS: Final = 4
+_SENTENCE: Final = re.compile(r"[^.?!。？！\n]{1,600}(?:\.(?=\S)[^.?!。？！\n]{0,600}){0,20}[.?!。？！]*")
+_TAG: Final = re.compile(r"^\s{0,4}(?:#{1,4}\s{1,4})?(?:\[[A-Za-z][\w /-]{1,30}\]\s{0,4}){0,2}")
+_SYMPTOM: Final = re.compile(
+    r"(?i)\b(?:not|no|never|doesn'?t|don'?t|isn'?t|can'?t|stuck|stays?|always|only|keeps?|becom\w+|nan|inf|zero|increas\w*"
+    r"|decreas\w*|drop\w*|ris(?:es|ing)|fall\w*|explod\w*|diverg\w*|collaps\w*|over-?fit\w*|converg\w*|unstable|slow\w*"
+    r"|too|abnormal|weird|strange|wrong|minimi[sz]ed|negative|worse|low|high|fails?|fluctuat\w*|oscillat\w*)\b|=\s?0\b"
+    r"|不|没|一直|始终|为\s?0|下降|上升|异常|过拟合|震荡|爆|变差|崩|失败|卡住|负|突然"
+)
+_OVERFITTING: Final = re.compile(r"(?i)over-?fit|过拟合")
+_OF_TRAINING: Final = re.compile(
+    r"(?i)loss|reward|\brew|\bkl\b|entropy|grad|\blr\b|learning|acc|return|converg|over-?fit|clip|ratio|length|\bstd\b|val"
+    r"|训练|奖励|损失|梯度|熵|收敛|学习|过拟合|长度|截断|准确"
+)
+
+
+def question_in(parsed: Parsed, resolver: Resolver) -> str:
+    """The question that stands beside a log: after it first, then before; else a symptom that a title tells."""
+    for position in ("after", "before", "between"):
+        for paragraph in reversed(parsed.prose):
+            text = paragraph.text.strip()
+            last = paragraph.line + text.count("\n")
+            at_edge = {
+                "after": parsed.text_lines - last <= EDGE,
+                "before": paragraph.line <= 1 + EDGE,
+                "between": parsed.text_lines <= SHORT_PASTE,
+            }[position]
+            if paragraph.position == position and at_edge:
+                asked = asking(text)
+                if looks_like_question(asked):
+                    return asked
+    return _symptom(parsed, resolver)
+
+
+def asking(text: str) -> str:
+    """Of a paragraph the sentences that ask, led by its first line where they name nothing; short ones as they are."""
+    if len(text) <= LONG:
+        return text
+    sentences = [found.strip() for found in _SENTENCE.findall(text) if found.strip()]
+    asked = [one for one in sentences if one.endswith(("?", "？"))]
+    if not asked:
+        return text
+    title = text.splitlines()[0].strip()
+    if title.endswith(("?", "？")):
+        return " ".join([title, *(one for one in asked if len(one) <= SHORT and one not in title)][:2])
+    if len(title) <= LONGEST_SYMPTOM and _SYMPTOM.search(title) and _OF_TRAINING.search(title):
+        brief = [one for one in asked if len(one) <= SHORT]
+        return f"{title} {brief[-1]}" if brief else title
+    joined = " ".join(asked)
+    if len(joined.split()) < WORDS or not _OF_TRAINING.search(joined):
+        joined = f"{title} {joined}" if not text.startswith(joined) else joined
+    return joined
+
+
+def _symptom(parsed: Parsed, resolver: Resolver) -> str:
+    """The first line before a log, if it tells what is wrong with a metric that the log holds."""
+    first = next((one for one in parsed.prose if one.position == "before" and one.line <= 1 + EDGE), None)
+    if first is None or not parsed.runs:
+        return ""
+    title = _TAG.sub("", first.text.strip().splitlines()[0]).strip()
+    if not 4 <= len(title) <= LONGEST_SYMPTOM or not (_SYMPTOM.search(title) and _OF_TRAINING.search(title)):
+        return ""
+    return title if _is_answerable(title, parsed.runs, resolver) else ""
+
+
+def _is_answerable(text: str, runs: Sequence[Run], resolver: Resolver) -> bool:
+    """Whether a statement is about a metric of the log, or about learning at all."""
+    from assistant.ask.understand import understand
+    from assistant.ask.wording import language_of
+
+    query = understand(text, resolver, tuple(runs), language=language_of(text, "en"))
+    held = {key for run in runs for key in run.columns}
+    named = any(mention.key in held for mention in query.mentions)
+    return named or "learning" in query.topics or _OVERFITTING.search(text) is not None
