@@ -15,7 +15,7 @@ from assistant.ask.context import Context, key
 from assistant.ask.departures import all_checks
 from assistant.ask.findings import told
 from assistant.ask.naming import central, named_keys
-from assistant.ask.parts import as_rate, number
+from assistant.ask.parts import as_rate, number, timed
 from assistant.ask.telling import course_table, main_change, sides
 from assistant.model import Fact, Verdict
 from assistant.write.document import mark, unmark
@@ -51,6 +51,13 @@ def why_slower(context: Context) -> Verdict:
         return trend(context)
     windows = _windows(context)
     found = None if windows is None else slowdown(context.ledger, context.run, *windows)
+    if windows is None and _one_step(context):
+        from assistant.ask.answer_other import bottleneck
+
+        context.query = replace(context.query, intent="bottleneck", topics=())
+        verdict = bottleneck(context)
+        context.doc.paragraph(context.say("slower.one_step"))
+        return verdict
     if windows is None or found is None:
         text = context.say("slower.no_times" if windows else "slower.one_step")
         context.doc.paragraph(f"**{text}**")
@@ -82,6 +89,12 @@ def why_slower(context: Context) -> Verdict:
         code = "inconclusive" if found.slower is None else "regressed" if found.slower else "unchanged"
         return Verdict("improved" if found.faster else code, unmark(text), "low" if found.slower is None else "medium")
     return Verdict("answered", unmark(text), "low" if found.slower is None else "medium")
+
+
+def _one_step(context: Context) -> bool:
+    """Whether the log's only step tells where its time goes: all that one step can say of being slow."""
+    steps = context.train_steps or list(context.run.distinct_steps)
+    return len(steps) == 1 and timed(context, steps[0]) is not None
 
 
 def _windows(context: Context) -> tuple[tuple[int, int], tuple[int, int]] | None:
@@ -322,6 +335,9 @@ def _made_of(context: Context, fact: Fact) -> list[str]:
 
 
 # -- tools -------------------------------------------------------------------------------------------------------------
+_HOW_MANY = re.compile(r"(?i)次数|几次|多少次|几个|多少个|\bhow (?:many|often)\b|\bcounts?\b|\bnumber of\b")
+
+
 def tools(context: Context) -> Verdict:
     """How long tool calls take, how often tools are called, and what part of generation that is."""
     doc, say, run = context.doc, context.say, context.run
@@ -344,6 +360,9 @@ def tools(context: Context) -> Verdict:
         first = next((f for m in keys if (f := context.value(m, step)) is not None), None)
         assert first is not None
         text = say("lookup.one", metric=str(first.metric), v=first)
+    counted = any("count" in m or "num_tool" in m for m in keys)
+    if not counted and _HOW_MANY.search(context.query.said):  # what was asked comes first: it is not there
+        text = say("tools.no_counts") + ("" if context.language == "zh" else " ") + text
     doc.paragraph(f"**{text}**")
     doc.bullets(_tool_lines(context, step, spent, longest))
     metrics = list(dict.fromkeys([*keys, *[m for m in run.metrics if m.startswith("num_turns/")]]))[:8]

@@ -207,7 +207,9 @@ def _added(context: Context, query: Query, write: Write) -> None:
     fresh = [name for block in doc.blocks[before:] for name in marked_ids(block) if name not in said]
     held = {unmark(block).strip("*") for block in doc.blocks[:before]}
     again = len(doc.blocks) > before and unmark(doc.blocks[before]).strip("*") in held
-    if problem is not None or verdict.code in {"unknown_metric", "out_of_scope"} or not fresh or again:
+    underivable = query.intent == "derive" and verdict.code == "no_data"  # an answer too
+    told = bool(fresh) or underivable
+    if problem is not None or verdict.code in {"unknown_metric", "out_of_scope"} or not told or again:
         del doc.blocks[before:]
         context.metrics[:], context.charts[:] = kept[0], kept[1]
     elif len(context.charts) > len(kept[1]):

@@ -222,7 +222,8 @@ class Context:
         A setting of another framework would be wrong advice, and where the framework is not known, so would any.
         """
         name = _settings_named().get(self.run.framework or "", {}).get(what)
-        return self.say(phrase, setting=name) if name else ""
+        gap = "" if self.language == "zh" else " "
+        return gap + self.say(phrase, setting=name).strip() if name else ""
 
     def bound(self, change: Fact) -> str:
         """What noise alone may do to a change, 1.96 standard errors, as text tied to a fact of its own."""

@@ -232,6 +232,11 @@ _ASKS = re.compile(
     r"(?:(?:can|could|would|will) (?:you|u)\s+(?:please )?)?"
     r"(?:explain|analy[sz]e|interpret|summari[sz]e|describe|compare|tell|show|give|help|check|look|read|walk|break"
     r"|plot|find|"
+#: A question that something is said after, and a word that asks: "why is it zero? GRPO, group size 8".
+_MARKED = re.compile(r"[^\s?]\s?\?+(?:\s|$)")
+_WORD_THAT_ASKS = re.compile(
+    r"(?i)\b(?:what|why|how|which|is|are|was|were|does|do|did|can|could|should|where|when|has|have)\b|[\u3400-\u9fff]{2}"
+)
     r"list|forecast|predict|evaluate|review|define|what|what's|why|how|which|when|where|who|is|are|was|were|did|do"
     r"|does|has|have|"
     r"had|should|can|could|would|will|any|anything|anyone|i\b|we\b|my\b|our\b|this|the|entropy|kl|reward|loss"
@@ -252,7 +257,7 @@ def looks_like_question(text: str) -> bool:
     held = patterns()
     if held.single["offer"].search(clean) or re.search(r"(?m)^\s*(?:\d+[.、)]|[-*#|>])\s*\S", clean):
         return False
-    if clean.rstrip().endswith("?"):
+    if clean.rstrip().endswith("?") or (_MARKED.search(clean) and _WORD_THAT_ASKS.search(clean)):
         return True
     if language_of(clean) == "en" and not _ASKS.match(clean):
         return False  # a program's remark ("Next step: evaluate with …") rather than a person's request

@@ -72,3 +72,32 @@ def test_rewards_that_equal_the_accuracy_are_not_said_to_hold_penalties() -> Non
 def test_no_setting_of_another_framework_is_named(text: str, setting: bool) -> None:
     made = paste(f"{text}\n\nIs the model still learning something?")
     assert ("trainer.test_freq" in made.answer) is setting, made.answer
+
+
+ONE_STEP = line(
+    7, critic__score__mean=0.4, actor__pg_loss=0.01, actor__grad_norm=0.3, perf__max_memory_reserved_gb=60.5,
+    perf__max_memory_allocated_gb=50.5, timing_s__gen=75.0, timing_s__update_actor=15.0, timing_s__ref=8.0,
+    timing_s__step=100.0,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["I'm seeing much slower rollouts than expected. Where is the time going?", "为什么这么慢，时间都花在哪了？"],
+)
+def test_where_time_goes_is_told_of_a_single_step_that_is_slow(question: str) -> None:
+    first = lead(f"{question}\n```\n{ONE_STEP}\n```")
+    assert "timing_s/gen" in first
+    assert "75.0%" in first
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"Question: is grad_norm too small here? I use group size 8\n{ONE_STEP}",
+        f"{ONE_STEP}\n\nPPO with a small batch? why is actor/grad_norm above 0 while actor/pg_loss hardly moves",
+        f"{ONE_STEP}\n\nactor/grad_norm over actor/pg_loss is more than critic/score/mean?? How can that be",
+    ],
+)
+def test_question_with_words_behind_its_mark_is_found(text: str) -> None:
+    assert "?" in paste(text).question

@@ -33,6 +33,8 @@ def of_step(values: dict[str, Number], **fields: str | None) -> dict[str, str]:
         ("zero_gradient", "warning", {"grad_norm": 0.0, "loss": 0.4}, "TRL"),
         ("zero_gradient", "warning", {"train/grad_norm": 0.0}, "slime"),
         ("constant_reward", "warning", {"critic/score/min": -1.0, "critic/score/max": -1.0}, "ROLL"),
+        ("constant_reward", "warning", {"critic/rewards/min": 0.0, "critic/rewards/max": 0.0}, "verl"),
+        ("no_mixed_groups", "warning", {"batch/solve_partial": 0.0, "batch/solve_none": 8.0}, "verl"),
         ("alike_groups", "warning", {"frac_reward_zero_std": 1.0, "reward": 0.0}, "TRL"),
         ("exploding_ratio", "critical", {"mean_ratio": 4.8e8, **FAR_APART}, None),
         ("truncation", "warning", {"completions/clipped_ratio": 0.4}, "TRL"),
