@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from assistant.ask.answer_lookup import when_logged
 from assistant.ask.context import Context, key
+from assistant.ask.schedules import is_schedule
 from assistant.knowledge import Card, Mentioned
 from assistant.model import Verdict
 from assistant.write.document import unmark
@@ -15,6 +16,8 @@ from assistant.write.document import unmark
 _SWITCH = re.compile(r"(?i)=\s*true|\bwith\b|\bwhen\b|\bnon-?zero\b|use_\w+|enabled?")
 _ALWAYS = re.compile(r"(?i)^\W*always\b|\bin (?:every|all)\b")
 _LOSS = re.compile(r"(?i)loss|损失")
+#: Asks whether it is off, so that what is on denies it.
+_OFF = re.compile(r"(?i)\b(?:disabled|(?:turned|switched|shut) off|off\s*[?]*$)|关(?:掉|闭|了|着)|停用|禁用")
 _MOST = 4
 
 
@@ -31,13 +34,17 @@ def enabled(context: Context) -> Verdict | None:
         metric = held[on[0].id]
         last = context.value(metric, context.run.series(metric)[0][-1])
         context.names.add(asked[0].keys[0])
-        name = "enabled.yes" if on[0] in asked else "enabled.other"
+        off = _OFF.search(context.query.said) is not None
+        name = ("enabled.not_off" if off else "enabled.yes") if on[0] in asked else "enabled.other"
         text = say(name, metric=metric, v=last, **({} if on[0] in asked else {"name": key(asked[0].keys[0])}))
     else:
-        text = say("enabled.no", names=context.join(key(card.keys[0]) for card in cards[:_MOST]))
+        off = _OFF.search(context.query.said) is not None
+        names = context.join(key(card.keys[0]) for card in cards[:_MOST])
+        text = say("enabled.off" if off else "enabled.no", names=names)
         context.names.update(card.keys[0] for card in cards)
     doc.paragraph(f"**{text}**")
-    lines = []
+    lines = [_rounded(context, held[on[0].id])] if on else []
+    lines = [line for line in lines if line]
     for card in cards[:_MOST]:
         name = held.get(card.id) or card.keys[0]
         context.names.add(name)
@@ -47,6 +54,14 @@ def enabled(context: Context) -> Verdict | None:
     doc.paragraph(say("enabled.config"))
     context.metrics.extend(held.values())
     return Verdict("answered", unmark(text), "medium")
+
+
+def _rounded(context: Context, metric: str) -> str:
+    """That a learning rate that prints as zero throughout may be a small one, rounded."""
+    values = context.run.series(metric)[1]
+    if not is_schedule(metric) or any(value != 0 for value in values):
+        return ""
+    return context.say("enabled.rounded", metric=metric, n=context.ledger.count("values", len(values), metric=metric))
 
 
 def _asked(context: Context, cards: Sequence[Card]) -> list[Card]:

@@ -7,15 +7,22 @@ import re
 
 from assistant.analysis import derive
 from assistant.analysis.forecast import total_steps
+from assistant.ask.blanking import blanked
+from assistant.ask.conditions import condition_in
 from assistant.ask.context import Context, is_validation, key
 from assistant.ask.naming import absent, named_keys, steps_text, unknown, variant, wanted_steps, which
 from assistant.ask.parts import missing_lines
+from assistant.ask.portions import ratio_asked
 from assistant.ask.possible import unmeasured, unmeasured_remark
+from assistant.ask.subject import words_of
+from assistant.ask.wording import normalised
 from assistant.knowledge import Card
 from assistant.model import Fact, Verdict
 from assistant.model.answer import Op
 from assistant.write.document import unmark
 
+_PART = re.compile(r"[a-z]{3,}")
+_STATISTIC_PARTS = frozenset({"mean", "max", "min", "std", "sum", "val", "timing", "perf", "training", "best", "worst"})
 _CLIP = "response_length/clip_ratio"
 #: Names that say less than is needed, or something else, so that the definition stands with a plain value: estimators,
 #: rates per GPU, counts under a prefix of times, historical prefixes.
@@ -46,10 +53,12 @@ def lookup(context: Context) -> Verdict:
         if cut is not None:
             return cut
         near = context.resolver.nearest(lost, 3, context.run.metrics, only_keys=True)
+        parts = set(_PART.findall(lost.lower())) - _STATISTIC_PARTS
+        near = [name for name in near if parts & set(_PART.findall(name.lower()))]
         text = context.say(
-            "lookup.other_metric",
+            "lookup.other_metric" if near else "lookup.other_metric_alone",
             metric=lost if "{" in known.keys[0] else known.keys[0],
-            near=context.join(map(key, near)),
+            **({"near": context.join(map(key, near))} if near else {}),
         )
         context.doc.paragraph(f"**{text}**")
         context.doc.paragraph(when_logged(context, known))
@@ -255,8 +264,34 @@ _STATED = re.compile(
 _STATED_SHARE = re.compile(r"(?i)(?<![\d.])(\d+(?:\.\d+)?)\s*(%|％)(?=.{0,16}(?:\?|？|吗|吧|right|correct)\s*[?？]?$)")
 
 
+#: Asks for yes or no.
+_WHETHER = re.compile(
+    r"(?i)^\W*(?:(?:and|but|so|then) )?(?:is|was|are|were|did|does|do|has|have)\b"
+    r"|是否|是不是|有没有|吗\s*[?？]*$|[了么没]\s*[?？]*$"
+)
+
+
+def _met(context: Context, fact: Fact) -> str | None:
+    """Yes or no where a question asks whether the value of one step meets a limit; ``None`` for another question."""
+    query = context.query
+    text = words_of(context)
+    if query.threshold is None or query.steps.kind not in {"single", "last", "first"} or not _WHETHER.search(text):
+        return None
+    limit = condition_in(blanked(text, [m.span() for m in _STEP_NAMED.finditer(text)]))
+    if limit is None or not isinstance(fact.value, (int, float)) or not math.isfinite(fact.value):
+        return None
+    values = [abs(v) for v in context.run.series(str(fact.metric))[1] if math.isfinite(v)]
+    met = limit.scaled(max(values, default=0.0)).holds(float(fact.value))
+    return context.say("lookup.met" if met else "lookup.not_met") + ("" if context.language == "zh" else " ")
+
+
+_STEP_NAMED = re.compile(r"(?i)(?:step|第)\s*\d+\s*步?")
+
+
 def _denied(context: Context, fact: Fact) -> str:
     """Said first where a question states a value that is not the log's, to the digits stated."""
+    if (said := _met(context, fact)) is not None:
+        return said
     match = _STATED.search(context.query.wording) or _STATED_SHARE.search(context.query.wording)
     if match is None or not isinstance(fact.value, (int, float)) or not math.isfinite(fact.value):
         return ""
@@ -275,7 +310,16 @@ def _two(context: Context, metric: str, held: list[Fact]) -> str:
         return ""
     change = context.ledger.change(metric, held[0].step or 0, held[1].step or 0)
     finite = change is not None and change.delta is not None and math.isfinite(change.delta)
-    return context.say("lookup.two", metric=metric, c=change) if finite else ""
+    if change is None or not finite:
+        return ""
+    wanted = ratio_asked(normalised(context.query.wording or context.query.text))
+    if wanted and change.ratio is not None and change.from_value and float(change.from_value) > 0 < change.ratio:
+        times = context.ledger.derived(
+            f"{metric} at step {change.to_step} over step {change.from_step}", change.ratio, inputs=[change],
+            formula="later value / earlier value",
+        )  # fmt: skip
+        return context.say("lookup.two_times", metric=metric, c=change, times=times)
+    return context.say("lookup.two", metric=metric, c=change)
 
 
 def _last_finite(context: Context, metric: str, fact: Fact) -> str:

@@ -11,7 +11,7 @@ from assistant.ask.context import Context
 from assistant.ask.part import cell, remarks, statistic
 from assistant.ask.subject import subject_of
 from assistant.ask.telling import trend_sentence
-from assistant.model import Verdict
+from assistant.model import Fact, Verdict
 from assistant.model.answer import Op
 from assistant.write.document import mark, unmark
 from assistant.write.numbers import signed
@@ -20,6 +20,11 @@ _RISE: Final = re.compile(r"(?i)涨|升|增|提高|变[大长多高]|rise|rose|r
 _RATIO: Final = re.compile(r"(?i)几倍|多少倍|倍数|\bratio\b|\btimes\b")
 _FALL: Final = re.compile(r"(?i)跌|掉|降|减|缩|fall|fell|drop|decreas|declin|shrink|down")
 _LOWEST: Final = re.compile(r"(?i)最(?:低|小|差)|\b(?:lowest|min|worst)\b")
+_TO_LAST: Final = re.compile(
+    r"(?i)[到至](?:了)?(?:最后|末尾|结束|现在|目前)|现在|目前|最后|最终|末尾|结束"
+    r"|\b(?:now|currently|still|final\w*|latest|last|(?:at |in |by |to )?the (?:very )?end"
+    r"|(?:when|once|where|by the time) (?:the |it )?(?:log|run|training)? ?(?:ends?|ended|stops?|stopped|finish\w*))\b"
+)
 _BEST: Final = re.compile(r"(?i)最(?:好|佳)|\bbest\b")
 #: A stretch takes this share of the points, and at least so many.
 SHARE, LEAST = 0.1, 5
@@ -71,11 +76,21 @@ def from_peak(context: Context) -> Verdict | None:
         if now is None
         else context.say("moves.below_peak", c=now, delta=_delta(context, found.metric, now.delta, now.id))
     )
+    if now is not None and _TO_LAST.search(found.text):  # what the latest is below the peak is what is asked
+        said = context.say("moves.last_from_high", metric=found.metric, c=now, over=part.over,
+                           delta=_apart(context, found.metric, now))  # fmt: skip
+        line = ""
     return _told(context, found.metric, said, "max", line, *remarks(context, part))
 
 
 def _delta(context: Context, metric: str, delta: float | None, fact: str) -> str:
     return mark(fact, signed(delta or 0.0, context.kind_of(metric), language=context.language))
+
+
+def _apart(context: Context, metric: str, change: Fact) -> str:
+    """How far the two values of a change are apart, without a sign."""
+    text = signed(abs(change.delta or 0.0), context.kind_of(metric), language=context.language)
+    return mark(change.id, text.lstrip("+"))
 
 
 def extreme_gap(context: Context) -> Verdict | None:
@@ -116,7 +131,7 @@ def extreme_and_last(context: Context) -> Verdict | None:
     change = context.ledger.change(found.metric, part.steps[at], part.steps[-1])
     if change is None:
         return None
-    delta = _delta(context, found.metric, change.delta, change.id)
+    delta = _apart(context, found.metric, change)
     said = context.say(f"moves.last_from_{side}", metric=found.metric, c=change, delta=delta, over=part.over)
     return _told(context, found.metric, said, None, *remarks(context, part))
 

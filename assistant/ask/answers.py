@@ -97,11 +97,16 @@ def answer(context: Context) -> Verdict:
             context.query = replace(query, intent="compare")
     if len(context.runs) > 1 and (verdict := _of_runs(context)) is not None:
         return verdict
+    keys = [m.key for m in query.mentions if m.key is not None]
+    if query.intent == "bottleneck" and keys and all(_OF_A_TRAJECTORY.search(key) for key in keys):
+        context.query = replace(query, intent="lookup")  # its own time is asked for, and no stage of a step
     if query.intent == "lookup" and query.depth == "every" and not query.mentions and query.op is None:
         context.query = replace(query, intent="explain")  # "list all metrics of step 10"
     return WRITERS[context.query.intent](context)
 
 
+#: Times of single trajectories, which are no stages.
+_OF_A_TRAJECTORY = re.compile(r"agent_loop/(?:generate_sequences|tool_calls|slowest)/|/time/generate/")
 #: Topics that are numbers of the whole run, of which one question may ask several.
 _TOTALS = ("tokens", "total_time", "interval", "restarts")
 _JOINED = re.compile(r"(?i)[,，、;；]|\band\b|以及|还有|和")

@@ -182,8 +182,11 @@ def asked(query: Query, keys: Sequence[str], training: Sequence[int]) -> Request
     if limit is None and query.threshold is not None and query.follows == "slots":
         side, value = query.threshold  # of the question before: "and the last time?"
         limit = Condition("above" if side == "above" else "below", value, value)
+    if limit is not None and OF_ONE.search(text) and scope.plain:
+        return None  # "was the last eval above 0.6": of that one
     sought = any(words()[name].search(rest) for name in ("count", "first_time", "last_time", "list"))
-    if limit is not None and query.steps.kind == "single" and scope.plain and not sought:
+    pointed = query.steps.kind == "single" or (query.steps.kind in {"first", "last"} and not _EVER.search(rest))
+    if limit is not None and pointed and scope.plain and not sought:
         return None  # "is it 0 at step 20": of that step, not of the run
     # "What percentage of steps is above 0.5" speaks of a share, and asks for none of a step's time.
     if set(query.topics) & (_OF_MEANING - ({"share"} if limit is not None else set())):
@@ -352,7 +355,7 @@ def _conditional(r: _Reading) -> Request | None:
                 ("list", "list"),
                 ("any", "any"),
             )
-            if (r.whether if name == "any" else r.has(name))
+            if (r.whether if name == "any" else r.has(name) or (kind == "last" and words()[name].search(r.text)))
         ),
         None,
     )
@@ -474,6 +477,12 @@ def _values(r: _Reading) -> Request | None:
     return Request("values", r.scope, statistics=("mean", "max", "min"), text=r.rest)
 
 
+_EVER = re.compile(r"(?i)\b(?:ever|never|any|always|all)\b|有没有|曾|出现过|有过|一直|始终|从来|[不没]再")
+#: Asks of the latest (or the first) value alone whether it meets a limit.
+OF_ONE = re.compile(
+    r"(?i)^\W*(?:(?:and|but|so) )?(?:is|was|are|were)\b(?: the| our| my)? ?(?:very )?"
+    r"(?:last|latest|final|most recent|current|first|initial)\b(?! (?:\d|time|two|three|few))"
+)
 #: Computations whose words mean nothing else, whatever the question's intent was taken for.
 _DISTINCT: tuple[Reader, ...] = (_correlation, _at_extreme, _difference, _window, _streak, _missing)
 _READERS: tuple[Reader, ...] = (_conditional, _ranked, _statistics, _changed, _values)

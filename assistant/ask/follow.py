@@ -28,7 +28,8 @@ _LANGUAGE_WORDS = re.compile(
     r"(?i)english|chinese|英文|英语|中文|汉语|用|以|换成?|改成?|翻译成?|translate|to|into|version|版"
 )
 _THAT_STEP = re.compile(
-    r"(?i)(?:那|这|该|当时|此)(?:一)?(?:个)?\s*(?:步|step|时候|次)|\b(?:that|this|the same|at that) step\b"
+    r"(?i)(?:那|这|该|当时|此)(?:一)?(?:个)?\s*(?:步|step|时候|次)|\b(?:that|this|the same|at that|that (?:very|same))"
+    r" (?:step|row|line|eval\w*|validation|epoch)\b"
     r"|(?:与之|跟它|它)?(?:相)?对应的|相应的|\bcorresponding\b|\bat that (?:point|time)\b|\bthere\b|\bsame step\b"
     r"|同一(?:个)?\s*(?:步|step)"
     r"|\b(?:in|at|on|of|for|during) (?:it|that(?: one)?|this one)\b(?=\s*[?.!,]*\s*$)"
@@ -65,6 +66,7 @@ _BARE_PAIR = re.compile(
     r"|比)\s*(?:step\s*)?(\d{1,7})\s*[?呢.]*$"
 )
 _DENIED = re.compile(r"(?i)(?:不是|而非|并非|\bnot|n't|rather than|instead of)\s*(?:the|说|问|看|要|指)?\s*$")
+_ITS = re.compile(r"(?i)^\W*(?:and |but |so |what(?:'s| is| was| were| are) )*(?:its|their)\b")
 _IT = re.compile(r"(?i)\b(?:it|that|this)\b|它|那一?步|这个值|那个值")
 _LAST_NUMBER = re.compile(r"(?<![\d.])(\d{1,7})\s*(?:步)?\s*[.!。]*\s*$")
 _HERE = re.compile(r"(?i)我这个|这个\s*run|在?这里|这个日志|\b(?:in|for) (?:this|my|our) (?:run|log|case)|\bhere\b")
@@ -156,7 +158,7 @@ def followed(own: Query, text: str, state: State, runs: Sequence[Run], *, resolv
     if runs and (other := other_part(own, before, text, runs[0])) is not None:
         return other
     own = _limit_meant(_steps_meant(own, state, text, runs), before, text)
-    marked = single["follow"].search(text) is not None
+    marked = single["follow"].search(text) is not None or (not own.mentions and _ITS.search(text) is not None)
     fragment = len(text) <= 24 if own.language == "zh" else len(text.split()) <= 5
     fragment = fragment and strength < _WEAK
     if _whole_sentence(own, before, text):
@@ -265,6 +267,9 @@ def _intent_kept(own: Query, before: Query, said: dict[str, bool]) -> Intent:
         return "lookup"
     if not any(said.values()):
         return before.intent
+    of_training = not any(re.search(r"(?i)val|eval|test", m.key or "") for m in own.mentions)
+    if said["metric"] and before.intent == "validation" and of_training:
+        return "lookup"
     if said["metric"] and before.intent in {"derive", "bottleneck", "out_of_scope", "advice"}:
         return own.intent
     if said["steps"] and before.intent in {"derive", "define", "out_of_scope"}:

@@ -13,7 +13,9 @@ BEFOREHAND: Final = re.compile(
     r"(?i)\bbefore(?:hand| that| it| then)\b(?!\s*\d)|(?:在)?(?:[那这此])?之前|[那此]以前|(?<=[此那])前"
 )
 THERE: Final = re.compile(
-    r"(?i)\b(?:in|at) (?:it|that one|that (?:step|point|time)|the same (?:step|time|point))\b|\bthere\b"
+    r"(?i)\b(?:in|at) (?:it|that one|that (?:step|point|time)"
+    r"|(?:the|that|this) (?:very )?same (?:step|time|point|row))\b"
+    r"|\bthat (?:very |same )?(?:step|row)\b|\bthere\b"
     r"|\bthen\s*$|\bby then\b"
     r"|[那该此这当](?:一)?(?:个)? ?(?:步|step|时候)(?:的时候)?|那时|当时|此时|同一步"
 )

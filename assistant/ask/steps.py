@@ -60,7 +60,8 @@ _ENGLISH_FEW = re.compile(
     r"(?=\s*(?:[,.?!]|$|\b(?:on|in|of|for|by|vs|against|versus|and|to)\b))"
 )
 _ENGLISH_BEFORE_END = re.compile(
-    rf"(?i)\b({_ENGLISH_WORD}) ((?:steps?|iterations?) (?:ago|back\b|(?:before|from) the (?:very )?(?:end|last)))"
+    rf"(?i)\b({_ENGLISH_WORD}) ((?:steps?|iterations?) (?:ago|back\b|(?:before|from) the (?:very )?(?:end|last)"
+    r"|before (?:the |this |my |our )?(?:run|training|log|job|it|things) (?:end|stop|finish|break|broke|die)))"
 )
 _ENGLISH_STEP = re.compile(rf"(?i)\b(step|iteration|epoch)\s+({_ENGLISH_WORD})\b")
 _ZERO = re.compile(r"(?i)\b(to|hits?|reach(?:es|ed)?|touch(?:es|ed)?) zero\b")
@@ -77,6 +78,16 @@ _FRACTION_LIMIT = re.compile(
     r"|three[- ]quarters)\b(?!\s*(?:of (?!(?:the |all )?(?:answers|responses|completions|samples|trajectories"
     r"|rollouts|prompts|groups|tokens))|its\b|the\b|what\b|an? |as\b|hour|minute|million|time))"
 )
+#: "over one in ten answers": the same, said by counting.
+_ONE_IN = re.compile(
+    r"(?i)\b((?:over|above|under|below|than|past|hit|hits|reach(?:es|ed)?|exceed(?:s|ed)?|pass(?:es|ed)?|at least"
+    r"|at most))\s+(?:about )?(one|two|three|1|2|3) (?:in|out of)(?: every)? "
+    r"(two|three|four|five|six|seven|eight|nine|ten|twenty|fifty|hundred|\d{1,3})\b"
+)
+_COUNTS = {
+    "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10,
+    "twenty": 20, "fifty": 50, "hundred": 100,
+}  # fmt: skip
 _CHINESE_FRACTION_LIMIT = re.compile(
     r"(超过|高于|大于|多于|低于|小于|少于|不到|不足|跌破|突破|达到|涨到|升到|降到|跌到|掉到|(?<!超)过)了?\s*(一半|半数|[三四五十]分之[一二三])(?!的?(?:步|时间|step))"
 )
@@ -305,6 +316,10 @@ _BARE = (
 )
 
 
+#: "kl at 60 … the kl at 30".
+_EACH_AT = re.compile(r"(?i)(?:\bat|@)\s+(\d{1,7})(?![\d.%@/])(?!\s*(?:gb|gib|%|percent|tokens?|seconds?|minutes?))")
+
+
 def _bare(text: str, run: Run | None) -> list[Mark]:
     """Steps given as numbers alone ("entropy at 50", "30 versus 60"), where the log holds each of them."""
     if run is None:
@@ -316,7 +331,8 @@ def _bare(text: str, run: Run | None) -> list[Mark]:
             continue
         numbers = [(match.start(place), int(group)) for place, group in enumerate(match.groups(), 1) if group]
         if numbers and all(number in held for _, number in numbers):
-            return numbers
+            every = [(match.start(1), int(match[1])) for match in _EACH_AT.finditer(text)]
+            return every if len(every) > len(numbers) and all(step in held for _, step in every) else numbers
     return []
 
 
@@ -338,6 +354,7 @@ def _single_steps(text: str, patterns: list[re.Pattern[str]]) -> list[Mark]:
 
 def western_numbers(text: str) -> str:
     """``第三步`` → ``第3步``, ``last ten steps`` → ``last 10 steps``, so that one set of patterns serves."""
+    text = _ONE_IN.sub(_one_in, text)
     text = _ENGLISH_COUNT.sub(lambda match: f"{match[1]} {_ENGLISH[match[2].lower()]} {match[3]}", text)
     text = _ENGLISH_FEW.sub(lambda match: f"{match[1]} {_ENGLISH[match[2].lower()]}", text)
     text = _ENGLISH_STEP.sub(lambda match: f"{match[1]} {_ENGLISH[match[2].lower()]}", text)
@@ -369,6 +386,12 @@ def western_numbers(text: str) -> str:
         return f"{match[1]}{chinese_number(match[2])}{match[3]}"
 
     return _CHINESE_STEP.sub(convert, text)
+
+
+def _one_in(match: re.Match[str]) -> str:
+    """ "over one in ten" as "over 10%"."""
+    share, whole = (_COUNTS.get(word.lower()) or int(word) for word in (match[2], match[3]))
+    return f"{match[1]} {100 * share / whole:.4g}%" if whole else match.group()
 
 
 def _percent(words: str) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import cast
 
+from assistant.ask.computed import OF_ONE
 from assistant.ask.concepts import by_concept, lacking
 from assistant.ask.described import described, may_describe
 from assistant.ask.differing import one_step
@@ -34,6 +35,8 @@ __all__ = [
 ]  # fmt: skip
 
 _MOST_PARTS = 4
+#: A setting of the longest response, which no log prints as a metric.
+_LENGTH_SETTING = re.compile(r"(?i)max_(?:response|completion|new|output|generation)_(?:len\w*|tokens)")
 _STEP_WORDS = re.compile(
     r"(?i)\b(?:the|at|in|and|to|steps?|last|first|final|latest)\b"
     r"|第|步|最后|最新|最近|一|和|到|与|呢|吗"
@@ -95,7 +98,7 @@ def understand(
 def _short(text: str) -> bool:
     """Whether a text is too short, or too plainly tied to the question before, to describe a metric of its own."""
     few = len(text) <= 12 if re.search(r"[\u3400-\u9fff]", text) else len(text.split()) <= 5
-    pronoun = re.search(r"(?i)\b(?:it|that|this|they|those|these)\b|它|这个|那个|那步|那里", text)
+    pronoun = re.search(r"(?i)\b(?:its?|that|this|they|their|those|these)\b|它|这个|那个|那步|那里", text)
     return few or pronoun is not None or patterns().single["follow"].search(text) is not None
 
 
@@ -129,6 +132,8 @@ def evidence(
     """
     held = patterns()
     mentions = meant or metrics_named(text, resolver, run)
+    if any(m.key is None and m.card is None for m in mentions):
+        mentions = tuple(m for m in mentions if m.key or m.card or not _LENGTH_SETTING.fullmatch(m.text))
     if not mentions and run is not None and (slow := SLOWEST_STEP.search(text)):
         mentions = _step_time(slow, resolver, run)
     keyless = _blank(text, [(m.start, m.end) for m in mentions if re.search(r"[/_@]", m.text)])
@@ -140,7 +145,7 @@ def evidence(
         mentions = statistics(mentions, text, run, resolver, pointed=steps.kind in {"single", "last", "first"})
         steps, marks = _own_ends(steps, marks, mentions, run)
     threshold = threshold_in(keyless)
-    if threshold is not None and _WHERE_LIMIT.search(text):
+    if threshold is not None and _WHERE_LIMIT.search(text) and not OF_ONE.search(text):
         steps, marks = StepSlot(), ()  # "the first step where": a step to look for, none that is named
     all_steps = tuple(dict.fromkeys(step for _, step in marks))
     # metric names say things themselves: "accuracy", "batch size"
@@ -227,16 +232,16 @@ _CHALLENGED = re.compile(
     r"|^you (?:just )?(?:said|told|claimed)\b.{0,60}\b(?:wrong|not right|mistake|incorrect)"
 )
 _BETWEEN = re.compile(r"[、,，;；?？\n]|\s+(?:and|以及|还有)\s+(?=[^,]{4,}$)|\(?\d[).、]\s")
-_ASKS = re.compile(
-    r"(?i)\s*(?:(?:hi|hello|hey|ok|so|and|please|pls|now|also|but|then)[,.!]?\s+)*"
-    r"(?:(?:can|could|would|will) (?:you|u)\s+(?:please )?)?"
-    r"(?:explain|analy[sz]e|interpret|summari[sz]e|describe|compare|tell|show|give|help|check|look|read|walk|break"
-    r"|plot|find|"
 #: A question that something is said after, and a word that asks: "why is it zero? GRPO, group size 8".
 _MARKED = re.compile(r"[^\s?]\s?\?+(?:\s|$)")
 _WORD_THAT_ASKS = re.compile(
     r"(?i)\b(?:what|why|how|which|is|are|was|were|does|do|did|can|could|should|where|when|has|have)\b|[\u3400-\u9fff]{2}"
 )
+_ASKS = re.compile(
+    r"(?i)\s*(?:(?:hi|hello|hey|ok|so|and|please|pls|now|also|but|then)[,.!]?\s+)*"
+    r"(?:(?:can|could|would|will) (?:you|u)\s+(?:please )?)?"
+    r"(?:explain|analy[sz]e|interpret|summari[sz]e|describe|compare|tell|show|give|help|check|look|read|walk|break"
+    r"|plot|find|"
     r"list|forecast|predict|evaluate|review|define|what|what's|why|how|which|when|where|who|is|are|was|were|did|do"
     r"|does|has|have|"
     r"had|should|can|could|would|will|any|anything|anyone|i\b|we\b|my\b|our\b|this|the|entropy|kl|reward|loss"
