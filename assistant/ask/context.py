@@ -20,6 +20,8 @@ from assistant.write import Document
 _VALIDATION = ("val-core/", "val-aux/", "val/")
 #: Keys of rates that are none of tokens, whatever the card of all rates says.
 _OTHER_RATE = re.compile(r"(?i)flop|sample|iter|\bit/|steps?\b|\bfps\b|prompt|episode|sequence|batch")
+#: Keys of times beside rates: "End-to-End/Time/seq".
+_TIME_OF = re.compile(r"(?i)(?:^|/)(?:time(?:/|$)|latency)")
 #: Keys of a log that must belong to a framework before its bare names are read as that framework's.
 MANY_KEYS = 4
 #: Keys that say where a row without a step stands in the training.
@@ -155,6 +157,8 @@ class Context:
             return "number"
         if metric.startswith("response_length_non_aborted/"):
             return "fraction" if metric.endswith("clip_ratio") else "tokens"
+        if card is not None and card.kind == "rate" and _TIME_OF.search(metric) is not None:
+            return "seconds"
         if card is not None and card.kind == "rate" and _OTHER_RATE.search(metric) is not None:
             return "number"
         if card is not None and card.kind != "number":

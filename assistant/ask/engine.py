@@ -25,6 +25,7 @@ from assistant.ask import (
     clauses,
     halves,
     happenings,
+    meant_steps,
     naming,
     run_questions,
     unread,
@@ -82,12 +83,13 @@ class Answerer:
             fallback = state.language if state is not None and state.language else default_language
             language = continued_language(question, state, language_of(question, fallback))
         runs = halves.which(question, runs, self.resolver, language, state)
-        whole = understand(question, self.resolver, runs, language=language, state=state)
+        said = meant_steps.as_meant(question, runs)
+        whole = understand(said, self.resolver, runs, language=language, state=state)
         anchor = happenings.anchored(whole, runs[0]) if len(runs) == 1 else None
-        asked, tail = question if anchor is None else anchor[0], ""
+        asked, tail = said if anchor is None else anchor[0], ""
         if runs and whole.intent != "forecast":  # of what is to come there is no step yet
             asked, tail = answer_apart.tail(asked)
-        if asked != question:
+        if asked != said:
             whole = understand(asked, self.resolver, runs, language=language, state=state)
         pieces = parts(asked)
         leaning = clauses.leaning(normalised(asked)) if len(pieces) == 1 else []

@@ -98,6 +98,9 @@ class DeepSpeedChat:
             if not record.row.values and not record.row.cut:
                 bad.append(message.number)
                 continue
+            last = records[-1] if records and not lost else None
+            if last is not None and last.kind == "times" and last.row.last_line == message.number - 1:
+                last.row.step = max(last.row.step, step - 1)  # lines were left out: the times are of the step before
             if not records and step and early and _TIMES.match(early[-1].body) is not None:
                 before = _following(early[-1], step - 1, units)
                 if before is not None:

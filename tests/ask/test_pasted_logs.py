@@ -101,3 +101,27 @@ def test_where_time_goes_is_told_of_a_single_step_that_is_slow(question: str) ->
 )
 def test_question_with_words_behind_its_mark_is_found(text: str) -> None:
     assert "?" in paste(text).question
+
+
+def chat(step: int, reward: float) -> str:
+    return (
+        f"|E2E latency=4.00s |Gather latency=0.00s (0.00%) |Generate time=1.00s (25.00%) |Training time=2.80s (70.00%) "
+        f"|Others=0.20 (5.00%)|CurSamplesPerSec=1.00 |AvgSamplesPerSec=1.00\n"
+        f"epoch: 0|step: {step}|ppo_ep: 1|act_loss: 0.{step}|cri_loss: 0.1|unsuper_loss: 0.0\n"
+        f"average reward score: {reward}"
+    )
+
+
+def test_stage_of_a_framework_is_no_step_of_the_log() -> None:
+    log = "\n".join(chat(step, step / 100) for step in range(20, 24))
+    first = lead(f"{log}\n\ndeepspeed-chat step3 一步 4 秒，时间主要花在生成还是训练？")
+    assert "Training time" in first
+    assert "70.0%" in first
+    assert "没有 step 3" in lead(f"{log}\n\n第 3 步的 act_loss 是多少？")
+
+
+def test_rounds_counted_from_one_are_the_rows_counted_from_zero() -> None:
+    log = "\n".join(f"step {n}: {{'train/loss': {0.5 - n / 4}, 'train/grad_norm': {n + 1.5}}}" for n in range(2))
+    first = lead(f"{log}\n\ngrad_norm 从第一轮到第二轮涨了多少？")
+    assert "1.5" in first
+    assert "2.5" in first

@@ -53,3 +53,16 @@ def test_parse_line_that_grep_numbered_is_read(line: str, metric: str, value: fl
 )
 def test_detect_framework_of_keys_that_share_their_paths_with_verl(keys: list[str], framework: str | None) -> None:
     assert detect_framework(keys) == framework
+
+
+def test_parse_times_before_a_step_after_left_out_lines_belong_to_the_step_before_it() -> None:
+    def step(n: int, loss: float) -> str:
+        return (
+            f"|E2E latency={n % 7 + 1}.50s |Gather latency=0.00s (0.00%) |Generate time=1.00s (40.00%) "
+            f"|Training time=1.25s (50.00%) |Others=0.25 (10.00%)|CurSamplesPerSec=1.00 |AvgSamplesPerSec=1.00\n"
+            f"Epoch: 0 | Step: {n} | PPO Epoch: 1 | Actor Loss: {loss} | Critic Loss: 0.1 | Unsupervised Loss: 0.0\n"
+            f"Average reward score: 0.5 | EMA reward score: 0.25"
+        )
+
+    (run,) = parse_text("\n".join(step(n, n / 1000) for n in (8, 9, 400))).runs
+    assert run.series("E2E latency") == ([7, 8, 399], [2.5, 3.5, 2.5])

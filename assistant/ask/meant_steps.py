@@ -1,0 +1,47 @@
+"""Numbers in a question that name no training step: the stages of DeepSpeed-Chat, and rounds counted from one.
+
+"My step3 RLHF training" is a stage's name, and "from the first round to the second" of a log whose rows are 0 and 1
+means these two. Told as steps, they would be steps that the log does not hold.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from assistant.ask.steps import chinese_number
+from assistant.model import Run
+
+_STAGES: Final = frozenset({1, 2, 3})
+_STAGE: Final = re.compile(r"(?i)\b(step)[ _-]?([123])\b(?!\s*(?:[/\d.]|and\b|to\b))")
+_ROUND: Final = re.compile(r"第\s?([一二两三四五六七八九十]|\d{1,4})\s?(?:轮|次(?!数))")
+_ROUND_EN: Final = re.compile(r"(?i)\b(?:the )?(first|second|third|fourth|fifth) (?:round|iteration|rollout|update)\b")
+_ORDINALS: Final = ("first", "second", "third", "fourth", "fifth")
+
+
+def as_meant(question: str, runs: Sequence[Run]) -> str:
+    """The question, stages without their numbers and rounds as the steps that they are."""
+    if len(runs) != 1 or not question:
+        return question
+    run = runs[0]
+    if run.framework == "DeepSpeed-Chat":
+        question = _STAGE.sub(lambda m: m[0] if int(m[2]) in run.distinct_steps else "training stage", question)
+    return _rounds(question, list(run.distinct_steps))
+
+
+def _rounds(question: str, steps: list[int]) -> str:
+    """Rounds as steps, where steps are counted from zero and the highest round is one more than the last step."""
+    named = [_number(m[1]) for pattern in (_ROUND, _ROUND_EN) for m in pattern.finditer(question)]
+    if not named or steps != list(range(len(steps))) or max(named) != len(steps) or min(named) < 1:
+        return question
+    for pattern in (_ROUND, _ROUND_EN):
+        question = pattern.sub(lambda m: f"step {_number(m[1]) - 1}", question)
+    return question
+
+
+def _number(word: str) -> int:
+    lowered = word.lower()
+    if lowered in _ORDINALS:
+        return _ORDINALS.index(lowered) + 1
+    return int(word) if word.isdecimal() else int(chinese_number(word))
