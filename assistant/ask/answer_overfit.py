@@ -113,7 +113,8 @@ def beside(context: Context) -> None:
     ends = _beside(context, train, low, evaluated[-1])
     trend = context.ledger.trend(held_out)
     rose = trend is not None and trend.direction == "rising" and low is not evaluated[-1]
-    if not rose or ends is None or number(ends[1]) >= number(ends[0]) or any(f"`{train}`" in block for block in context.doc.blocks):
+    told = any(f"`{train}`" in block for block in context.doc.blocks)
+    if not rose or told or ends is None or number(ends[1]) >= number(ends[0]):
         return
     context.doc.paragraph(context.say("run.overfit_beside", train=train, t_low=ends[0], t_last=ends[1], low=low))
 
