@@ -13,7 +13,7 @@ from typing import Final
 
 from assistant.ground.across import chosen, named_in, runs_named
 from assistant.ground.audited import AuditedRun, audited
-from assistant.ground.binding import Carried
+from assistant.ground.binding import Carried, Frame
 from assistant.ground.citing import audit_of
 from assistant.ground.claims import claims_of
 from assistant.ground.courses import Courses
@@ -144,7 +144,11 @@ class Auditor:
             else:
                 frame = frame_of(reader, part, context, named_in(part, self.readers))
                 judge.begin()
-                claims = claims_of(frame, judge, courses, unit, self.extra)
+
+                def reframe(words: str, context: Carried = context) -> Frame:
+                    return frame_of(reader, words, context, named_in(words, self.readers))
+
+                claims = claims_of(frame, judge, courses, unit, self.extra, reframe)
                 carried = carry(frame, carried, judge)
                 claims = [replace(c, text=text[c.start : c.end]) for c in claims]  # rounds as they were written
             claims = [replace(c, fact=None if c.fact is None else prefix + c.fact) for c in claims]

@@ -4,12 +4,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Final
 
 from assistant.ground.absences import absence, extremes, no_nan
 from assistant.ground.allowed import Allowed
+from assistant.ground.bearing import borne_out
 from assistant.ground.binding import Frame, metric_of, places_of
 from assistant.ground.courses import Courses, course_words
 from assistant.ground.cues import cue, idle_clauses, negated, normative
@@ -20,6 +21,7 @@ from assistant.ground.order import turned
 from assistant.ground.probing import unaccounted, unspoken
 from assistant.ground.sentences import Unit
 from assistant.ground.silence import silent
+from assistant.ground.turning import Turn, unturned
 from assistant.ground.verdicts import Claim
 from assistant.ground.wholes import wholes
 from assistant.model import Fact
@@ -71,8 +73,23 @@ def _course_of_nothing(frame: Frame, judge: Judge, idle: Sequence[bool]) -> tupl
     return None
 
 
-def claims_of(frame: Frame, judge: Judge, courses: Courses, unit: Unit, extra: Sequence[Fact]) -> list[Claim]:
-    """The claims of one sentence; what it names and no claim of it rests on is a claim that nothing bears out."""
+def claims_of(  # noqa: PLR0917
+    frame: Frame,
+    judge: Judge,
+    courses: Courses,
+    unit: Unit,
+    extra: Sequence[Fact],
+    reframe: Callable[[str], Frame] | None = None,
+) -> list[Claim]:
+    """The claims of one sentence; what it names and no claim of it rests on is a claim that nothing bears out.
+
+    Args:
+        frame: the sentence.
+        judge, courses: decide its numbers and its words of direction.
+        unit: where it stands.
+        extra: further facts that it may state.
+        reframe: takes the same sentence apart with other words in it.
+    """
     unread = replace(frame, numbers=[*frame.numbers])
     found = _claims(frame, judge, courses, unit, extra)
     if frame.away or any(claim.status != "supported" for claim in found):
@@ -86,15 +103,33 @@ def claims_of(frame: Frame, judge: Judge, courses: Courses, unit: Unit, extra: S
         return found  # "not logged at step 5" holds of every step that is not there; wholes read the text itself
     kept = judge.pair, judge.told, judge.spans
 
-    borne_out = {(claim.start, claim.end) for claim in found}
+    supported = {(claim.start, claim.end) for claim in found}
 
     def holds(probe: Frame) -> bool:
         judge.begin()
         again = _claims(probe, judge, courses, unit, ())  # what was told elsewhere holds whatever step stands here
-        return {(c.start, c.end) for c in again if c.status == "supported"} >= borne_out
+        return {(c.start, c.end) for c in again if c.status == "supported"} >= supported
 
     for start, end in unaccounted(unread, judge.table.steps, holds):
         found.append(_unread(frame, judge, unit, start, end))
+
+    def told(turn: Turn) -> bool:
+        judge.pair, judge.told, judge.spans = kept
+        return borne_out(unread, judge, turn)
+
+    def holds_turned(text: str) -> bool:
+        judge.begin()
+        assert reframe is not None
+        probe = reframe(text)
+        # 99.4 is "more than 99", and within rounding less than it: one of the two is meant
+        probe.numbers = [replace(q, half=0.0) if q.bound else q for q in probe.numbers]
+        again = _claims(probe, judge, courses, unit, extra)
+        return len(again) >= len(found) and all(claim.status == "supported" for claim in again)
+
+    judge.pair, judge.told, judge.spans = kept
+    if reframe is not None and all(claim.status == "supported" for claim in found):
+        for start, end in unturned(unread, idle, holds_turned, told):
+            found.append(_unread(frame, judge, unit, start, end))
     judge.pair, judge.told, judge.spans = kept
     return sorted(found, key=lambda claim: claim.start)
 

@@ -22,10 +22,11 @@ _TREND_FLAT: Final = re.compile(r"(?i)\bflat\b|走平|持平|横盘|essentially|
 #: "falling on step 280", "up to there", "mounts up": no course.
 #: 用掉了: what a phase took, no course.
 _USED_UP: Final = re.compile(r"[用花吃占耗费砍丢去删关漏截忘省]掉了?$")
-_NO_COURSE: Final = re.compile(
+NO_COURSE: Final = re.compile(
     r"(?i)fall(?:s|ing)? (?:on|at|in|within|between|outside|into|under) (?!to\b)|up (?:to|until)\b|over (?:(?:the |all |its )?(?:steps?|(?:first|second|last|whole|entire|full)\b)|\d)|grow(?:s|n)? out"
 )
 _MAGNITUDE: Final = re.compile(r"(?i)\babsolute\b|\bmagnitude|绝对值|幅度")
+ABSOLUTE: Final = re.compile(r"(?i)\babsolute (?:value|size)|(?<!order of )(?<!orders of )\bmagnitude\b|绝对值")
 _PACE: Final = re.compile(r"(?i)slow|fast|quick|speed|[快慢]")
 #: Words of a peak or a trough at one step rather than of a course.
 _LOCAL: Final = re.compile(
@@ -60,7 +61,7 @@ def course_words(frame: Frame) -> list[Word]:
                 end = start + 1 if adjective else end
             if (
                 any(a < end and start < b for a, b in taken)
-                or _NO_COURSE.match(frame.text[start : end + 18])
+                or NO_COURSE.match(frame.text[start : end + 18])
                 or _USED_UP.search(frame.text[:end])
             ):
                 continue
@@ -340,6 +341,8 @@ class Courses(Steadiness):
             return self.judge.missing(key, a if x is None else b)
         if not (math.isfinite(x) and math.isfinite(y)):
             return None
+        size = bool(ABSOLUTE.search(frame.clause_text(word.start)))
+        x, y = (abs(x), abs(y)) if size else (x, y)
         fact = table.ledger.change(key, a, b, table.run)
         identity = fact.id if fact else None
         if sense == "flat" and (alike := self._alike(frame, word, key)) is not None:
@@ -392,7 +395,7 @@ class Courses(Steadiness):
         clause = frame.clause_text(word.start)
         steadily = bool(cue("steadily").search(clause))
         rows = table.finite(key, (min(a, b), max(a, b)))
-        if (steadily or not said) and len(rows) > 3:
+        if (steadily or not said) and len(rows) > 3 and not size:
             return self._trend(key, wanted, rows, (a, b, x, y), said=said)
         if sign == wanted:
             return Decision("supported", "", identity, key)

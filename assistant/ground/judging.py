@@ -71,7 +71,7 @@ class Judge(Implied):
             frame.numbers[index] = q = flipped
         group = frame.group_of(index)
         name, own = metric_of(frame, index)
-        frame.numbers[index] = q = self._spoken_of(frame, index, name)
+        frame.numbers[index] = q = self.spoken_of(frame, index, name)
         if self.counting.is_condition(frame, index):
             return None
         if (product := self._in_formula(frame, index)) is not None:
@@ -330,7 +330,7 @@ class Judge(Implied):
         earlier = frame.clause_span(max(0, start - 2))[0] if start else 0
         return frame.text[start if any(earlier <= n.start < start for n in frame.numbers) else earlier : end]
 
-    def _spoken_of(self, frame: Frame, index: int, name: Named | None) -> Quantity:
+    def spoken_of(self, frame: Frame, index: int, name: Named | None) -> Quantity:
         """A number with the unit that it is meant in: that of the one it stands beside, or "points" of the metric."""
         q, group = frame.numbers[index], frame.group_of(index)
         if not q.unit and group is not None and group.form in {"versus", "range", "chain"}:

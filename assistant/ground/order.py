@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from assistant.ground.binding import Frame
-from assistant.ground.courses import course_words
+from assistant.ground.courses import ABSOLUTE, course_words
 from assistant.ground.cues import negated
 from assistant.ground.deciding import Decision
 from assistant.ground.judging import Judge
@@ -32,7 +32,7 @@ def turned(frame: Frame, judge: Judge, idle: Sequence[bool]) -> Iterator[tuple[i
         return
     (one, key, first), (two, _, second) = tied
     x, y = frame.numbers[one], frame.numbers[two]
-    if idle[frame.clause(x.start)] or x.bound or y.bound or x.number == y.number:
+    if idle[frame.clause(x.start)] or x.bound or y.bound or x.number == y.number or ABSOLUTE.search(frame.text):
         return
     gap = frame.text[x.end : y.start]
     if not frame.places and first > second and _THEN_TO.fullmatch(gap) and not _FROM_BACK.search(frame.text[: x.start]):
