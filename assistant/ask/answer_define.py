@@ -70,7 +70,12 @@ def define(context: Context) -> Verdict:
         cards.sort(key=lambda pair: pair[0].category == "concept")
         if _either(context, cards[0][0]):  # "before or after clipping": a property of the metric, no concept of its own
             cards = [pair for pair in cards if pair[0].category != "concept"]
+    absent = bool(context.runs) and not central(named_keys(context)) and _HERE.search(context.query.said) is not None
     first_summary = ""
+    word = cards[0][1] if absent else ""
+    if word and not re.search(r"[/_@]", word):  # its value is asked for: that there is none comes first
+        first_summary = context.say("define.not_logged", word=word)
+        context.doc.paragraph(f"**{first_summary}**")
     for card, named in cards[:3]:
         summary = define_card(context, card, named)
         first_summary = first_summary or summary
@@ -78,7 +83,6 @@ def define(context: Context) -> Verdict:
     if len(keys) == 2 and len(cards) == 2:
         context.doc.paragraph(equality(context, keys[0], keys[1]))
     _sign_of(context, cards)
-    absent = context.runs and not central(named_keys(context)) and _HERE.search(context.query.said)
     return Verdict("no_data" if absent else "answered", unmark(first_summary))
 
 

@@ -18,6 +18,7 @@ from assistant.ask.learnt import Table, shipped
 from assistant.ask.limits import threshold_in
 from assistant.ask.logged import STEP_TIME
 from assistant.ask.metrics_named import metrics_named, statistics
+from assistant.ask.own_names import of_the_log
 from assistant.ask.patterns import patterns
 from assistant.ask.pointing import pointed_span
 from assistant.ask.query import Depth, Query, State
@@ -131,7 +132,7 @@ def evidence(
         meant: the metrics described, where none is named.
     """
     held = patterns()
-    mentions = meant or metrics_named(text, resolver, run)
+    mentions = meant or of_the_log(metrics_named(text, resolver, run), resolver, run)
     if any(m.key is None and m.card is None for m in mentions):
         mentions = tuple(m for m in mentions if m.key or m.card or not _LENGTH_SETTING.fullmatch(m.text))
     if not mentions and run is not None and (slow := SLOWEST_STEP.search(text)):

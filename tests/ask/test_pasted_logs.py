@@ -125,3 +125,23 @@ def test_rounds_counted_from_one_are_the_rows_counted_from_zero() -> None:
     first = lead(f"{log}\n\ngrad_norm 从第一轮到第二轮涨了多少？")
     assert "1.5" in first
     assert "2.5" in first
+
+
+ROLLOUT = (
+    "rollout.py:1193 - perf 0: {'rollout/response_len/mean': 2500.5, 'rollout/response_len/max': 4096, "
+    "'rollout/truncated_ratio': 0.4375, 'rollout/zero_std/count_0': 11, 'perf/rollout_time': 371.25}"
+)
+
+
+@pytest.mark.parametrize("question", ["截断率是多少？", "How high is the truncation ratio at the moment?", "截断率 44% 是不是太高了？"])
+def test_plain_word_for_another_frameworks_key_is_the_logs_own(question: str) -> None:
+    made = paste(f"{ROLLOUT}\n{question}")
+    assert "43.8%" in made.answer.splitlines()[0]
+    assert "response_length/clip_ratio" not in made.answer
+
+
+@pytest.mark.parametrize(
+    ("question", "said"), [("What is the accuracy here?", "This log holds no value"), ("这里的准确率是多少？", "没有")]
+)
+def test_value_that_the_log_lacks_is_said_to_be_lacking_first(question: str, said: str) -> None:
+    assert said in lead(f"{ROLLOUT}\n{question}")
