@@ -17,6 +17,7 @@ from assistant.ask.context import EPOCHS, Context, key
 from assistant.ask.part import cell, part_of, shown, statistic
 from assistant.ask.parts import number
 from assistant.ask.scope import Scope
+from assistant.ask.wording import normalised
 from assistant.model import Fact, Verdict
 from assistant.write.document import unmark
 
@@ -79,6 +80,10 @@ def epoch(context: Context) -> Verdict | None:
     return Verdict("answered", unmark(text))
 
 
+#: How large a card is, as people say it: "80G", "a 96GB card", "H100 80 GB".
+_CARD_SIZE = re.compile(r"(?i)(?<![\d.])(?P<size>\d{1,3}(?:\.\d)?)\s?g(?:i?b)?\b")
+
+
 def memory_left(context: Context) -> Verdict | None:
     """What memory is used, since the log does not hold what there is; ``None`` where it logs no memory."""
     keys = [m for m in context.run.metrics if re.search(r"(?i)gpu.*mem|cuda_mem|max_memory|mem.*(?:gb|gib)|vram", m)]
@@ -87,7 +92,19 @@ def memory_left(context: Context) -> Verdict | None:
     if not reserved or any(re.search(r"(?i)free|avail", m) for m in keys):
         return None
     facts = [f for s in context.run.series(reserved[0])[0] if (f := context.value(reserved[0], s)) is not None]
-    text = context.say("memory.left", metric=reserved[0], last=facts[-1], high=max(facts, key=number))
+    high = max(facts, key=number)
+    card = _CARD_SIZE.search(normalised(context.query.text))
+    if card is None:
+        text = context.say("memory.left", metric=reserved[0], last=facts[-1], high=high)
+    else:
+        size = context.ledger.constant("size of a card", float(card["size"]), "the question", "GiB")
+        left = context.ledger.derived(
+            "memory left", float(card["size"]) - number(high), inputs=[size, high],
+            formula=f"size of a card − highest {reserved[0]}", unit="GiB",
+        )  # fmt: skip
+        phrase = "memory.left_of" if number(left) > 0 else "memory.left_none"
+        shown = [context.doc.show(fact, None, context.kind_of(reserved[0])) for fact in (size, left)]
+        text = context.say(phrase, metric=reserved[0], high=high, size=shown[0], left=shown[1])
     context.doc.paragraph(f"**{text}**")
     context.metrics.append(reserved[0])
     context.doc.paragraph(context.gloss(reserved[0]))

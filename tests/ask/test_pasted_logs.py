@@ -133,7 +133,9 @@ ROLLOUT = (
 )
 
 
-@pytest.mark.parametrize("question", ["截断率是多少？", "How high is the truncation ratio at the moment?", "截断率 44% 是不是太高了？"])
+@pytest.mark.parametrize(
+    "question", ["截断率是多少？", "How high is the truncation ratio at the moment?", "截断率 44% 是不是太高了？"]
+)
 def test_plain_word_for_another_frameworks_key_is_the_logs_own(question: str) -> None:
     made = paste(f"{ROLLOUT}\n{question}")
     assert "43.8%" in made.answer.splitlines()[0]
@@ -145,3 +147,34 @@ def test_plain_word_for_another_frameworks_key_is_the_logs_own(question: str) ->
 )
 def test_value_that_the_log_lacks_is_said_to_be_lacking_first(question: str, said: str) -> None:
     assert said in lead(f"{ROLLOUT}\n{question}")
+
+
+GROWING = "\n".join(
+    f"14:2{s}:01 SUCCESS Step {s} | Time: 96.02s | Reward: {r} | Seq. Length: {n} tokens/sample"
+    for s, r, n in ((0, 0.2, 2000.0), (1, 0.31, 4600.0), (2, 0.3, 6500.0))
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("回答越来越长了，长度涨了几倍？", ("3.25 倍", "+225%")),
+        ("by what factor did the length grow?", ("3.25 times", "+225%")),
+        ("did the reward double?", ("No:", "1.50 times")),
+    ],
+)
+def test_growth_over_few_steps_is_told_as_a_factor(question: str, said: tuple[str, ...]) -> None:
+    first = lead(f"{GROWING}\n\n{question}")
+    assert all(text in first for text in said), first
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("这个 step 的显存用了多少？还有余量吗（卡是 80G）", "19.5 GiB"),
+        ("How much memory is left on an 80GB card?", "19.5 GiB"),
+        ("显存还剩多少？卡是 60G", "没有余量"),
+    ],
+)
+def test_memory_left_of_a_card_whose_size_is_named(question: str, said: str) -> None:
+    assert said in paste(f"{ONE_STEP}\n\n{question}").answer

@@ -1,0 +1,92 @@
+"""How many times as large a metric became: "by what factor did the length grow", "did the reward double"."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import Final
+
+from assistant.ask.context import Context
+from assistant.ask.naming import central, named_keys
+from assistant.ask.part import part_of
+from assistant.ask.scope import Scope
+from assistant.ask.wording import normalised
+from assistant.model import Fact, Verdict
+from assistant.write.document import mark, unmark
+from assistant.write.numbers import percent
+
+#: What a question says a metric did: the factor that it must have reached at least (or at most).
+_CLAIMED: Final = (
+    (re.compile(r"(?i)\bdoubl\w*|翻(?:了)?(?:一)?[倍番]|翻倍"), 2.0),
+    (re.compile(r"(?i)\btripl\w*"), 3.0),
+    (re.compile(r"(?i)\bquadrupl\w*|翻(?:了)?两[倍番]"), 4.0),
+    (re.compile(r"(?i)\bhalv\w*|减半|腰斩"), 0.5),
+)
+_CLAUSE: Final = re.compile(r"[,，;；。?？]|\b(?:and|but)\b")
+#: A factor within this of the claimed one is that factor.
+NEAR: Final = 0.05
+MOST: Final = 3
+
+
+def factor(context: Context) -> Verdict | None:
+    """First and last value of each metric named (or those at two steps), and how many times the last is the first.
+
+    ``None`` where no metric is named, or its first value is not positive.
+    """
+    said = normalised(context.query.wording or context.query.text)
+    told: list[str] = []
+    metrics: list[str] = []
+    for metric in _asked_first(context, said):
+        change = _change(context, metric)
+        if change is None:
+            continue
+        told.append(_sentence(context, metric, change, said))
+        metrics.append(metric)
+    if not told:
+        return None
+    context.doc.paragraph(f"**{told[0]}**")
+    context.doc.bullets(told[1:])
+    context.metrics.extend(metrics)
+    context.cite(context.card(metrics[0]))
+    context.query = replace(context.query, op=None, asked_op=None)
+    return Verdict("answered", unmark(told[0]))
+
+
+def _asked_first(context: Context, said: str) -> list[str]:
+    """The metrics named, first those of the clause that asks for the factor."""
+    clause = next((c for c in _CLAUSE.split(said) if any(words.search(c) for words, _ in _CLAIMED)), "")
+    mentions = [m for m in context.query.mentions if m.key is not None]
+    own = [str(m.key) for m in mentions if m.text and m.text in clause]
+    return list(dict.fromkeys([*own, *central(named_keys(context))]))[:MOST]
+
+
+def _change(context: Context, metric: str) -> Fact | None:
+    slot = context.query.steps
+    part = part_of(context, metric, Scope())
+    if len(part) < 2:
+        return None
+    first, last = (slot.values[0], slot.values[1]) if slot.kind == "pair" else (part.steps[0], part.steps[-1])
+    change = context.ledger.change(metric, min(first, last), max(first, last))
+    if change is None or change.ratio is None or not change.from_value or change.from_value < 0 or change.ratio < 0:
+        return None
+    return change
+
+
+def _sentence(context: Context, metric: str, change: Fact, said: str) -> str:
+    ratio = change.ratio or 0.0
+    share = context.ledger.derived(
+        f"relative change of {metric}/{change.from_step}-{change.to_step}", ratio - 1, inputs=[change],
+        formula=f"{metric} at step {change.to_step} / at step {change.from_step} − 1", unit="fraction",
+    )  # fmt: skip
+    times = context.ledger.derived(
+        f"factor of {metric}/{change.from_step}-{change.to_step}", ratio, inputs=[change],
+        formula=f"{metric} at step {change.to_step} / at step {change.from_step}",
+    )  # fmt: skip
+    shown = mark(share.id, f"{'+' if ratio >= 1 else ''}{percent((ratio - 1) * 100)}%")
+    text = context.say("factor.changed", metric=metric, c=change, times=times, share=shown)
+    claimed = next((value for words, value in _CLAIMED if words.search(said)), None)
+    if claimed is None or metric != _asked_first(context, said)[0]:
+        return text
+    reached = ratio >= claimed * (1 - NEAR) if claimed > 1 else ratio <= claimed * (1 + NEAR)
+    gap = "" if context.language == "zh" else " "
+    return context.say("factor.yes" if reached else "factor.no") + gap + text
