@@ -55,6 +55,20 @@ class Counterparts:
         both = [other for other in own if other in others]
         return list({other.id: other for other in (*both, *own, *others)}.values())
 
+    def of(self, card: str) -> frozenset[str]:
+        """Ids of the cards of other frameworks that say to be the same quantity as a card, or that it names."""
+        return self._families.get(card, frozenset())
+
+    @cached_property
+    def _families(self) -> dict[str, frozenset[str]]:
+        table: dict[str, set[str]] = {}
+        for card in self._library:
+            for entry in card.meta.get("also", ()):
+                for other in self._held(entry["keys"], entry["framework"]):
+                    table.setdefault(card.id, set()).add(other.id)
+                    table.setdefault(other.id, set()).add(card.id)
+        return {card: frozenset(others) for card, others in table.items()}
+
     def _held(self, keys: Sequence[str], framework: str) -> list[Card]:
         """A framework's cards for some keys, which may be templates; each once."""
         found: dict[str, Card] = {}

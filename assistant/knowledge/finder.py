@@ -7,7 +7,7 @@ is found by the index. What is not alike enough is not found: an unknown metric 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import zip_longest
@@ -171,7 +171,7 @@ class Finder:
             cards = self.naming.said(without_frame(without_framework(fold(read.question))), framework or read.asked)
             return [Found(card, "alias", 0.9, {"name": 1.0}) for card in cards][:k]
         shown = [*first, *(found for found in rest if found.score >= _LEAST)]
-        return varied(shown, len(first))[:k]
+        return varied(shown, len(first), self._counterparts_of(read, framework))[:k]
 
     def nearest(self, question: str, framework: str | None = None, k: int = 3) -> list[Card]:
         """Cards that may have been meant where :meth:`find` is not sure, likeliest first: an offer, never an answer.
@@ -190,8 +190,9 @@ class Finder:
         alike = self._spelt_alike(name, framework, k) if NAME.fullmatch(name) else []
         if alike and KEY.search(name) and alike[0][1] >= _MISSPELT:  # no index need be opened for this
             return [card for card, _ in alike][:k]
-        first, rest = self._ranked(self._read(question, framework), framework)
-        ranked = [found.card for found in varied([*first, *rest], len(first))]
+        read = self._read(question, framework)
+        first, rest = self._ranked(read, framework)
+        ranked = [found.card for found in varied([*first, *rest], len(first), self._counterparts_of(read, framework))]
         perhaps = [card for card, likeness in alike if likeness >= LEAST_LIKENESS]
         pairs = zip_longest(ranked[: 2 * k], perhaps)
         offered = [card for pair in pairs for card in pair if card is not None]
@@ -205,6 +206,12 @@ class Finder:
             if any(found.card is card for found in self.resolver.name(key)[:1]):
                 return key
         return card.id
+
+    def _counterparts_of(self, read: _Reading, framework: str | None) -> Callable[[str], Collection[str]]:
+        """From a card to those of other frameworks for the same quantity, where the question is about no framework."""
+        if framework is None and not named_frameworks(fold(read.question)):
+            return self.counterparts.of
+        return lambda _: ()
 
     def _spelt_alike(self, name: str, framework: str | None, k: int) -> list[tuple[Card, float]]:
         """Metrics with the keys spelt most like a name, each once, and how alike these are (0 to 1)."""

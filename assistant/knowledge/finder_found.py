@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -12,6 +12,9 @@ from assistant.knowledge.naming import GENERAL
 How = Literal["exact", "template", "alias", "search"]
 
 _PLACES: Final = 3
+_REACH: Final = 10
+"""How many of what was found may come among the first three."""
+
 _NEXT: Final = 5
 _NEARLY: Final = 0.02
 """How much less a card of another kind may score than the third."""
@@ -39,8 +42,8 @@ class Found:
         return self.features.get("exact", 0.0) >= 1.0
 
 
-def varied(found: list[Found], named: int) -> list[Found]:
-    """What was found, so ordered that the first three differ where their scores hardly do.
+def varied(found: list[Found], named: int, counterparts: Callable[[str], Collection[str]]) -> list[Found]:
+    """What was found, so ordered that the first three differ: no two are one quantity in two frameworks, if others fit.
 
     A card of a kind (metric, concept, failure mode) that is not among the first three takes the third place from
     one of a kind that is there twice, if it scores nearly as well.
@@ -48,8 +51,9 @@ def varied(found: list[Found], named: int) -> list[Found]:
     Args:
         found: best first.
         named: how many of them the question names; these stay.
+        counterparts: from a card's id to those of the cards for the same quantity elsewhere.
     """
-    first, rest = found[:_PLACES], found[_PLACES:]
+    first, rest = _of_different_quantities(found, named, counterparts)
     if len(first) == _PLACES and named < _PLACES:
         kinds = [kind_of(one.card) for one in first]
         near = (one for one in rest[:_NEXT] if one.score > first[-1].score - _NEARLY and kind_of(one.card) not in kinds)
@@ -57,6 +61,24 @@ def varied(found: list[Found], named: int) -> list[Found]:
         if other is not None and kinds.count(kinds[-1]) > 1:
             first, rest = [*first[:-1], other], [first[-1], *(one for one in rest if one is not other)]
     return [*first, *rest]
+
+
+def _of_different_quantities(
+    found: list[Found], named: int, counterparts: Callable[[str], Collection[str]]
+) -> tuple[list[Found], list[Found]]:
+    """The first three and the others; a counterpart of one of these waits if the question does not name it, and if
+    enough others are in reach."""
+    first = found[: min(named, _PLACES)]
+    waiting: list[Found] = []
+    for one in found[len(first) : _REACH]:
+        new = one.how != "search" or not any(one.card.id in counterparts(other.card.id) for other in first)
+        if new and len(first) < _PLACES:
+            first.append(one)
+        else:
+            waiting.append(one)
+    if len(first) < _PLACES:
+        return found[:_PLACES], found[_PLACES:]
+    return first, [*waiting, *found[max(_REACH, len(first)) :]]
 
 
 def kind_of(card: Card) -> str:

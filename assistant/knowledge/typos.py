@@ -114,12 +114,15 @@ class Speller:
         if all(word in self.words.counts for word in _LETTERS.findall(name)):
             return None
         short = len(name) < _SHORTEST and not self.words.knows(name)
+        beside = (_LETTERS.findall(before)[-1:], _LETTERS.findall(after)[:1])
+        if short and (mended := self.words.mend(name, *("".join(words) for words in beside))) is not None:
+            return mended  # a neighbour vouches for it
         if short and (mended := self._abbreviations.get("".join(sorted(name)))) is not None:
             return mended
         if (joined := self._run_together(name)) is not None:
             return joined
         parts = re.split(r"([.-])", name)
-        around = [*_LETTERS.findall(before)[-1:], *parts[::2], *_LETTERS.findall(after)[:1]]
+        around = [*beside[0], *parts[::2], *beside[1]]
         shift = 1 if _LETTERS.search(before) else 0
         for at in range(0, len(parts), 2):
             place = at // 2 + shift

@@ -101,6 +101,9 @@ class WordMender:
             return None
         form = stem(word) if self._is_form(word) else None
         best: tuple[float, str] | None = None
+        doubled = next((word[:at] + word[at + 1 :] for at in range(len(word) - 1) if word[at] == word[at + 1]), "")
+        if len(doubled) < _SHORTEST and doubled in self._of_names and doubled in self._counts:
+            return doubled  # "kll loss"
         for other, slips in self._alike(word):
             if form is not None and (stem(other) != form or word.startswith(other) or other.startswith(word)):
                 continue  # at most the same word with the letters of its ending put right
@@ -116,6 +119,8 @@ class WordMender:
             score = often + _NEIGHBOUR * vouched - _SLIP * slips + _SAME_LETTERS * same
             score -= _OTHER_FIRST * (word[0] != other[0])
             best = max(best or (score, other), (score, other))
+        if best is not None and abs(len(best[1]) - len(word)) == _TWO and (two := self.apart(word)) is not None:
+            return two  # "rolloutkl" is no misspelt rollout
         return None if best is None else best[1]
 
     def apart(self, word: str) -> str | None:

@@ -129,6 +129,9 @@ def test_mend_what_is_right_is_left(speller: Speller, text: str) -> None:
     [
         ("wating for data", "waiting for data"),
         ("critic (valie) loss", "critic (value) loss"),
+        ("total ste time", "total step time"),
+        ("kll loss", "kl loss"),
+        ("rolloutkl", "rollout kl"),
         ("train_bstch_size", "train_batch_size"),
         ("why is grad_nuom so high", "why is grad_norm so high"),
     ],
