@@ -44,9 +44,10 @@ def attempt(context: Context) -> Verdict | None:
     from assistant.ask import answer_course, answer_two
 
     context.settled = True
+    of_step = request.kind == "difference" and context.query.steps.kind in {"single", "last", "first"}
     context.query = replace(
         context.query, intent="trend" if request.kind == "changed" else "lookup", op=request.op, asked_op=request.op,
-        steps=slot_of(context, request.scope), topics=(), threshold=None,
+        steps=context.query.steps if of_step else slot_of(context, request.scope), topics=(), threshold=None,
     )  # fmt: skip
     if request.kind in {"correlation", "difference", "at_extreme"}:
         return answer_two.two(context, request, list(request.keys or keys))

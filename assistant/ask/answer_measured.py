@@ -27,6 +27,9 @@ _LOW: Final = re.compile(
 #: Fewest values of each metric for a scatter.
 LEAST: Final = 8
 _MOST: Final = 4
+_ALL: Final = re.compile(
+    r"(?i)(?:记录|记|打印|包含|含|存|写|有)了?(?:哪些|什么)|(?:哪些|什么)(?:列|字段|指标)|\ball\b|\bwhat\b|\bwhich\b"
+)
 _MOST_LISTED: Final = 24
 #: What people call a kind of metrics, and how its keys are spelt.
 _CATEGORIES: Final = tuple(
@@ -140,6 +143,8 @@ def metrics_about(context: Context) -> Verdict | None:
         if name not in keys
         and (words & set(_WORD.findall(name.lower())) or any(kind.search(name) for kind in kinds))
     ]  # fmt: skip
+    if not keys and not words and _ALL.search(asked):
+        keys = list(context.run.metrics)
     if not keys:
         return None
     count = context.ledger.count("metrics asked for", len(keys))

@@ -19,7 +19,7 @@ from assistant.ask.subject import subject_of, words_of
 from assistant.ask.telling import trend_sentence
 from assistant.model import Fact, Verdict
 from assistant.write.document import mark, unmark
-from assistant.write.numbers import percent, signed
+from assistant.write.numbers import percent, plain, signed
 
 #: Fewest values for a spread early and late.
 LEAST: Final = 12
@@ -27,6 +27,7 @@ LEAST: Final = 12
 LEAST_SIDE: Final = 5
 #: A spread that grew or shrank by less than this share is the same.
 ALIKE: Final = 0.2
+_LEFT: Final = re.compile(r"剩|\bleft\b|\bremain")
 _NAMED: Final = 8
 _IN_PERCENT: Final = re.compile(r"(?i)percent|%|％|百分|相对")
 
@@ -149,6 +150,13 @@ def percent_change(context: Context) -> Verdict | None:
         "percent.changed", metric=found.metric, c=change, share=mark(share.id, text),
         delta=mark(change.id, signed(change.delta or 0.0, kind, language=context.language)),
     )  # fmt: skip
+    if _LEFT.search(found.text) and change.ratio < 1:  # "how much of it is left"
+        left = context.ledger.derived(
+            f"part left of {found.metric}/{first}-{last}", change.ratio, inputs=[change],
+            formula=f"{found.metric} at step {change.to_step} / at step {change.from_step}", unit="fraction",
+        )  # fmt: skip
+        share_left = mark(left.id, f"{plain(100 * change.ratio)}%")
+        said = context.say("percent.left", metric=found.metric, c=change, share=share_left)
     lines = [context.say("rel.within_noise", limit=context.bound(change))] if change.significant is False else []
     return _told(context, found.metric, said, *lines, *remarks(context, part))
 

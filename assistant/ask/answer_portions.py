@@ -17,6 +17,7 @@ from assistant.ask import answer_conditioned
 from assistant.ask.answer_computed import deviation
 from assistant.ask.breakdowns import Breakdown, breakdown_in, breakdown_named
 from assistant.ask.clauses import TWO_PARTS
+from assistant.ask.computed import SMALL_IS_GOOD
 from assistant.ask.conditions import condition_in
 from assistant.ask.context import Context, is_validation
 from assistant.ask.intents import is_stage
@@ -26,6 +27,7 @@ from assistant.ask.part import slot_of
 from assistant.ask.parts import number
 from assistant.ask.portions import Quantity, portions_in, ratio_asked, ratio_in
 from assistant.ask.scope import Scope
+from assistant.ask.stages import all_stages, stages_in
 from assistant.ask.subject import words_of
 from assistant.ask.windows import windows_in
 from assistant.model import Fact, StepSlot, Verdict
@@ -74,7 +76,7 @@ def attempt(context: Context) -> Verdict | None:
     if len(context.runs) != 1 or query.intent in {"define", "advice"} or query.follows == "depth":
         return None
     text = words_of(context)
-    keys = central(named_keys(context)) or _validated(context, text)
+    keys = central(named_keys(context)) or _validated(context, text) or _stage(context, text)
     if not keys or len(keys) > 2 or words("portions")["judging"].search(text) or query.depth == "every":
         return None
     broken = breakdown_in(context, text)
@@ -125,6 +127,8 @@ def _around(context: Context, keys: Sequence[str], broken: Breakdown) -> Verdict
         parts = [*parts, other]
     bare = words("breakdowns")["last"].sub(" ", broken.text)
     name = next((name for name in _STATISTICS if words("portions")[name].search(bare)), "")
+    if words("portions")["best"].search(bare):
+        name = "min" if SMALL_IS_GOOD.search(keys[0]) else "max"
     if not name:
         name = "mean" if parts[0].last is None or len(parts) > 1 else "last"
     named = context.query.steps
@@ -173,10 +177,17 @@ def _two_parts(context: Context, keys: Sequence[str], parts: Sequence[Scope], na
     return _told(context, Quantity(keys[0]), parts, name)
 
 
+def _stage(context: Context, text: str) -> list[str]:
+    """The one stage that a question about a share of the step names in plain words."""
+    named = any(m.key is not None for m in context.query.mentions)
+    stages = [] if named or words("portions")["share"].search(text) is None else stages_in(context)
+    return stages if len(stages) == 1 else []
+
+
 def _whole(context: Context, keys: Sequence[str]) -> str | None:
     layout = layout_of(context.run)
     whole = None if layout is None else total_key(context.run, layout)
-    return whole if any(is_stage(key) for key in keys) else None
+    return whole if any(is_stage(key) or key in all_stages(context) for key in keys) else None
 
 
 def _series(context: Context, quantity: Quantity, scope: Scope) -> list[tuple[int, float, tuple[Fact, ...]]]:

@@ -41,7 +41,9 @@ _PERCENT: Final = re.compile(r"(?<![\d.])(\d+(?:\.\d+)?)\s*(?:%|％|percent\b|�
 _OF_ITSELF: Final = re.compile(r"[到至为成]了?\s*50\s*%")
 _HALF: Final = re.compile(r"一半|对半|半数|二分之一")
 _START: Final = re.compile(r"初始|最初|开始|起始|起点|开头|第 ?1 ?步|初值|原来|起初|峰值|最高")
-_BY: Final = re.compile(r"(?i)\b(?:by|down|up)\s+(?:about |more than |at least |over )?$|(?:了|掉|涨|幅)\s*$")
+_BY: Final = re.compile(
+    r"(?i)\b(?:by|down|up)\s+(?:about |more than |at least |over )?$|(?:了|掉|涨|幅|[高低多少]出?)\s*$"
+)
 _ABOVE: Final = re.compile(r"(?i)above|over|higher|more|larger|longer|exceed|greater|高|大|超|多|长")
 _POINT: Final = {"single", "last", "first"}
 

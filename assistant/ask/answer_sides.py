@@ -74,14 +74,12 @@ def attempt(context: Context) -> Verdict | None:
     text = words_of(context)
     if held["apart"].search(text) is None or held["judging"].search(text) or condition_in(text) is not None:
         return None
-    if holds("jumps", text):  # "by more than half from one step to the next"
-        return None
     keys = central(named_keys(context))
     if not keys or len({mention.start for mention in query.mentions if mention.key in keys}) > 1 or len(keys) > 1:
         return None
     metric = keys[0]
     sides = _sides(context, metric, text)
-    if sides is None:
+    if sides is None or (holds("jumps", text) and sides[0].at is None):  # "by more than half from one step to the next"
         return None
     told = [_told(context, metric, side) for side in sides]
     first, second = told
@@ -104,7 +102,7 @@ def _sides(context: Context, metric: str, text: str) -> tuple[Side, Side] | None
         if first is None or second is None or first == second:
             continue
         named = held["previous"].search(right) or held["next"].search(right)
-        if (first.at is not None and second.at is not None) and not named:
+        if (first.at is not None and second.at is not None) and not (named or held["either"].search(text)):
             return None  # two steps
         if first.name and first.name == second.name and not (first.scope.whole or second.scope.whole):
             return None  # one statistic of two parts
@@ -122,6 +120,8 @@ def _of_query(context: Context, steps: Sequence[int]) -> Side | None:
 
 def _side(context: Context, metric: str, text: str, steps: Sequence[int]) -> Side | None:
     held = words("sides")
+    if words("portions")["preceding"].search(text):
+        return None  # "the 10 steps before": of what the other side names
     name, place = "", -1
     for one in _STATISTICS:
         match = held[one].search(text)

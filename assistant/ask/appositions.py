@@ -28,7 +28,30 @@ def joined(text: str, found: list[Mentioned], run: Run, resolver: Resolver) -> l
     found = [m for m in found if m.key is not None or not _NUMBER.fullmatch(m.text)]  # a limit is no name
     if any(m.key is not None for m in found):
         found = [m for m in found if not _WHICH_STEP.fullmatch(m.text)]
-    return _headed(text, _owned(text, [_logged(m, run, resolver) for m in found]), run, resolver)
+    return _headed(
+        text, _of_both(text, _owned(text, [_logged(m, run, resolver) for m in found]), run, resolver), run, resolver
+    )
+
+
+_OTHER_OWNER: Final = re.compile(
+    r"(?i)(?:\s*(?:比|和|跟|与|同|以及|、|/|\bthan\b|\bvs\.?|\bversus\b|\band\b|[a-z]* than)\s*(?:the\s+)?)"
+    r"(?P<who>[a-z]{3,12})\b(?:'s|\s*(?:的|那个|这边)?)"
+)
+
+
+def _of_both(text: str, found: list[Mentioned], run: Run, resolver: Resolver) -> list[Mentioned]:
+    """Of "critic 的 grad norm 比 actor 的大多少": the actor's too, where the log holds the same key of both."""
+    keyed = [m for m in found if m.key is not None]
+    if len(keyed) != 1 or "/" not in str(keyed[0].key):
+        return found
+    mention = keyed[0]
+    match = _OTHER_OWNER.match(text, mention.end)
+    head, _, tail = str(mention.key).partition("/")
+    if match is None or match["who"].lower() == head or f"{match['who'].lower()}/{tail}" not in run.columns:
+        return found
+    start, end = match.span("who")
+    found = [m for m in found if m.end <= start or end <= m.start]
+    return [*found, as_mention(run, resolver, f"{match['who'].lower()}/{tail}", start, end, match["who"])]
 
 
 def _logged(mention: Mentioned, run: Run, resolver: Resolver) -> Mentioned:

@@ -22,7 +22,7 @@ from assistant.ask.subject import words_of
 from assistant.ask.telling import trend_sentence
 
 _CLAUSE: Final = re.compile(
-    r"(?i)[,，;；。?？!！]|\band\b|\bbut\b|而且|并且|同时|还有|以及|另外|，?那|(?<=[吗没么])\s+(?=[\u3400-\u9fff])|(?<=[\u3400-\u9fff])\s+(?=正常|合理|健康|算不算|高不高)"
+    r"(?i)[,，;；。?？!！]|\band\b|\bbut\b|而且|并且|同时|还有|以及|另外|，?那|(?<=[吗没么])\s+(?=[\u3400-\u9fff])|(?<=[\u3400-\u9fff])\s+(?=正常|合理|健康|算不算|高不高|够不够|好不好|够好)"
 )
 _TREND: Final = re.compile(
     r"(?i)\b(?:getting|got|gets|became|becoming|going|went|gone) (?:any )?(?:worse|better|slower|faster|higher|lower"
@@ -31,7 +31,7 @@ _TREND: Final = re.compile(
     r"|变(?:好|差|慢|快|长|短|高|低|大|小)(?:了)?(?:吗|么|没)?|稳(?:定)?(?:吗|么|不)|趋势|走势"
 )
 _JUDGED: Final = re.compile(
-    r"(?i)(?:算|是不是|是否|偏|太|过)(?:比较|很)?(?:高|低|大|小|多|少|慢|快|正常)(?:吗|么|不|了|啊)?|(?:正常|合理|健康|高|低|大)(?:吗|么|不\s*$)"
+    r"(?i)(?:算|是不是|是否|偏|太|过)(?:比较|很)?(?:高|低|大|小|多|少|慢|快|正常)(?:吗|么|不|了|啊)?|(?:正常|合理|健康|高|低|大|够|够好)(?:吗|么|不\s*$)|够不够|好不好"
     r"|\b(?:is|are|was) (?:it|that|this|these|they)\b.{0,12}\b(?:high|low|normal|ok|okay|good|bad|fine|healthy"
     r"|reasonable|large|small|a lot)\b|\btoo (?:high|low|large|small|long|slow|big)\b"
 )

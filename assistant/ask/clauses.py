@@ -13,6 +13,7 @@ from typing import Final
 
 from assistant.ask import run_questions
 from assistant.ask.answers import TOPICS
+from assistant.ask.computed import words as computed_words
 from assistant.ask.context import Context
 from assistant.ask.happenings import at_that_one
 from assistant.ask.naming import named_keys
@@ -171,6 +172,9 @@ def _is_new(context: Context, query: Query, first: Query) -> bool:
     kind = run_questions.kind_of(query)
     if kind is not None:
         return kind != context.kind
+    held = {m.key for m in query.mentions if m.key is not None}
+    if len(held) == 1 and len(keys) == 2 and held < keys and computed_words()["correlation"].search(query.wording):
+        return replace(query, mentions=first.mentions, topics=())  # "… and does it fall with the length?"
     if set(query.topics) & set(TOPICS) - set(first.topics):
         return query.intent not in {"define", "advice"}
     if query.intent in _LEANING:

@@ -295,7 +295,7 @@ def _same(context: Context, text: str) -> bool:
 def finish(context: Context, verdict: Verdict, problem: str | None, seconds: float) -> Answer:
     """Renders the document, renumbers the facts used, and checks the finished text against them."""
     doc = context.doc
-    doc.blocks = [block for block in doc.blocks if block]
+    doc.blocks = list(dict.fromkeys(block for block in doc.blocks if block))
     _rows(context)
     markup = doc.markup().replace("（—）", "").replace(" (—)", "")
     said, once, again = markup.partition(context.say("trend.corrected"))

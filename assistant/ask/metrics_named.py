@@ -112,6 +112,7 @@ def metrics_named(text: str, resolver: Resolver, run: Run | None) -> tuple[Menti
     found = _begun(text, found, run, resolver)
     found = [_of_the_policy(_chosen(m, text, run, resolver), run, resolver) for m in found]
     found = respelt(text, found, run, resolver)
+    found = _first_words(text, found, run, resolver)
     found, told = _by_facets(text, found, run, resolver)
     found = [_owned(m, text, run, resolver) for m in _by_rule(text, found, run, resolver, told)]
     found = _stages_beside(text, _counted_steps(text, found), run, resolver)
@@ -231,6 +232,22 @@ def _begun(text: str, found: list[Mentioned], run: Run, resolver: Resolver) -> l
 
 
 _A_GROUP = re.compile(
+def _first_words(text: str, found: list[Mentioned], run: Run, resolver: Resolver) -> list[Mentioned]:
+    """Keys of several words by a first word that no other key has ("E2E" for "E2E latency")."""
+    if any(m.key is not None for m in found):
+        return found
+    heads: dict[str, list[str]] = {}
+    for key in run.metrics:
+        if " " in key:
+            heads.setdefault(key.lower().split()[0], []).append(key)
+    for match in re.finditer(r"(?<![\w/])[A-Za-z][A-Za-z0-9]{2,}(?![\w/])", text) if heads else ():
+        keys = heads.get(match.group().lower(), [])
+        if len(keys) == 1 and not (match.group().islower() and match.group().isalpha()):
+            found = [m for m in found if m.end <= match.start() or match.end() <= m.start]
+            found.append(as_mention(run, resolver, keys[0], match.start(), match.end(), match.group()))
+    return found
+
+
     r"(?i)[一这那整]组|相关|[这那]几个|[这那]些|全部|所有|都(?:列|给|报|看)|全列|系列|\b(?:all|every|group|family|metrics)\b"
 )
 MOST_HEADED = 24
@@ -317,12 +334,19 @@ def _by_facets(
 
 
 _OF_A_STEP = re.compile(r"(?i)(?:步|step)")
+_EACH_STEP = re.compile(r"(?:每|单|一)个?一?步(?:里|内|中)?|每个 ?step")
+_TIME = re.compile(
+    r"(?i)久|秒|时|快|慢|分钟|[花费]|\btime\b|"
+    r"\bsecs?\b|\bseconds?\b|\blong\b|\bfast|\bslow|速"
+)
 
 
 def _counted_steps(text: str, found: list[Mentioned]) -> list[Mentioned]:
     """Without the step's time that "第 3 步耗时" seems to name beside another metric: the step is where, not what."""
     others = [m for m in found if m.key is not None]
     return [
+    if not _TIME.search(text):  # "how many answers does each step train on": a step, and not its time
+        found = [m for m in found if not _EACH_STEP.fullmatch(m.text)]
         m for m in found
         if len(others) < 2 or not _OF_A_STEP.match(m.text) or not re.search(r"\d\s*$", text[: m.start])
     ]  # fmt: skip

@@ -12,7 +12,7 @@ from assistant.ask.naming import steps_text
 from assistant.ask.possible import unmeasured, unmeasured_remark
 from assistant.ask.scope import Scope
 from assistant.model import Fact, StepSlot
-from assistant.write.document import mark
+from assistant.write.document import mark, per_gpu
 from assistant.write.numbers import format_number
 
 #: So many excluded steps, and steps cut, are named one by one.
@@ -122,7 +122,7 @@ def statistic(context: Context, part: Part, name: str, value: float, formula: st
 
 def shown(context: Context, fact: Fact, metric: str) -> str:
     """A computed number in its metric's unit."""
-    return context.doc.show(fact, None, context.kind_of(metric))
+    return context.doc.show(fact, None, context.kind_of(metric)) + per_gpu(metric)
 
 
 def share_shown(context: Context, name: str, count: int, total: int, inputs: Sequence[Fact]) -> str:

@@ -42,7 +42,7 @@ _SPAN: Final = re.compile(
 )
 #: Where one figure alone is a step: behind a preposition, or before a word of place or time.
 _PLACE_BEFORE: Final = re.compile(
-    r"(?i)(?:\b(?:at|around|near|by|in|for|on|from|about|circa|roughly|approx\.?)|[@~]|在|到了?|跑到|第|大概|大约|约)\s*$"
+    r"(?i)(?:\b(?:at|around|near|by|in|for|on|from|about|circa|roughly|approx\.?)|[@~]|在|(?<![快降升涨跌掉达近接回减增得])到了?|跑到|第|大概|大约|约)\s*$"
 )
 _PLACE_BEHIND: Final = re.compile(
     r"(?i)\s*(?:左右|附近|前后|那会儿?|那时|那里|那儿|那(?!么)|时(?!间)|处|上下|的时候|的(?!话|批|个|倍|组)|-ish\b|\bish\b)"

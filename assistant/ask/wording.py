@@ -57,6 +57,7 @@ _SPOKEN = (
     (re.compile(r"最负(?![载责担面])"), "最低"),
     (re.compile(r"(?i)\bmost negative\b"), "lowest"),
     (re.compile(r"(?i)\bleast negative\b"), "highest"),
+    (re.compile(r"(?:(?<=[下上内里])|(?<=\d))(是|在)几步"), r"\1第几步"),
     (re.compile(r"(?<![第哪好十数])几步(?=就?(?:开始|起))"), "第几步"),
 )
 _MOST_DIGITS = 15
