@@ -195,11 +195,15 @@ def per_rank(context: Context) -> Verdict | None:
     return _without(context, "per_rank")
 
 
+#: Keys of an evaluation in any trainer's spelling: ``val_loss``, ``Val total_rewards_mean``, ``Validation Loss``.
+_HELD_OUT = re.compile(r"(?i)(?:val|valid|validation|eval|evaluation|test|dev)[-_/ .]")
+
+
 def evaluations_absent(context: Context) -> Verdict | None:
     """That the log holds no evaluation of any kind, and what it has instead."""
-    if context.validation_steps or any(_EVALUATED.search(m) for m in context.run.metrics):
+    if context.validation_steps or any(_HELD_OUT.match(m) for m in context.run.metrics):
         return None
-    if any(m.key is not None for m in context.query.mentions) or "val loss" in context.run.metrics:
+    if any(m.key is not None for m in context.query.mentions):
         return None
     verdict = _without(context, "evaluation")
     stand_in = [

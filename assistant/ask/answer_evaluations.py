@@ -16,7 +16,10 @@ from assistant.ask.wording import normalised
 from assistant.model import Verdict
 from assistant.write.document import unmark
 
-_EVALUATED: Final = re.compile(r"(?i)^(?:eval|evaluation|test|valid(?:ation)?)[-_/ ](?!loss\b)|^val[-_/ ](?:acc|accuracy|score|mae|mse|f1|auc)\b")
+_EVALUATED: Final = re.compile(
+    r"(?i)^(?:eval|evaluation|test|valid(?:ation)?)[-_/ ](?!loss\b)"
+    r"|^val[-_/ ](?:acc|accuracy|score|mae|mse|f1|auc|[a-z_ ]{0,20}rewards?(?:_mean)?$)"
+)
 #: What a trainer logs of an evaluation beside its outcome.
 _ASIDE: Final = re.compile(
     r"(?i)runtime|per_second|(?:^|[_/])n_|num_|count|time|steps?$|samples|tokens|length|loss|truncat|repetition|entropy|_len\b"

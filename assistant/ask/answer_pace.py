@@ -15,7 +15,8 @@ from assistant.analysis.forecast import STEP_TIMES
 from assistant.ask.concepts import spelt_out
 from assistant.ask.context import Context, key
 from assistant.ask.parts import number, timed
-from assistant.model import Fact, Verdict
+from assistant.ask.wording import seamed
+from assistant.model import Fact, Run, Verdict
 from assistant.write.document import unmark
 
 #: Names, as they are spelt out, of a rate of steps, of any rate, of a time of a whole step, and of any time.
@@ -26,7 +27,8 @@ _RATE: Final = re.compile(
     r"\b(?:it|iter|iters|steps|tokens|tok|samples) (?:per )?(?:s|sec|second)\b|\b(?:fps|sps|tps|throughput)\b"
 )
 _STEP: Final = re.compile(
-    r"^(?:time|step time|iter time|iteration time|time this iter s|time took|batch time|train speed s it)$"
+    r"^(?:time|step time|iter time|iteration time|time this iter s|time took|batch time|train speed s it"
+    r"|(?:elapsed time per iteration|iter time|step time|iteration time)(?: ms| s)?|(?:timing )?total step time)$"
 )
 _TIME: Final = re.compile(r"\b(?:time|took|seconds|duration)\b")
 #: Times that are no part of a step: since the beginning, still to come, an evaluation's.
@@ -48,7 +50,11 @@ RECENT = 20
 def attempt(context: Context) -> Verdict | None:
     """Answers a question about a slow step of a log whose stages are not known; ``None`` for any other."""
     steps = context.train_steps or list(context.run.distinct_steps)
-    if not steps or not _SLOW.search(context.query.said) or timed(context, steps[-1]) is not None:
+    if (
+        not steps
+        or not _SLOW.search(seamed(context.query.wording or context.query.text))
+        or timed(context, steps[-1]) is not None
+    ):
         return None
     return slow_step(context) or slowest(context)
 
@@ -60,7 +66,7 @@ def slow_step(context: Context) -> Verdict | None:
         The verdict; ``None`` where the question is about no such step, or the log tells nothing of its speed.
     """
     query = context.query
-    if query.steps.kind != "single" or not _SLOW.search(query.said):
+    if query.steps.kind != "single" or not _SLOW.search(seamed(context.query.wording or context.query.text)):
         return None
     step = query.steps.values[0]
     whole = _of_whole_steps(context)
@@ -101,7 +107,7 @@ def slow_step(context: Context) -> Verdict | None:
 
 def slowest(context: Context) -> Verdict | None:
     """Which step was slowest; ``None`` where that is not asked, or the log tells nothing of its speed."""
-    if not _WHICH.search(context.query.said) or context.query.steps.kind == "single":
+    if not _WHICH.search(seamed(context.query.wording or context.query.text)) or context.query.steps.kind == "single":
         return None
     whole = _of_whole_steps(context)
     if whole is None:
@@ -149,7 +155,7 @@ def left_at_rate(context: Context, total: int, *, stated: bool) -> str | None:
     """What the steps left take at the rate of the last steps; writes it. ``None`` where the log holds no rate."""
     metric = next((m for m in context.run.metrics if _STEPS_A_SECOND.match(spelt_out(m))), None)
     if metric is None:
-        return None
+        return _left_at_time(context, total, stated=stated)
     last = max(context.run.distinct_steps)
     steps = context.run.series(metric)[0][-RECENT:]
     held = [f for s in steps if (f := context.value(metric, s)) is not None and _finite(f) and number(f) > 0]
@@ -168,6 +174,43 @@ def left_at_rate(context: Context, total: int, *, stated: bool) -> str | None:
     )  # fmt: skip
     count = ledger.count("recent rates", len(held))
     text = context.say("pace.left", metric=metric, rate=rate, left=left, total=whole, last=last, v=taken, n=count)
+    context.doc.paragraph(f"**{text}**")
+    context.doc.paragraph(context.say("pace.left_note"))
+    context.metrics.append(metric)
+    return text
+
+
+def whole_step_seconds(run: Run) -> str | None:
+    """The metric of a whole step's seconds, under whatever name; ``None`` for none, or for one in milliseconds."""
+    known = next((name for name in STEP_TIMES if name in run.columns), None)
+    others = (m for m in run.metrics if _STEP.match(spelt_out(m)) and m.lower().endswith(("time", "_s", "(s)")))
+    return known or next(others, None)
+
+
+def _left_at_time(context: Context, total: int, *, stated: bool) -> str | None:
+    """As :func:`left_at_rate`, from the milliseconds of a step; ``None`` where the log prints none."""
+    metric = next((m for m in context.run.metrics if _STEP.match(spelt_out(m)) and _UNIT.search(m)), None)
+    unit = {"ms": 1e-3, "s": 1.0}.get(_UNIT.search(metric)[1]) if metric is not None else None  # type: ignore[index]
+    if metric is None or unit is None:
+        return None
+    last = max(context.run.distinct_steps)
+    steps = context.run.series(metric)[0][-RECENT:]
+    held = [f for s in steps if (f := context.value(metric, s)) is not None and _finite(f)]
+    if not held:
+        return None
+    ledger, source = context.ledger, "question" if stated else "log"
+    whole = ledger.constant("total_steps", total, f"the {source}")
+    left = ledger.derived("steps_left", total - last, inputs=[whole], formula=f"total_steps − {last}")
+    mean = ledger.derived(
+        "mean_step_time", unit * math.fsum(number(f) for f in held) / len(held), unit="s", inputs=held,
+        formula=f"mean of {metric} over its last values, in seconds",
+    )  # fmt: skip
+    taken = ledger.derived(
+        "seconds_left_at_this_pace", (total - last) * number(mean), unit="s", inputs=[mean, left],
+        formula="steps_left × mean_step_time",
+    )  # fmt: skip
+    count = ledger.count("recent step times", len(held))
+    text = context.say("eta.pace_only", n=count, mean=mean, left=left, total=whole, last=last, v=taken)
     context.doc.paragraph(f"**{text}**")
     context.doc.paragraph(context.say("pace.left_note"))
     context.metrics.append(metric)

@@ -19,6 +19,8 @@ from assistant.model import Fact, Verdict
 from assistant.write.document import marked_ids, unmark
 
 MOST_ROWS = 8
+#: Fewest values of an outcome that did not move at all.
+LEAST_STILL = 3
 #: Share of a rise by which a fall in between is told.
 FALLEN = 0.25
 #: Keys of memory: allocated, reserved, host; as frameworks spell them.
@@ -220,8 +222,11 @@ def learning(context: Context) -> Verdict:
         else "reward"
     )
     text = say(f"learning.{state}_{by}" if by != "none" else "learning.few")
+    still = _still(context, score.metrics[0]) if score is not None and not validation and score.spelling.plain else None
+    if still is not None:
+        text, state = say("learning.still", metric=str(still[0].metric), v=still[0], n=still[1]), "down"
     doc.paragraph(f"**{text}**")
-    doc.bullets(sentences)
+    doc.bullets(sentences if still is None else [])
     moved = [found for name in ("policy_entropy", "old_kl", "ref_kl", "grad_norm", "response_length_mean")
              if (found := role(run, name)) is not None and found.spelling.plain]  # fmt: skip
     if any(len(found) > 1 for found in moved):
@@ -241,6 +246,13 @@ def learning(context: Context) -> Verdict:
     if state == "flat" and decided is not None:
         code = "warning"
     return Verdict(code, unmark(text), "medium" if by == "validation" else "low")
+
+
+def _still(context: Context, metric: str) -> tuple[Fact, Fact] | None:
+    """The value of a metric that was the same each time, three times at least, and how often."""
+    steps, values = context.run.series(metric)
+    fact = context.value(metric, steps[-1]) if len(values) >= LEAST_STILL and len(set(values)) == 1 else None
+    return None if fact is None else (fact, context.ledger.count("values", len(values), metric=metric))
 
 
 def progress(context: Context, metric: str, trend: Fact) -> tuple[str, str]:

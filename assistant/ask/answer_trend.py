@@ -25,6 +25,11 @@ from assistant.model import Fact, Verdict
 from assistant.write.document import unmark
 
 MOST_GAPS, MOST_VALUES = 24, 6
+#: Asks about the run as a whole, whatever metric was named before.
+_OF_THE_RUN = re.compile(
+    r"(?i)\b(?:some|any)thing (?:\w+ )?(?:wrong|off|broken)\b|哪里(?:不对|有问题|错)|[出有](?:了)?(?:什么)?问题"
+)
+
 
 
 def trend(context: Context) -> Verdict:
@@ -130,6 +135,10 @@ def health(context: Context, keys: list[str]) -> Verdict:
     bad = bool(findings) and findings[0].grave
     summary = sentences[0] if sentences else context.say(quiet, names=context.join(map(key, keys)), n=count)
     summary = context.say("health.bad", first=summary) if bad else summary
+    if grave and not findings and _OF_THE_RUN.search(context.query.said):  # "is something wrong?": this is
+        other = told(context, grave[:1])[0]
+        summary = context.say("health.bad", first=other.sentence) + ("" if context.language == "zh" else " ") + summary
+        grave = []
     if asked is not None:  # the value that was asked for comes first
         summary = (
             context.say("lookup.one", metric=keys[0], v=asked) + ("" if context.language == "zh" else " ") + summary

@@ -31,6 +31,7 @@ _ABOUT: Final = re.compile(
 
 _EVALUATION: Final = re.compile(r"(?i)(?:val|valid|validation|eval|evaluation|test)[-_/ ]")
 _COUNTER: Final = re.compile(r"(?i)(?:training |train )?(?:epoch|iteration|episode|step)s?|轮|轮次")
+_FILE: Final = re.compile(r"[\w./-]{1,120}\.(?:py|ipynb|sh|ya?ml|json|md|txt|csv|log|cfg|toml)")
 _STOPPING: Final = re.compile(r"(?i)\bstop|停")
 _EVALUATED: Final = re.compile(r"(?i)\b(?:val|valid|eval|held|test)|验证|评测|评估|测试")
 
@@ -100,7 +101,7 @@ def by_concept(text: str, found: Sequence[Mentioned], run: Run, resolver: Resolv
     A mention that the log holds a key for stays, and its words are not looked at. One whose card has no key in the log
     is replaced; words that name nothing so far count only where the question names no key at all.
     """
-    result = _without_counters(text, found)
+    result = [m for m in found if not (m.key is None and is_file(m.text))]
     named = any(m.key is not None or _is_held(m, run) for m in found)
     if _ABOUT.search(text):
         return result
@@ -119,7 +120,12 @@ def by_concept(text: str, found: Sequence[Mentioned], run: Run, resolver: Resolv
                 continue
             result = [m for m in result if m not in touching]
             result += [as_mention(run, resolver, key, start, end, text[start:end]) for key in keys]
-    return result
+    return _without_counters(text, result)
+
+
+def is_file(text: str) -> bool:
+    """Whether a word is the name of a file (``docs/1_dqn_tutorial.ipynb``) rather than of a metric."""
+    return _FILE.fullmatch(text.strip()) is not None
 
 
 def _without_counters(text: str, found: Sequence[Mentioned]) -> list[Mentioned]:

@@ -19,6 +19,7 @@ from assistant.ask import (
     answer_overfit,
     answer_pace,
     answer_portions,
+    answer_reward_parts,
     answer_sides,
     answers,
     aspects,
@@ -97,7 +98,8 @@ class Answerer:
         leaning, pieces = leaning or judged, judged or pieces
         pieces = clauses.framed(leaning, normalised(asked)) or pieces
         queries = [understand(part, self.resolver, runs, language=language, state=state) for part in pieces]
-        if len(queries) == 1 or len({q.intent for q in queries} & {whole.intent, "out_of_scope"}) == 0:
+        marked = len(re.findall("[?？]", asked)) >= len(pieces)  # each asks for itself, whatever the whole looks like
+        if len(queries) == 1 or not (marked or {q.intent for q in queries} & {whole.intent, "out_of_scope"}):
             queries = [whole]
         query = replace(queries[0], text=question)
         if query.runs:  # the runs named, in the order named; one alone is the run that the question is about
@@ -166,6 +168,7 @@ class Answerer:
             return verdict, verdict.summary if verdict.code == "unknown_metric" else None
         computed = answer_causes.attempt(context) or answer_sides.attempt(context)
         computed = computed or answer_portions.attempt(context) or run_questions.attempt(context)
+        computed = computed or answer_reward_parts.attempt(context)
         computed = computed or answer_computed.attempt(context) or answer_pace.attempt(context)
         if computed is not None:
             return computed, None

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 #: between logs it is only looked for in a text as short as a person pastes by hand.
 EDGE, SHORT_PASTE = 3, 60
 #: From how many characters on a paragraph is reduced to its sentences that ask; the longest symptom,
-#: and the longest sentence that is put behind a title.
-LONG, LONGEST_SYMPTOM, SHORT = 160, 160, 120
+#: the longest sentence that is put behind a title, and the longest single line that is taken as it is.
+LONG, LONGEST_SYMPTOM, SHORT, LONGEST_LINE = 160, 160, 120, 300
 #: Fewest words of a sentence that asks by itself.
 WORDS: Final = 4
 _SENTENCE: Final = re.compile(r"[^.?!。？！\n]{1,600}(?:\.(?=\S)[^.?!。？！\n]{0,600}){0,20}[.?!。？！]*")
@@ -33,6 +33,10 @@ _SYMPTOM: Final = re.compile(
     r"|decreas\w*|drop\w*|ris(?:es|ing)|fall\w*|explod\w*|diverg\w*|collaps\w*|over-?fit\w*|converg\w*|unstable|slow\w*"
     r"|too|abnormal|weird|strange|wrong|minimi[sz]ed|negative|worse|low|high|fails?|fluctuat\w*|oscillat\w*)\b|=\s?0\b"
     r"|不|没|一直|始终|为\s?0|下降|上升|异常|过拟合|震荡|爆|变差|崩|失败|卡住|负|突然"
+)
+_LEARNS: Final = re.compile(
+    r"(?i)\b(?:does not|doesn'?t|do not|don'?t|is not|isn'?t|never|not) (?:converg|learn)\w*"
+    r"|不收敛|没有?收敛|学不会|学不到东西"
 )
 _OVERFITTING: Final = re.compile(r"(?i)over-?fit|过拟合")
 _OF_TRAINING: Final = re.compile(
@@ -61,7 +65,8 @@ def question_in(parsed: Parsed, resolver: Resolver) -> str:
 
 def asking(text: str) -> str:
     """Of a paragraph the sentences that ask, led by its first line where they name nothing; short ones as they are."""
-    if len(text) <= LONG:
+    text = text[_TAG.match(text).end() :]  # type: ignore[union-attr]
+    if len(text) <= LONG or ("\n" not in text and len(text) <= LONGEST_LINE):
         return text
     sentences = [found.strip() for found in _SENTENCE.findall(text) if found.strip()]
     asked = [one for one in sentences if one.endswith(("?", "？"))]
@@ -87,7 +92,10 @@ def _symptom(parsed: Parsed, resolver: Resolver) -> str:
     title = _TAG.sub("", first.text.strip().splitlines()[0]).strip()
     if not 4 <= len(title) <= LONGEST_SYMPTOM or not (_SYMPTOM.search(title) and _OF_TRAINING.search(title)):
         return ""
-    return title if _is_answerable(title, parsed.runs, resolver) else ""
+    if _is_answerable(title, parsed.runs, resolver):
+        return title
+    learns = _LEARNS.search(title)  # said of a script or a game whose name the question would be about
+    return learns[0] if learns is not None else ""
 
 
 def _is_answerable(text: str, runs: Sequence[Run], resolver: Resolver) -> bool:

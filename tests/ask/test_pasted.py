@@ -167,3 +167,65 @@ def test_report_headings_without_content_are_left_out() -> None:
     answer = asked(LOSSES).answer
     blocks = answer.split("\n\n")
     assert not any(a.startswith("### ") and b.startswith("### ") for a, b in pairwise(blocks))
+
+
+REWARDS = "\n".join(
+    f"{{'loss': 0.01, 'grad_norm': 0.5, 'rewards/answer_reward': {a}, 'rewards/format_reward': {f}, "
+    f"'reward': {a + f:.2f}, 'reward_std': 0.3, 'completion_length': 200.0, 'kl': 0.01, 'epoch': 0.{i}}}"
+    for i, (a, f) in enumerate(((0.5, 0.1), (0.4, 0.4), (0.3, 0.7), (0.2, 0.9), (0.1, 1.0), (0.0, 1.0)), 1)
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "begins"),
+    [
+        ("Which reward function drags it down most?", "`rewards/answer_reward` is the lowest part: 0.25 "),
+        ("which reward part is highest?", "`rewards/format_reward` is the highest part: 0.683"),
+        ("哪个奖励函数最低？", "拉低最多的是 `rewards/answer_reward`"),
+    ],
+)
+def test_part_of_a_reward_ranked_by_its_mean(question: str, begins: str) -> None:
+    assert asked(f"{REWARDS}\n{question}").verdict.summary.startswith(begins)
+
+
+def test_part_gained_at_the_cost_of_another_looks_like_hacking() -> None:
+    answer = asked(f"Is this reward hacking?\n{REWARDS}")
+    assert answer.verdict.code == "warning"
+    assert "while `rewards/answer_reward` went from 0.5 to 0" in answer.verdict.summary
+
+
+def test_second_question_is_answered_after_the_first() -> None:
+    answer = asked(f"{REWARDS}\nIs the model learning anything? Which reward function drags it down most?")
+    assert answer.verdict.summary.startswith("No learning to be seen yet: the training reward")
+    assert "`rewards/answer_reward` is the lowest part" in answer.answer
+
+
+def test_reward_that_never_moved_is_no_learning() -> None:
+    table = "\n".join(
+        f"| episodes                | {7600 + 100 * i}     |\n| mean 100 episode reward | -21      |\n"
+        f"| steps                   | {5931155 + 78000 * i}  |\n{'-' * 38}"
+        for i in range(5)
+    )
+    answer = asked(f"the agent does not converge\n{table}")
+    assert (
+        answer.verdict.summary
+        == "No learning to be seen: `mean 100 episode reward` is -21 in all 5 values and has not moved."
+    )
+
+
+def test_words_that_count_and_names_of_files_are_no_metrics_beside_one() -> None:
+    lines = "\n".join(f"step = {200 * i}: loss = {v}" for i, v in enumerate((1, 2, 4, 8, 16, 32, 64, 128), 1))
+    answer = asked(
+        f"Why does the loss become bigger after longer training iterations in docs/1_tutorial.ipynb?\n{lines}"
+    )
+    assert "time_this_iter_s" not in answer.answer
+    assert "`loss`" in answer.answer
+
+
+def test_something_wrong_elsewhere_comes_first() -> None:
+    rows = "\n".join(
+        f"{{'loss': 0.15, 'grad_norm': {'nan' if i == 4 else 0.3}, 'learning_rate': 0.0001, 'epoch': 0.0{i}}}"
+        for i in range(1, 10)
+    )
+    answer = asked(f"{rows}\nThe loss does not decrease. Is something wrong?")
+    assert answer.verdict.summary.startswith("Not normal. `grad_norm` is NaN at row 3")

@@ -1,0 +1,120 @@
+"""The parts of a reward, one per reward function: which is lowest or highest, and which carry a change of the sum."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import Final
+
+from assistant.ask.context import Context, key
+from assistant.ask.outcomes import rewarded
+from assistant.ask.parts import number
+from assistant.ask.wording import seamed
+from assistant.model import Fact, Verdict
+from assistant.write.document import unmark
+
+#: Keys of a part, as trainers spell them; not those of preference training, and no spread.
+_PART: Final = re.compile(
+    r"(?i)^(?:train/)?rewards? ?/ ?(?P<name>[\w .()-]{1,80}?)(?:/mean)?$"
+    r"|^(?P<func>[a-z]\w{1,60}_(?:reward|func|fn))_mean$"
+)
+_NO_PART: Final = re.compile(
+    r"(?i)(?:^|[/_ ])(?:chosen|rejected|margins?|accuracies|std|min|max|mean|sum|total|overall)$"
+)
+_ASKED: Final = re.compile(
+    r"(?i)\b(?:which|what)\b.{0,12}\breward(?:s| func\w*| term| component| part| signal)?\b"
+    r"|\breward (?:func\w*|component|term|part)s?\b"
+    r"|(?:哪(?:个|一个|种|项|部分)).{0,6}(?:奖励|reward)|奖励(?:函数|分项|成分|项)"
+)
+_LOW: Final = re.compile(
+    r"(?i)\bdrag\w*|\bpull\w* (?:it |the \w+ )?down|\blow\w*|\bworst|\bhurt\w*|\bsmallest|\bweak\w*|\bproblem|\bmiss\w*"
+    r"|拖|最低|最差|最小|最弱|拉低|扣"
+)
+_HIGH: Final = re.compile(
+    r"(?i)\bhigh\w*|\bbest|\blargest|\bmost\b|\bcontribut\w*|\bdominat\w*|\bdriv\w*|最高|最大|贡献|主导"
+)
+_HACKING: Final = re.compile(r"(?i)\bhack\w*|\bgam(?:e|ing)\b|\bcheat\w*|刷分|作弊|投机")
+#: From which share of its first value on a part's fall beside a rising sum is told.
+FALLEN: Final = 0.3
+LEAST, MOST = 2, 8
+
+
+def attempt(context: Context) -> Verdict | None:
+    """Answers which part of the reward is lowest or highest, and whether one is gained at the cost of another."""
+    if len(context.runs) != 1:
+        return None
+    said = seamed(context.query.wording or context.query.text)
+    if (
+        _ASKED.search(said)
+        and (_LOW.search(said) or _HIGH.search(said))
+        and context.query.steps.kind in {"none", "all"}
+    ):
+        return _ranked(context, low=_LOW.search(said) is not None)
+    if _HACKING.search(said):
+        return _at_the_cost(context)
+    return None
+
+
+def parts_of(context: Context) -> list[str]:
+    """The keys of the reward's parts."""
+    found = [m for m in context.run.metrics if _PART.match(m) and not _NO_PART.search(m.removesuffix("/mean"))]
+    return found if len(found) >= LEAST else []
+
+
+def _ranked(context: Context, *, low: bool) -> Verdict | None:
+    means = []
+    for metric in parts_of(context):
+        held = [f for s in context.run.series(metric)[0] if (f := context.value(metric, s)) is not None and _finite(f)]
+        if held:
+            mean = context.ledger.derived(
+                f"mean({metric})", math.fsum(number(f) for f in held) / len(held), inputs=held,
+                formula=f"mean of {metric}",
+            )  # fmt: skip
+            means.append((metric, mean))
+    if len(means) < LEAST:
+        return None
+    means.sort(key=lambda pair: number(pair[1]), reverse=not low)
+    metric, mean = means[0]
+    text = context.say("parts.lowest" if low else "parts.highest", metric=metric, v=mean)
+    context.doc.paragraph(f"**{text}**")
+    rows = [[key(name), context.doc.show(fact)] for name, fact in means[:MOST]]
+    context.doc.table([context.say("head.metric"), context.say("parts.head_mean")], rows)
+    context.doc.paragraph(context.say("parts.scale"))
+    context.metrics.extend(name for name, _ in means[:2])
+    return Verdict("answered", unmark(text), "medium")
+
+
+def _at_the_cost(context: Context) -> Verdict | None:
+    """A part that fell while the sum rose: what gaming a reward looks like; ``None`` where there is none such."""
+    whole = rewarded(context.run)
+    if whole is None or not whole.spelling.plain or len(whole) < LEAST:
+        return None
+    metric = whole.metrics[0]
+    total = context.ledger.change(metric, int(whole.steps[0]), int(whole.steps[-1]))
+    if total is None or (total.delta or 0) <= 0:
+        return None
+    fell, rose = [], []
+    for part in parts_of(context):
+        steps = context.run.series(part)[0]
+        change = context.ledger.change(part, steps[0], steps[-1]) if len(steps) > 1 else None
+        if change is None or change.from_value is None:
+            continue
+        if (change.delta or 0) < -FALLEN * abs(float(change.from_value)):
+            fell.append(change)
+        elif (change.delta or 0) > 0:
+            rose.append(change)
+    if not fell or not rose:
+        return None
+    worst = min(fell, key=lambda one: one.delta or 0)
+    best = max(rose, key=lambda one: one.delta or 0)
+    text = context.say(
+        "parts.at_the_cost", metric=metric, c=total, fell=str(worst.metric), a=worst, rose=str(best.metric), b=best
+    )
+    context.doc.paragraph(f"**{text}**")
+    context.doc.paragraph(context.say("parts.few" if len(whole) < 5 else "parts.check"))
+    context.metrics.extend([metric, str(worst.metric), str(best.metric)])
+    return Verdict("warning", unmark(text), "low")
+
+
+def _finite(fact: Fact) -> bool:
+    return isinstance(fact.value, (int, float)) and math.isfinite(fact.value)
