@@ -49,6 +49,10 @@ def attempt(context: Context) -> Verdict | None:
             if still is None:
                 return None
             at = still
+    if state == "rising":
+        trend = context.ledger.trend(metric)
+        if trend is None or trend.direction != "rising":
+            return None
     found = weigh(context.run, metric, quantity, state, at)
     if not any(one.seen == "shown" for one in found) and state != "flat":
         found = found if any(one.keys for one in found) else []
@@ -119,7 +123,8 @@ def _write(context: Context, metric: str, state: State, at: NDArray[np.intp], fo
     context.query = replace(context.query, intent="explain", op=None, asked_op=None, threshold=None)
     odd = any(one.cause.weight == "odd" for one in shown)
     enough = len(context.train_steps) >= MIN_POINTS
-    code = "warning" if odd else "healthy" if shown and enough else "insufficient_data"
+    expected = bool(shown) and all(one.cause.weight == "expected" for one in shown)
+    code = "warning" if odd else "healthy" if expected and enough else "insufficient_data"
     return Verdict(code, unmark(lead), "medium")
 
 
@@ -129,9 +134,9 @@ def _stands(context: Context, metric: str, state: State, steps: list[int]) -> st
     held = [step for step in run.series(metric)[0] if context.value(metric, step) is not None]
     count = context.ledger.count("values", len(held), metric=metric)
     facts = [fact for step in steps if (fact := context.value(metric, step)) is not None]
-    if len(facts) == 1 and state != "flat" and (context.query.steps.kind == "single" or len(held) == 1):
+    if len(facts) == 1 and state not in {"flat", "rising"} and (context.query.steps.kind == "single" or len(held) == 1):
         return say("cause.zero.one", metric=metric, step=steps[0], v=facts[0])
-    if state == "flat":
+    if state in {"flat", "rising"}:
         trend = context.ledger.trend(metric)
         assert trend is not None
         if (trend.n or 0) < MIN_POINTS:
@@ -145,6 +150,11 @@ def _stands(context: Context, metric: str, state: State, steps: list[int]) -> st
         return say("cause.zero.all", metric=metric, n=count)
     if state == "constant":
         return say("cause.constant.all", metric=metric, n=count, v=facts[0])
+    if state == "negative":
+        every = [fact for step in held if (fact := context.value(metric, step)) is not None]
+        low, high = _ends(every)
+        below = context.ledger.count("values below zero", len(facts), metric=metric)
+        return say("sign.range", metric=metric, low=low, high=high, n=count, k=below)
     low, high = _ends(facts)
     return say("cause.small.all", metric=metric, low=low, high=high)
 
@@ -200,7 +210,7 @@ def _table(context: Context, metric: str, steps: list[int]) -> None:
         cells = [context.value(name, step) for step in shown]
         if any(cell is not None for cell in cells):
             rows.append([key(name), *("—" if cell is None else doc.show(cell) for cell in cells)])
-    word = "" if doc.rows else "step "
+    word = "step " if not doc.rows else "记录 " if context.language == "zh" else "row "
     doc.table([say("head.metric"), *(word + doc.step(step) for step in shown)], rows)
 
 

@@ -1,4 +1,4 @@
-"""Why a quantity stands at zero, is constant or does not rise: the causes of ``causes.yaml`` weighed on a run."""
+"""Why a quantity is zero or negative, rises or does not rise: the causes of ``causes.yaml`` weighed on a run."""
 
 from __future__ import annotations
 
@@ -13,13 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assistant import resources
+from assistant.analysis import Ledger
 from assistant.analysis.diagnosis import role
 from assistant.analysis.series import series
 from assistant.ask.concepts import concepts, keys_of
 from assistant.model import KnowledgeError, Run
 
-State = Literal["zero", "small", "constant", "flat"]
-_STATES: Final[tuple[State, ...]] = ("small", "zero", "constant", "flat")
+State = Literal["zero", "small", "negative", "constant", "flat", "rising"]
+_STATES: Final[tuple[State, ...]] = ("negative", "small", "zero", "constant", "flat", "rising")
 Seen = Literal["shown", "denied", "open"]
 #: Below this a loss or an advantage counts as near zero; a share from here on counts as high, and as large.
 SMALL: Final = 1e-2
@@ -27,7 +28,7 @@ HIGH: Final = 0.9
 SOME: Final = 0.5
 _NOUGHT: Final = 1e-12
 _FULL: Final = 1 - 1e-9
-_TESTS: Final = {"zero", "nonzero", "full", "high", "some", "nan", "absent"}
+_TESTS: Final = {"zero", "nonzero", "full", "high", "some", "nan", "absent", "rises"}
 _FIELDS: Final = {"of", "states", "when", "weight", "card", "where"}
 
 
@@ -40,7 +41,7 @@ class Cause:
         of: quantities that it may explain.
         states: states of them.
         when: what must hold at the rows in that state.
-        weight: ``expected`` where it is nothing to worry about, else ``odd``.
+        weight: ``expected`` where it is nothing to worry about, ``neutral`` where that is not told, else ``odd``.
         card: what is cited.
         where: which rows may be in that state: ``first``, ``last``, ``only``; empty for any.
     """
@@ -137,7 +138,8 @@ def kinds(run: Run) -> set[str]:
 def in_state(run: Run, key: str, state: State, steps: Sequence[int] | None = None) -> NDArray[np.intp] | None:
     """Which points of a metric are in a state; ``None`` where that state is not there.
 
-    Zero: points that are 0. Small: all, where each is near zero. Constant: all, where three and more are alike.
+    Zero, negative: points that are so. Small: all, where each is near zero. Constant: all, where three and more are
+    alike.
     """
     points = series(run, key)
     values = points.values
@@ -150,6 +152,9 @@ def in_state(run: Run, key: str, state: State, steps: Sequence[int] | None = Non
         return found if len(found) else None
     if state == "small":
         return chosen if float(np.abs(values[chosen]).max()) < SMALL else None
+    if state == "negative":
+        found = chosen[values[chosen] < 0]
+        return found if len(found) else None
     if state == "constant":
         return chosen if len(chosen) > 2 and float(np.ptp(values[chosen])) == 0 else None
     return chosen
@@ -198,6 +203,11 @@ def _weighed(run: Run, cause: Cause, quantity: str, steps: Sequence[int]) -> Wei
         held = keys_for(run, test["of"])
         if test["is"] == "absent":
             denied.extend(held[:1])
+            continue
+        if test["is"] == "rises" and held:
+            trend = Ledger([run]).trend(held[0])
+            rises = trend is not None and trend.direction == "rising"
+            (keys if rises else denied).extend(held[:1])
             continue
         values = _values(run, held[0], steps) if held else np.empty(0)
         if not len(values):

@@ -54,6 +54,27 @@ def test_cause_that_the_log_shows_is_told(text: str, question: str, said: str) -
     assert not found.grounding.unsupported
 
 
+def test_a_loss_that_rises_with_its_kl_is_expected() -> None:
+    rows = [
+        line(loss=0.04 * 0.002 * i, kl=0.002 * i + 0.0001 * (i % 3), reward=0.5 + 0.02 * (i % 2)) for i in range(1, 30)
+    ]
+    found = answer("\n".join(rows), "why is the loss increasing?")
+    assert "the value of the loss is about β × KL" in found.answer
+    assert found.verdict.code == "healthy"
+
+
+def test_a_loss_that_does_not_rise_is_not_explained_as_rising() -> None:
+    rows = [line(loss=0.01 * (-1) ** i, kl=0.002 * i) for i in range(1, 30)]
+    assert "β × KL" not in answer("\n".join(rows), "why is the loss increasing?").answer
+
+
+def test_negative_policy_loss_is_counted_and_expected() -> None:
+    rows = [line(loss=-0.02 if i % 4 else 0.01, reward=0.5 + 0.02 * (i % 2)) for i in range(20)]
+    found = answer("\n".join(rows), "loss 为什么是负的").answer
+    assert "20 个值里有 15 个为负" in found
+    assert "没有零这个下限" in found
+
+
 def test_causes_that_values_deny_are_ruled_out_with_them() -> None:
     found = answer(log(grad_norm=0.0), "为什么 grad_norm = 0？").answer
     assert "**排除**：不是因为组内奖励全相同：`frac_reward_zero_std` 为 0%" in found
@@ -89,6 +110,8 @@ def test_a_state_that_the_log_lacks_is_not_explained(question: str) -> None:
         ("loss 为什么 接近 0", "small"),
         ("reward 上不去，怎么办", "flat"),
         ("why is entropy constant", "constant"),
+        ("loss 怎么越来越大", "rising"),
+        ("why is pg_loss negative", "negative"),
         ("why is the loss not zero", None),
         ("why did the reward fall at step 0", None),
         ("loss at step 0?", None),
