@@ -8,12 +8,13 @@ from typing import Any
 
 from assistant.analysis import Ledger
 from assistant.analysis.diagnosis import role
-from assistant.analysis.forecast import DRIFT, STEP_TIMES, forecast, reach, remaining, total_steps
+from assistant.analysis.forecast import DRIFT, forecast, reach, remaining, total_steps
 from assistant.analysis.series import series
 from assistant.analysis.trend import MIN_POINTS
 from assistant.ask import answer_pace
 from assistant.ask.context import Context
 from assistant.ask.naming import central, named_keys, unknown
+from assistant.ask.outcomes import trained
 from assistant.ask.parts import number
 from assistant.ask.possible import possible
 from assistant.ask.telling import trend_sentence
@@ -38,7 +39,7 @@ _CAPACITY = re.compile(r"(?i)(?<![\d.])(\d{1,5}(?:\.\d+)?)\s*(?:(t)i?b?|g(?:i?b)
 _MEMORY = re.compile(r"(?i)mem|_gb\b|_gib\b|vram|显存|内存")
 #: "for 100 more steps", "再跑 100 步": so many steps from the last one on, whatever the total.
 _MORE = re.compile(
-    r"(?i)(\d{1,7})\s+(?:more|further|additional|extra|other)\s+steps?|\banother\s+(\d{1,7})\s+(?:more\s+)?steps?"
+    r"(?i)(\d{1,7})\s+(?:more|further|additional|extra|other|remaining)\s+steps?|\bremaining\s+(\d{1,7})\s+steps?|\banother\s+(\d{1,7})\s+(?:more\s+)?steps?"
     r"|(?:再|继续|多)(?:跑|训练|训|练|来|走)?\s*(\d{1,7})\s*(?:个)?\s*(?:步|steps?)"
 )
 #: Steps ahead that are shown where the question names none.
@@ -86,7 +87,8 @@ def _main(context: Context) -> str | None:
         found = role(run, name)
         if found is not None and found.spelling.plain and len(found) >= least:
             return found.metrics[0]
-    return None
+    reward = trained(run)
+    return None if reward is None or not reward.spelling.plain else reward.metrics[0]
 
 
 def _value(context: Context, metric: str, trend: Fact) -> str:
@@ -173,8 +175,8 @@ def time_left(context: Context) -> Verdict:
     stated = _TOTAL.search(context.query.said)
     asked = None if stated is None else int(next(group for group in stated.groups() if group))
     total = asked if asked is not None else total_steps(run)
-    fact, reason = remaining(context.ledger, total=total)
-    metric = next((name for name in STEP_TIMES if name in run.columns), None)
+    metric = answer_pace.whole_step_seconds(run)
+    fact, reason = remaining(context.ledger, total=total, metric=metric)
     trend = None if metric is None else context.ledger.trend(metric)
     if metric is not None:
         context.metrics.append(metric)
@@ -220,8 +222,8 @@ def _time_of_steps(context: Context, more: int) -> Verdict:
     """How long so many further steps take, from the last step times."""
     run, say = context.run, context.say
     last = max(run.distinct_steps)
-    fact, reason = remaining(context.ledger, total=last + more)
-    metric = next((name for name in STEP_TIMES if name in run.columns), None)
+    metric = answer_pace.whole_step_seconds(run)
+    fact, reason = remaining(context.ledger, total=last + more, metric=metric)
     count = context.ledger.constant("further_steps", more, "the question")
     if metric is not None:
         context.metrics.append(metric)

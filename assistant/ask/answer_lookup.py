@@ -126,13 +126,28 @@ def when_logged(context: Context, card: Card) -> str:
     return f"{context.say('define.present', text=quoted)} {context.cite(card)}"
 
 
+_OF_EVALUATIONS = re.compile(r"(?i)^(?:val|valid|validation|eval|evaluation|test)(?=[-_/. ]|$)")
+
+
+def _evaluated(context: Context) -> set[int]:
+    """Steps with a value that was measured on held-out data, whatever the trainer calls it."""
+    rows = {row for m, column in context.run.columns.items() if _OF_EVALUATIONS.search(m) for row in column.rows}
+    return {context.run.steps[row] for row in rows} | set(context.validation_steps)
+
+
+def _trained(context: Context) -> set[int]:
+    """Training steps with a value of something else than an evaluation."""
+    rows = {row for m, column in context.run.columns.items() if not _OF_EVALUATIONS.search(m) for row in column.rows}
+    return {context.run.steps[row] for row in rows} & set(context.train_steps)
+
+
 def _count_steps(context: Context) -> Verdict:
     """How many steps the log holds, and of which kind."""
     steps = context.run.distinct_steps
     text = context.say(
         "lookup.steps", n=context.ledger.count("steps", len(steps)), first=steps[0], last=steps[-1],
-        train=context.ledger.count("training_steps", len(context.train_steps)),
-        val=context.ledger.count("validations", len(context.validation_steps)),
+        train=context.ledger.count("training_steps", len(_trained(context))),
+        val=context.ledger.count("validations", len(_evaluated(context))),
     )  # fmt: skip
     total = total_steps(context.run)
     if total is not None:

@@ -12,7 +12,7 @@ from assistant.ask import answer_pace
 from assistant.ask.answer_absent import thing_in, unlogged
 from assistant.ask.answer_lookup import lost_in_a_cut
 from assistant.ask.context import Context, key
-from assistant.ask.naming import absent
+from assistant.ask.naming import absent, which
 from assistant.ask.parts import (
     as_rate,
     missing_row,
@@ -102,6 +102,8 @@ def derived(context: Context) -> Verdict:
         missing.append(
             context.say("derive.cut", gap=missing_row(context, lost[0]), n=context.ledger.count("steps cut", len(lost)))
         )
+    if not lines and not asked:  # nothing of what was asked for was recognised, and no GPUs were
+        return which(context)
     if not lines:
         context.doc.bullets(missing)
         return Verdict("no_data", unmark(missing[0]))

@@ -37,7 +37,7 @@ _ASIDE: Final = re.compile(
 )
 _SLOW: Final = re.compile(
     r"(?i)慢|这么久|那么久|[用花]了.{0,8}秒|耗时.{0,6}[长久高]|\bslow|\bstall"
-    r"|\b(?:took|takes?)\b.{0,12}(?:\d|so |long)|\bso long\b"
+    r"|\b(?:took|takes?)\b.{0,12}(?:\d+(?:\.\d+)? ?(?:s|secs?|seconds?|mins?|minutes?|h|hours?)\b|so |long)|\bso long\b"
 )
 _WHICH: Final = re.compile(r"(?i)最慢|\bslowest\b|(?:哪|which).{0,12}(?:慢|slow)")
 _UNIT: Final = re.compile(r"(?:^|[_( /])(ms|us|s|sec|seconds|min)\)?$")

@@ -295,11 +295,12 @@ def _told(context: Context, quantity: Quantity, parts: Sequence[Scope], name: st
         said = say("portion.last_one", what=_name(context, quantity), v=shown[0], step=one.at, over=one.over)
         lines = []
     elif len(told) == 1:
-        said = say("portion.one", what=what, item=items[0])
+        said = _capital(say("portion.one", what=what, item=items[0]))
         lines = [_ends(context, told[0], quantity, style)] if name in {"mean", "median"} else []
     else:
         context.kind = TWO_PARTS
-        said = say("portion.two", what=what, a=items[0], b=items[1], gap=_gap(context, quantity, told, style, name))
+        gap = _gap(context, quantity, told, style, name)
+        said = _capital(say("portion.two", what=what, a=items[0], b=items[1], gap=gap))
         lines = [_noise(context, quantity, told, style)] if name == "mean" else []
         lines += (
             [_span(context, quantity, one) for one in told]
@@ -318,6 +319,11 @@ def _told(context: Context, quantity: Quantity, parts: Sequence[Scope], name: st
     op = _OPS.get(name)
     context.query = replace(context.query, intent="lookup", steps=slot, op=op, asked_op=op, topics=(), threshold=None)
     return Verdict("answered", unmark(said))
+
+
+def _capital(text: str) -> str:
+    """A sentence that begins with a capital, unless a name in code stands first."""
+    return text[:1].upper() + text[1:]
 
 
 def _gap(context: Context, quantity: Quantity, told: Sequence[Told], style: str, name: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 from dataclasses import replace
 from statistics import median
 
@@ -19,6 +20,10 @@ from assistant.write.document import unmark
 #: A stage is named as the reason for a slow step from this share of the excess on.
 LEAST_SHARE, MOST_STAGES = 0.1, 3
 _LENGTHS = ("response_length/mean", "completions/mean_length", "completion_length")
+
+
+#: Asks how much is done, rather than whether all is.
+_HOW_FAR = re.compile(r"(?i)percent|how (?:far|much)|百分之|多少了|进度")
 
 
 def finished(context: Context) -> Verdict | None:
@@ -47,7 +52,8 @@ def finished(context: Context) -> Verdict | None:
         )
         text = say("run.nearly", last=last, total=planned, share=share, every=spacing)
     else:
-        text = say("run.unfinished", last=last, total=planned, share=share)
+        phrase = "run.so_far" if _HOW_FAR.search(context.query.said) else "run.unfinished"
+        text = say(phrase, last=last, total=planned, share=share)
     context.doc.paragraph(f"**{text}**")
     cause = said_cause(context)
     context.doc.paragraph(say("ended.after", cause=cause) if cause else say("run.unfinished_why"))

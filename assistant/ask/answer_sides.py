@@ -14,6 +14,7 @@ from statistics import median
 from typing import Final
 
 from assistant.ask.answer_computed import deviation
+from assistant.ask.answer_jumps import size_in
 from assistant.ask.computed import SMALL_IS_GOOD
 from assistant.ask.conditions import condition_in
 from assistant.ask.context import Context
@@ -79,7 +80,10 @@ def attempt(context: Context) -> Verdict | None:
         return None
     metric = keys[0]
     sides = _sides(context, metric, text)
-    if sides is None or (holds("jumps", text) and sides[0].at is None):  # "by more than half from one step to the next"
+    if sides is None:
+        return None
+    sized = size_in(text, fall=False, fraction=False) is not None
+    if holds("jumps", text) and (sized or sides[0].at is None):  # "by more than half from one step to the next"
         return None
     told = [_told(context, metric, side) for side in sides]
     first, second = told

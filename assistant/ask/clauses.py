@@ -155,13 +155,26 @@ def unread(context: Context, clause: str) -> str:
     return context.say("clause.unread", clause=clause)
 
 
+#: Asks for the number of steps of the log.
+_STEPS_COUNTED = re.compile(
+    r"(?i)\bhow many (?:training )?(?:steps|iterations|iters|rows|updates|rollouts) (?:are|were|is|does|did|do|has|have"
+    r"|in)\b(?! .{0,30}(?:above|below|over|under|with|where))|\bnumber of (?:training )?(?:steps|iterations)\b\s*$"
+    r"|(?:一共|总共|共)(?:有|跑了?|训了?)?(?:多少|几)\s*(?:个)?\s*(?:步|steps?)\s*$"
+)
+
+
 def meant(query: Query, first: Query) -> Query:
     """A clause that names no metric is about the one of the whole question; a few words describe none of their own."""
+    if _STEPS_COUNTED.search(query.wording):
+        return replace(query, mentions=())
     query = replace(query, mentions=tuple(m for m in query.mentions if m.end > m.start))
     shared = tuple(m for m in first.mentions if m.text and m.text in query.wording)
     query = replace(query, mentions=shared) if shared else query
     named = any(m.key is not None or m.card is not None for m in query.mentions)
     keys = {m.key for m in first.mentions if m.key is not None}
+    held = {m.key for m in query.mentions if m.key is not None}
+    if len(held) == 1 and len(keys) == 2 and held < keys and computed_words()["correlation"].search(query.wording):
+        return replace(query, mentions=first.mentions, topics=())  # "… and does it fall with the length?"
     if named or len(keys) != 1 or query.topics:
         return query
     return replace(query, mentions=tuple(m for m in first.mentions if m.key is not None))
@@ -172,11 +185,10 @@ def _is_new(context: Context, query: Query, first: Query) -> bool:
     kind = run_questions.kind_of(query)
     if kind is not None:
         return kind != context.kind
-    held = {m.key for m in query.mentions if m.key is not None}
-    if len(held) == 1 and len(keys) == 2 and held < keys and computed_words()["correlation"].search(query.wording):
-        return replace(query, mentions=first.mentions, topics=())  # "… and does it fall with the length?"
     if set(query.topics) & set(TOPICS) - set(first.topics):
         return query.intent not in {"define", "advice"}
+    if _STEPS_COUNTED.search(query.wording):
+        return _STEPS_COUNTED.search(first.wording) is None or bool(first.mentions)
     if query.intent in _LEANING:
         return False
     held, context.query = context.query, query
@@ -239,7 +251,8 @@ def pointed_step(context: Context) -> int | None:
 
 #: A part of the run that stands before what is asked of it.
 _FRAME = re.compile(
-    r"(?i)(?:between|from|in|within|over|during|after|before|since|until|up to)\b(?=[^?]*\d)"
+    r"(?i)(?:at|by|in) the (?:very )?(?:end|start|beginning)|最后|一开始"
+    r"|(?:between|from|in|within|over|during|after|before|since|until|up to)\b(?=[^?]*\d)"
     r"(?!.*\b(?:which|what|how|when|is|was|were|did|does)\b)[^?？,，]{0,48}|"
     r"在?第? ?\d+ ?步?(?:到|至|[-~～])第? ?\d+ ?步?(?:之间|里|内|中|期间)?|第 ?\d+ ?步(?:之|以)?[前后]"
 )

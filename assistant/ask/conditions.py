@@ -70,7 +70,8 @@ _BY_SIGN: tuple[tuple[Kind, re.Pattern[str]], ...] = (
     (
         "positive",
         re.compile(
-            r"(?i)\bpositive\b(?! (?:sample|example|correl))|转正|(?<!改|修|更|纠)正过|(?:是|为|变)正(?:的|数"
+            r"(?i)\bpositive\b(?! (?:sample|example|correl))"
+            r"|转正|正(?:分|奖励|回报|收益)|(?<!改|修|更|纠)正过|(?:是|为|变)正(?:的|数"
             r"|值|了|(?=\s*(?:[?,，。]|$)|是))(?!常|确)|正(?:值"
             r"|数)(?!确)|大于零"
             r"|(?:above|greater than) zero"

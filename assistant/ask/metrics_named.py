@@ -12,6 +12,7 @@ from typing import Any
 from assistant import resources
 from assistant.ask.appositions import joined
 from assistant.ask.facets import described_by_facets
+from assistant.ask.key_words import by_words
 from assistant.ask.logged import TIMED, as_mention, held
 from assistant.ask.misspelt import respelt
 from assistant.ask.patterns import late
@@ -111,14 +112,14 @@ def metrics_named(text: str, resolver: Resolver, run: Run | None) -> tuple[Menti
     found = _unjointed(text, _widened(text, found, run, resolver), run, resolver)
     found = _begun(text, found, run, resolver)
     found = [_of_the_policy(_chosen(m, text, run, resolver), run, resolver) for m in found]
-    found = respelt(text, found, run, resolver)
     found = _first_words(text, found, run, resolver)
+    found = respelt(text, found, run, resolver)
     found, told = _by_facets(text, found, run, resolver)
     found = [_owned(m, text, run, resolver) for m in _by_rule(text, found, run, resolver, told)]
     found = _stages_beside(text, _counted_steps(text, found), run, resolver)
     found = _owners(text, found)
     found = spelt_with_blanks(text, _elsewhere(text, found, run, told), run, resolver)
-    found = joined(text, found, run, resolver)
+    found = by_words(text, joined(text, found, run, resolver), run, resolver)
     seen: dict[tuple[str | None, int], Mentioned] = {}
     for mention in sorted(found, key=lambda m: m.start):
         seen.setdefault((mention.key, mention.start if mention.key is None else -1), mention)
@@ -231,7 +232,6 @@ def _begun(text: str, found: list[Mentioned], run: Run, resolver: Resolver) -> l
     return found
 
 
-_A_GROUP = re.compile(
 def _first_words(text: str, found: list[Mentioned], run: Run, resolver: Resolver) -> list[Mentioned]:
     """Keys of several words by a first word that no other key has ("E2E" for "E2E latency")."""
     if any(m.key is not None for m in found):
@@ -248,6 +248,7 @@ def _first_words(text: str, found: list[Mentioned], run: Run, resolver: Resolver
     return found
 
 
+_A_GROUP = re.compile(
     r"(?i)[一这那整]组|相关|[这那]几个|[这那]些|全部|所有|都(?:列|给|报|看)|全列|系列|\b(?:all|every|group|family|metrics)\b"
 )
 MOST_HEADED = 24
@@ -333,20 +334,20 @@ def _by_facets(
     return found, tuple(told)
 
 
-_OF_A_STEP = re.compile(r"(?i)(?:步|step)")
 _EACH_STEP = re.compile(r"(?:每|单|一)个?一?步(?:里|内|中)?|每个 ?step")
 _TIME = re.compile(
     r"(?i)久|秒|时|快|慢|分钟|[花费]|\btime\b|"
     r"\bsecs?\b|\bseconds?\b|\blong\b|\bfast|\bslow|速"
 )
+_OF_A_STEP = re.compile(r"(?i)(?:步|step)")
 
 
 def _counted_steps(text: str, found: list[Mentioned]) -> list[Mentioned]:
     """Without the step's time that "第 3 步耗时" seems to name beside another metric: the step is where, not what."""
     others = [m for m in found if m.key is not None]
-    return [
     if not _TIME.search(text):  # "how many answers does each step train on": a step, and not its time
         found = [m for m in found if not _EACH_STEP.fullmatch(m.text)]
+    return [
         m for m in found
         if len(others) < 2 or not _OF_A_STEP.match(m.text) or not re.search(r"\d\s*$", text[: m.start])
     ]  # fmt: skip

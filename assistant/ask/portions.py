@@ -23,6 +23,11 @@ def _word(name: str) -> re.Pattern[str]:
 #: Metrics that are shares themselves.
 _IS_SHARE = re.compile(r"(?i)ratio|frac|(?:^|[/_])(?:acc|accuracy|rate|share)(?:$|[/_@])")
 
+_SHARE_OF = re.compile(
+    r"(?i)(?:share|fraction|percent(?:age)?|proportion|part|how much|%) of"
+    r" (?:the |an? |our |each |every |one |whole |total ){0,3}$"
+)
+_TAKEN_BY = re.compile(r"(?i)\b(?:is|was|goes|go|went|does|did|do|are|were)\b")
 #: So many of the last or the first entries, counted otherwise than in steps: "最后 20 条", "前 10 个".
 _COUNTED = re.compile(
     r"(?:(?P<last>最后|最近|末尾?|倒数)|(?:最开始|最初|最早|一?开头|前|头))\s*(?:的)?\s*(?P<n>\d{1,5})\s*"
@@ -130,7 +135,10 @@ def ratio_in(query: Query, text: str, keys: Sequence[str], whole: str | None) ->
     between = text[placed[0][1] : placed[1][1]] if len(placed) == 2 else ""
     if share and _word("joiner").fullmatch(between):
         return None  # "A 和 B 占一步的几成": each is a part of a third
-    if share and (first == whole or (_word("whole_first").search(between) and "占" not in between)):
+    head = text[: placed[0][1]] if placed else ""
+    if share and _SHARE_OF.search(head) and _TAKEN_BY.search(between):
+        first, second = second, first  # "what share of the step is rollout": the whole stands first
+    elif share and (first == whole or (_word("whole_first").search(between) and "占" not in between)):
         first, second = second, first
     return Quantity(first, second, share and not minus, minus)
 

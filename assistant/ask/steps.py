@@ -308,8 +308,8 @@ _BARE = (
         r"|对)\s*(\d{1,7})(?![\d.%])(?!\s*[a-z])"
     ),
     re.compile(
-        r"(?i)(?:\b(?:at|by|batch|row|update)\s+|(?<![\w/])@\s*)(\d{1,7})(?![\d.%@/])(?!\s*(?:[a-z]+/|gb|gib|%"
-        r"|percent|points?|tokens?"
+        r"(?i)(?:\b(?:at|by)\s+(?:rollout|episode|timestep|iter|update|batch|row)\s+"
+        r"|\b(?:at|by|batch|row|update)\s+|(?<![\w/])@\s*)(\d{1,7})(?![\d.%@/])(?!\s*(?:[a-z]+/|gb|gib|%|percent|points?|tokens?"
         r"|seconds?|minutes?))"
         r"(?:.{0,16}?(?:versus|vs\.?|against|compared (?:to|with)|\band\b|to)\s*(?:at\s+)?(\d{1,7})(?![\d.%@/]))?"
     ),

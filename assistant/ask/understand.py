@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import cast
 
 from assistant.ask.computed import OF_ONE
-from assistant.ask.concepts import by_concept, lacking
+from assistant.ask.concepts import by_concept, is_file, lacking
 from assistant.ask.described import described, may_describe
 from assistant.ask.differing import one_step
 from assistant.ask.epochs import AN_EPOCH, EPOCH_KEYS
@@ -29,6 +29,7 @@ from assistant.ask.steps import SLOWEST_STEP, step_marks
 from assistant.ask.wording import language_of, normalised, without_language
 from assistant.knowledge import Mentioned, Resolver
 from assistant.model import Run, StepSlot
+from assistant.model.answer import Op
 
 __all__ = [
     "Query", "State", "after", "continued_language", "language_of", "looks_like_question", "off_topic", "parts",
@@ -36,6 +37,12 @@ __all__ = [
 ]  # fmt: skip
 
 _MOST_PARTS = 4
+#: "What is the mean of reward in the second half": a value, although "what is" asks for meanings as well.
+_VALUE_ASKED = re.compile(
+    r"(?i)\bwhat(?:'s| is| was| were| are) (?:the|my|our) (?:mean|average|avg|max(?:imum)?|min(?:imum)?|median|total"
+    r"|sum|std) (?:of|for) (?!what|which)|\b(?:so far|near the end|toward?s? the end"
+    r"|(?:in|over|during) the (?:first|second|last) (?:half|third|quarter|\d+ steps))\b"
+)
 #: A setting of the longest response, which no log prints as a metric.
 _LENGTH_SETTING = re.compile(r"(?i)max_(?:response|completion|new|output|generation)_(?:len\w*|tokens)")
 _STEP_WORDS = re.compile(
@@ -78,7 +85,8 @@ def understand(
     own, strength = _alone(wording, asked, resolver, about, language=language, n_runs=len(runs))
     apart = state is not None and state.intent != "lookup" and bool(own.mentions) and asks_by_itself(said)
     tied = talking and _short(said) and not apart
-    spelt = any(re.search(r"[/_]", m.text) for m in own.mentions)  # a key that nobody knows is no description
+    # a key that nobody knows is no description
+    spelt = any(re.search(r"[/_]", m.text) and not is_file(m.text) for m in own.mentions)
     meant: tuple[Mentioned, ...] = ()
     bare = _only_named(own, asked)
     if about is not None and may_describe(own, strength) and own.asked_op != "count" and not (spelt or tied or bare):
@@ -90,6 +98,9 @@ def understand(
         own, strength = _alone(wording, said, resolver, about, language=language, n_runs=len(runs), meant=meant)
     elif not tied and not bare:  # what is learnt is learnt from questions that stand alone
         own, strength = _alone(wording, asked, resolver, about, language=language, n_runs=len(runs), table=shipped())
+    if about is not None and own.intent == "define" and _VALUE_ASKED.search(asked):
+        mean: Op | None = "mean" if re.search(r"(?i)\b(?:mean|average|avg) (?:of|for)\b", asked) else None
+        own = replace(own, intent="lookup", op=own.op or own.asked_op or mean, guessed=False)
     own = replace(own, text=question, runs=places)
     if state is not None and state.query is not None:
         own = followed(own, said, state, runs, resolver=resolver, strength=strength)
@@ -144,7 +155,7 @@ def evidence(
         if AN_EPOCH.search(text) and any(m.key not in EPOCH_KEYS for m in mentions):
             mentions = tuple(m for m in mentions if m.key not in EPOCH_KEYS)  # it tells the step, and is not asked for
         mentions = statistics(mentions, text, run, resolver, pointed=steps.kind in {"single", "last", "first"})
-        steps, marks = _own_ends(steps, marks, mentions, run)
+        steps, marks = _own_ends(*_last_two(text, steps, marks, mentions, run), mentions, run)
     threshold = threshold_in(keyless)
     if threshold is not None and _WHERE_LIMIT.search(text) and not OF_ONE.search(text):
         steps, marks = StepSlot(), ()  # "the first step where": a step to look for, none that is named
@@ -166,6 +177,28 @@ def evidence(
         more_ops=further_operations(keyless, mentions, op), not_finite=_NOT_FINITE.search(text) is not None,
     )  # fmt: skip
     return query, scores
+
+
+#: "The last eval against the one before it".
+_LAST_TWO = re.compile(
+    r"(?i)\b(?:last|latest|final|most recent|newest) (?:eval\w*|val\w*|test|step|value|checkpoint|one|row|log)"
+    r"\b.{0,40}\b(?:compared? (?:to|with)|vs\.?|versus|against|than|relative to|from|over|and)\b.{0,12}"
+    r"\b(?:(?:the )?(?:one|eval\w*|step|value|val\w*)? ?(?:right |just )?before(?: (?:it|that|last))?"
+    r"|previous|prior|preceding)\b"
+)
+
+
+def _last_two(
+    text: str, steps: StepSlot, marks: tuple[Mark, ...], mentions: Sequence[Mentioned], run: Run
+) -> tuple[StepSlot, tuple[Mark, ...]]:
+    """The last two steps of a metric where a question sets its last value against the one before."""
+    keys = [m.key for m in mentions if m.key is not None]
+    if steps.kind in {"single", "pair"} and any(re.search(rf"(?<!\d){step}(?!\d)", text) for step in steps.values):
+        return steps, marks
+    held = run.series(keys[0])[0] if keys else ()
+    if len(held) < 2 or not _LAST_TWO.search(text):
+        return steps, marks
+    return StepSlot("pair", (held[-2], held[-1])), ((0, held[-2]), (2, held[-1]))
 
 
 def _own_ends(
