@@ -54,6 +54,16 @@ def test_cause_that_the_log_shows_is_told(text: str, question: str, said: str) -
     assert not found.grounding.unsupported
 
 
+def test_scores_that_differ_between_prompts_alone_leave_no_advantage() -> None:
+    rows = [
+        f"step:{i} - actor/grad_norm:0.006 - critic/score/mean:{0.9 + 0.002 * i} - critic/score/max:1.0 "
+        "- critic/score/min:0.0 - critic/advantages/mean:0.0 - critic/advantages/max:0.0 - critic/advantages/min:0.0 - actor/pg_loss:0.0"
+        for i in range(1, 7)
+    ]
+    found = answer("\n".join(rows), "why are the advantages 0?").answer
+    assert "they differ between prompts" in found.partition("\n")[0]
+
+
 def test_a_loss_that_rises_with_its_kl_is_expected() -> None:
     rows = [
         line(loss=0.04 * 0.002 * i, kl=0.002 * i + 0.0001 * (i % 3), reward=0.5 + 0.02 * (i % 2)) for i in range(1, 30)
