@@ -288,6 +288,9 @@ class Finder:
             direct = []  # other trainers' bare names are weighed with everything else
         if asked is not None and not KEY.search(typed) and all(r.card.framework == ANYBODYS for r in direct):
             direct = []  # words that are everybody's key may be another one of the framework asked for
+        if not direct:
+            nearly = self.naming.nearly_called(fold(narrow(typed_as)), framework or asked)
+            direct = [Resolution(card, "alias", 0.8) for card in nearly]
         unknown = not direct and (self._asks_for_unknown(question, framework or asked) or self._asks_for_absent(typed))
         return _Reading(typed, question, tuple(direct), asked, unknown)
 
@@ -341,10 +344,14 @@ class Finder:
 
     def _asks_for_absent(self, question: str) -> bool:
         """Whether a question names little else than a quantity that no card goes by (``absent`` in ``search.yaml``)."""
-        words = set(name_words(without_frame(without_framework(fold(question)))))
+        text = without_framework(fold(question))
+        words, all_words = (
+            set(name_words(without_frame(text))),
+            set(name_words(text)),
+        )  # "number of" tells something, too
         if "failure" in asked_kinds(narrow(question).lower()):
             return False
-        named = [absent for absent in absent_names() if absent <= words and len(words - absent) <= _FEW_WORDS]
+        named = [absent for absent in absent_names() if absent <= all_words and len(words - absent) <= _FEW_WORDS]
         return any(not self.index.is_named(absent) for absent in named)
 
     def _asks_for_unknown(self, question: str, framework: str | None) -> bool:

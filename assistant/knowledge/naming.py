@@ -66,6 +66,20 @@ class Naming:
                 return [card for card in cards if home in {None, card.framework}]
         return []
 
+    def nearly_called(self, question: str, framework: str | None) -> list[Card]:
+        """The same for a name with a slip in it: ``clip_fracc``. Nothing if all its words are spelt right."""
+        from rapidfuzz import process
+        from rapidfuzz.distance import OSA
+
+        home = None if framework is None else EXPLAINED_AS.get(framework, framework)
+        name = _joined(without_frame(without_framework(question)).strip("`'\"?？ "))
+        known = all(self._speller.words.knows(word) for word in name.split())
+        if known or len(name) < _SHORTEST_SAID or not name.isascii():
+            return []
+        scorer = OSA.normalized_similarity
+        best = process.extractOne(name, self._called.keys(), scorer=scorer, score_cutoff=_SAID_ALIKE)
+        return [] if best is None else [card for card in self._called[best[0]] if home in {None, card.framework}]
+
     def alone(self, name: str, framework: str | None) -> list[Resolution]:
         """What a question means that holds nothing but a name, or the end of a key."""
         home = None if framework is None else EXPLAINED_AS.get(framework, framework)

@@ -30,6 +30,8 @@ def finder(tmp_path_factory: pytest.TempPathFactory) -> Finder:
         ("avg8", {"verl/val/mean@n"}),
         ("pref acc", {"trl/rewards/accuracies"}),
         ("wts sync", {"verl/timing_s/update_weights"}),
+        ("clip_fracc", {"verl/actor/pg_clipfrac"}),
+        ("completion token count avg", {"verl/response_length"}),
         ("响应常度", {"verl/response_length"}),
     ],
 )
@@ -47,6 +49,8 @@ def test_find_short_form_gives_the_metric(finder: Finder, question: str, cards: 
         "layer-wise gradient norms of each mlp",
         "nvlink throughput per gpu",
         "grpc latency p99",
+        "number of layers in the model",
+        "how many billion parameters",
         "注意力的熵",
         "词嵌入的范数",
     ],
@@ -66,3 +70,27 @@ def test_find_thing_that_no_card_is_about_gives_nothing(finder: Finder, question
 )
 def test_find_thing_that_a_card_speaks_of_is_no_hindrance(finder: Finder, question: str, card: str) -> None:
     assert card in {found.card.id for found in finder.find(question)}
+
+
+@pytest.mark.parametrize(
+    ("typed", "right"), [("trunc raet", "trunc rate"), ("kl penalti", "kl penalty"), ("gen lenn", "gen len")]
+)
+def test_find_name_from_elsewhere_with_a_slip_gives_what_the_right_one_gives(
+    finder: Finder, typed: str, right: str
+) -> None:
+    assert finder.find(typed)[0].card is finder.find(right)[0].card
+
+
+def test_find_words_spelt_right_are_no_slip_of_a_name_from_elsewhere(finder: Finder) -> None:
+    assert finder.find("cut of date") == []
+
+
+@pytest.mark.parametrize(
+    ("symptom", "card"),
+    [
+        ("engine queue full, requests preempted all the time", "failure/engine-saturation"),
+        ("answers turned into random characters", "failure/entropy-explosion"),
+    ],
+)
+def test_find_what_goes_wrong_is_the_failure_before_the_metric(finder: Finder, symptom: str, card: str) -> None:
+    assert finder.find(symptom)[0].card.id == card
