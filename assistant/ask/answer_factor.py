@@ -65,7 +65,8 @@ def _change(context: Context, metric: str) -> Fact | None:
     part = part_of(context, metric, Scope())
     if len(part) < 2:
         return None
-    first, last = (slot.values[0], slot.values[1]) if slot.kind == "pair" else (part.steps[0], part.steps[-1])
+    named = slot.kind in {"pair", "range"} and len(slot.values) == 2
+    first, last = (slot.values[0], slot.values[1]) if named else (part.steps[0], part.steps[-1])
     change = context.ledger.change(metric, min(first, last), max(first, last))
     if change is None or change.ratio is None or not change.from_value or change.from_value < 0 or change.ratio < 0:
         return None

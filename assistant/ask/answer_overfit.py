@@ -34,6 +34,8 @@ _EVALUATED = re.compile(
 )
 #: Fewest evaluations, and fewest since the lowest, that can show a turn.
 LEAST, SINCE = 3, 3
+#: So few validations that one below the best may be the beginning of a turn.
+FEW = 4
 #: A rise of the evaluation loss counts from so many usual moves between two evaluations on.
 MOVES = 3.0
 
@@ -139,8 +141,8 @@ def _judged(evaluated: list[Fact], place: int, ends: tuple[Fact, Fact] | None) -
 
 def _validated(context: Context) -> Verdict | None:
     """Of a run that is validated by an accuracy or a score: whether that turned down while training got better."""
-    from assistant.analysis.diagnosis import role
     from assistant.ask.answer_validation import main_accuracy
+    from assistant.ask.outcomes import trained
 
     latest = main_accuracy(context)
     named = [m for m in context.run.metrics if _EVALUATED.match(m)]
@@ -158,11 +160,16 @@ def _validated(context: Context) -> Verdict | None:
     best = max(held, key=number)
     mirrored = [replace(fact, value=-number(fact)) for fact in held]
     code, phrase = _judged(mirrored, held.index(best), None)
-    reward = role(context.run, "score_mean") or role(context.run, "reward_mean")
+    reward = trained(context.run)
     train = None if reward is None else reward.metrics[0]
     ends = None if train is None else _beside(context, train, best, held[-1])
     fields = {"val": metric, "best": best, "last": held[-1]}
-    if phrase != "run.overfit_no_train":
+    few = len(held) <= FEW and held[-1] is not best  # too few for "has not kept falling" to say much
+    turned = few and ends is not None and number(ends[1]) > number(ends[0])
+    if phrase != "run.overfit_no_train" and turned and ends is not None and train is not None:
+        text = say("run.overfit_val_may", train=train, t_low=ends[0], t_last=ends[1], n=count, **fields)
+        code = "insufficient_data"
+    elif phrase != "run.overfit_no_train":
         text, code = say("run.overfit_val_no", n=count, **fields), "healthy"
     elif ends is not None and train is not None and number(ends[1]) >= number(ends[0]):
         text = say("run.overfit_val_yes", train=train, t_low=ends[0], t_last=ends[1], **fields)

@@ -135,6 +135,9 @@ def health(context: Context, keys: list[str]) -> Verdict:
     bad = bool(findings) and findings[0].grave
     summary = sentences[0] if sentences else context.say(quiet, names=context.join(map(key, keys)), n=count)
     summary = context.say("health.bad", first=summary) if bad else summary
+    if not sentences and quiet == "health.metric_unjudged" and texts and asked is None:  # how it moves comes first
+        gap = "" if context.language == "zh" else " "
+        summary = texts.pop(0) + gap + context.say("health.unjudged", names=context.join(map(key, keys)))
     if grave and not findings and _OF_THE_RUN.search(context.query.said):  # "is something wrong?": this is
         other = told(context, grave[:1])[0]
         summary = context.say("health.bad", first=other.sentence) + ("" if context.language == "zh" else " ") + summary

@@ -34,15 +34,18 @@ _SKYRL: Final = re.compile(
     r"timing/(?:policy_train|fwd_logprobs_values_reward|train_critic_and_policy)$|reward/avg_pass_at_[0-9]+$"
     r"|loss/avg_(?:raw|final)_(?:rewards|advantages)$|generate/avg_num_tokens$|policy/policy_entropy$"
 )
+_AREAL: Final = re.compile(r"ppo_(?:actor|critic)/|timeperf/|rollout/(?:ppo_actor|n_)")
 
 
 def detect_framework(keys: Iterable[str]) -> str | None:
-    """``verl``, ``ROLL``, ``slime``, ``SkyRL``, or ``None`` where the keys do not tell.
+    """``verl``, ``ROLL``, ``slime``, ``SkyRL``, ``AReaL``, or ``None`` where the keys do not tell.
 
     The others share ``actor/``, ``critic/``, ``perf/`` and ``timing/`` with verl and are told by keys that verl never
     prints.
     """
     names = list(keys)
+    if any(_AREAL.match(name) for name in names):
+        return "AReaL"
     for framework, own in (("ROLL", _ROLL), ("slime", _SLIME), ("SkyRL", _SKYRL)):
         if any(own.search(name) for name in names):
             return framework

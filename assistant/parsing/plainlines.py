@@ -10,6 +10,7 @@ from typing import Final, NamedTuple
 
 from assistant.model.run import Note
 from assistant.parsing.columns import is_metric, is_result
+from assistant.parsing.frameworks import detect_framework
 from assistant.parsing.logprefix import read_body
 from assistant.parsing.markdown import Fences
 from assistant.parsing.numbers import NUMBER, read_number
@@ -138,6 +139,7 @@ class CountedLines:
         if running is not None:
             notes.append(running.note())
         run = book.run(document, format=self.name, framework=None, axis=axis, warnings=notes)
+        run = replace(run, framework=detect_framework(run.columns))
         if running is not None and running.epochs is not None:
             run = replace(run, extras={TOTAL: (running.epochs * running.size, events[-1].number)})
         return Reading((run,), frozenset(book.taken))

@@ -178,3 +178,29 @@ def test_growth_over_few_steps_is_told_as_a_factor(question: str, said: tuple[st
 )
 def test_memory_left_of_a_card_whose_size_is_named(question: str, said: str) -> None:
     assert said in paste(f"{ONE_STEP}\n\n{question}").answer
+
+
+def test_move_of_a_metric_without_a_rule_comes_before_that_there_is_none() -> None:
+    log = "\n".join(
+        f"epoch: 0|step: {s}|ppo_ep: 1|act_loss: -0.1|cri_loss: {4 + s / 2}|unsuper_loss: 0.0\n"
+        "average reward score: 1.2"
+        for s in range(6)
+    )
+    first = lead(f"{log}\n\nMy critic loss went from 4 to 6, is cri_loss normal?")
+    assert first.startswith("**`cri_loss` is rising: 4 at step 0, 6.5 at step 5")
+    assert "No rule judges" in first
+
+
+def test_one_validation_below_the_best_while_training_rises_may_be_overfitting() -> None:
+    rows = ((10, 0.9, 0.8), (50, 2.4, 1.9), (100, 4.1, 1.4))
+    log = "\n\n".join(f"Step {s}:\n  critic/rewards/mean: {a}\n  test/reward/mean: {b}" for s, a, b in rows)
+    first = lead(f"{log}\n\nIs it overfitting?")
+    assert first.startswith("**Perhaps")
+    assert "step 50" in first
+
+
+def test_factor_between_two_steps_named_is_of_these_steps() -> None:
+    log = "\n".join(line(s, traj__llm_time_mean=v, actor__pg_loss=0.1) for s, v in ((1, 10.0), (5, 40.0), (9, 25.0)))
+    first = lead(f"{log}\n\nby what factor did traj/llm_time_mean grow from step 1 to step 5?")
+    assert "4 times" in first
+    assert "step 9" not in first

@@ -46,6 +46,7 @@ def test_parse_line_that_grep_numbered_is_read(line: str, metric: str, value: fl
         (["perf/step_time", "perf/train_wait_time"], "slime"),
         (["train/loss", "train/train_rollout_logprob_abs_diff"], "slime"),
         (["timing/step", "timing/policy_train"], "SkyRL"),
+        (["ppo_actor/update/entropy/avg", "timeperf/rollout"], "AReaL"),
         (["perf/mfu/actor", "perf/throughput", "perf/max_memory_allocated_gb"], "verl"),
         (["timing/gen", "timing/update_actor"], "verl"),
         (["train/entropy_loss", "rollout/ep_rew_mean"], None),
