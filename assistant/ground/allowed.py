@@ -16,7 +16,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from assistant.ground.binding import _AT, _OF, _TIGHT, _in_order, _leads, _tight_with_next, carries
+from assistant.ground.binding import _AT, _OF, _TIGHT, _former, _in_order, _leads, _tight_with_next, carries
 from assistant.ground.cells import excepted
 from assistant.ground.cues import outside
 from assistant.ground.deciding import Decision
@@ -239,7 +239,7 @@ class Allowed(Operations):
     def subjects(self, index: int) -> list[Subject]:
         """The metrics that a number may be of, the nearest first."""
         frame, q = self.frame, self.frame.numbers[index]
-        tight = self._tight_name(q)
+        tight = _former(frame, q) or self._tight_name(q)
         group = frame.group_of(index)
         if group is not None and group.form == "list" and (shared := _in_order(frame, group, index)) is not None:
             tight = shared
@@ -336,6 +336,11 @@ class Allowed(Operations):
         group = frame.group_of(index)
         if rows and not frame.places and group is not None and group.form == "chain":
             found += [Where((s,), "one", -1, turn=turn) for turn, s in enumerate((rows[0], rows[-1]))]
+        if not frame.places and not frame.carried.steps:
+            tied = {step for at, (_, step) in self.judge.told.items() if at != index}
+            found += [
+                Where((s,), "one", -1) for s in tied if len(tied) == 1
+            ]  # "1.40M tokens in 346 s at 1015 tokens/s"
         if not frame.places:
             if frame.carried.steps:
                 found += [Where((s,), "one", -1, turn=turn) for turn, s in enumerate(frame.carried.steps)]

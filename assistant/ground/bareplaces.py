@@ -28,7 +28,7 @@ _LEFT: Final = re.compile(
     r"(?:^|[，,。；;：:、（(\[「“\s`*|>]|[在到从自至于与和跟比拿而且截按离是对为后先]|截至|直到|截止|到了|论)\s*$"
 )
 _COUNTING: Final = re.compile(
-    r"(?:共|只?有|只|仅|仅在|只在|前|后|了|每|近|约|连续|超过|不到|至少|另外|其余|隔|过|等|剩|多|跑|训|练|走|满|最后|最近|头|末|第|历时|长达|需要?|还要|再)\s*$"
+    r"(?:步[里中]|共|只?有|只|仅|仅在|只在|前|后|了|每|近|约|连续|超过|不到|至少|另外|其余|隔|过|等|剩|多|跑|训|练|走|满|最后|最近|头|末|第|历时|长达|需要?|还要|再)\s*$"
 )
 #: What follows a step; after a word such as 到 or 在 anything that counts no steps does.
 _RIGHT: Final = re.compile(
@@ -132,6 +132,8 @@ def _names(text: str, match: re.Match[str], named: tuple[int, ...], count: int) 
         return True
     if re.search(r"[在于]\s*$", left) and not re.search(r"[仅只正位存现]在\s*$", left) and not _WITHIN.match(right):
         return True
+    if re.search(r"在\s*$", left) and re.match(r"\s*[里内](?!，)", right):
+        return False  # "在 87 步里顶到 8096": so many
     if _COUNTING.search(left) or _COUNTS_AFTER.match(right) or not _LEFT.search(left):
         return False
     if _COMPARED.match(right) or re.search(r"[到从自至于与和跟比拿]\s*$|截至\s*$|直到\s*$", left):

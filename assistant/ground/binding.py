@@ -68,6 +68,8 @@ class Carried:
     pair: tuple[int, int] | None = None
     span: tuple[int, int] | None = None
     key: str | None = None
+    both: tuple[Named, ...] = ()
+    """The two metrics of the sentence before, where it names two: what "the former" and "the latter" are of it."""
 
     def pair_of(self, key: str) -> tuple[int, int] | None:
         """The pair of steps carried over: any metric's where it was said, else only that of the metric it was of."""
@@ -253,6 +255,7 @@ def _former(frame: Frame, q: Quantity) -> Named | None:
     """``前者从 2.5% 到 4.6%，后者 …``: of the two metrics named first, the one meant."""
     found = list(_FORMER.finditer(frame.text[: q.start]))
     held = list({n.keys: n for n in frame.names if n.keys and (not found or n.end <= found[0].start())}.values())
+    held = held or list(frame.carried.both)
     if not found or len(held) < 2 or any(found[-1].end() <= n.start and n.end <= q.start for n in frame.names):
         return None
     return held[1 if found[-1]["latter"] else 0]
@@ -260,7 +263,7 @@ def _former(frame: Frame, q: Quantity) -> Named | None:
 
 _FILLER: Final = re.compile(
     r"(?i)\b(?:it|its|this|that|these|those|they|the|a|an|value|values|number|figure|metric|then|and|or|but|so|by|at|in|on|of|from|to|for|with|was|is|are|were|be|been|has|had|have|stands?|stood|"
-    r"came|comes?|goes|went|closes?|closed|finish(?:es|ed)?|highs?|lows?|mark|worst|overall|reach(?:es|ed)?|only|just|about|around|roughly|approximately|nearly|almost|now|still|already|again|later|earlier|before|after|first|last|final|finally|next|"
+    r"came|comes?|goes|went|closes?|closed|finish(?:es|ed)?|highs?|lows?|no|not|other|gets?|got|single|mark|worst|overall|reach(?:es|ed)?|only|just|about|around|roughly|approximately|nearly|almost|now|still|already|again|later|earlier|before|after|first|last|final|finally|next|"
     r"step|steps|run|whole|entire|over|during|between|up|down|back|again|mean|average|max|min|maximum|minimum|median|peak|peaks|peaked|lowest|highest|best|worst|range|ranges|ranged|"
     r"compared|versus|vs|than|which|where|while|i\.e|e\.g|change|changes|changed|difference|increase|decrease|drop|rise|factor|percent|points?|per|each|every|total|sum|overall|"
     r"ends?|ended|starts?|started|begins?|began|recorded|logged|reported|reading|reads?|shows?|similarly|likewise|respectively|further|slightly|again|roughly|exactly|"

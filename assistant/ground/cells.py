@@ -53,7 +53,7 @@ class Cells(Extremes):
             return (held[-1],), "one"  # "从 0.88 起步，止于 0.3"
         if (
             found
-            and set(found[0].steps) <= excepted(frame)
+            and set(found[0].steps) <= excepted(frame, frame.numbers[index])
             and _EXCEPTED.search(frame.text[found[0].end : frame.numbers[index].start])
         ):
             spans = [p for p in frame.places if p.kind == "range"]
@@ -171,7 +171,11 @@ class Cells(Extremes):
         ):
             name = replace(name, statistic="")  # "peaks at 0.777, 0.07 above the last step's 0.707"
         if name.statistic in {"max", "min"} and not key.endswith(f"/{name.statistic}"):  # "lowest 3 (…), highest 9 (…)"
-            name = replace(name, statistic=beside_extreme(frame, q) or nearest_extreme(frame, q) or name.statistic)
+            passed = how == "one" and any(
+                name.end <= n.start < q.start for n in frame.numbers
+            )  # "…最大 10.4，到第 9 步已是 1.03"
+            kept = "" if passed and places_of(frame, index)[1] in {"own", "clause"} else name.statistic
+            name = replace(name, statistic=beside_extreme(frame, q) or nearest_extreme(frame, q) or kept)
         if not table.readings(q, key):
             return self._wrong_unit(q, key, steps)
         group = frame.group_of(index)
@@ -267,7 +271,7 @@ class Cells(Extremes):
     def _over(self, frame: Frame, q: Quantity, key: str, steps: Sequence[int], clause: str) -> Decision:
         """A number said of a stretch of steps: the same at each, a bound that all keep, or where it ends."""
         table = self.table
-        left_out = excepted(frame)
+        left_out = excepted(frame, q)
         rows = [(s, v) for s, v in table.within(key, steps) if s not in left_out]
         if not rows:
             return self.missing(key, steps[-1])
@@ -347,12 +351,20 @@ _EXCEPT: Final = re.compile(
 )
 
 
+#: "…, and never exceeds 19 in any other step": but for the step named, there or before.
+_OTHERS: Final = re.compile(
+    r"(?i)\b(?:any|no|every|each|all) other (?:logged |training )?(?:step|iteration|update|row|record)s?\b|其[余他](?:的)?(?:各|每|所有)?一?个?步"
+)
 _EXCEPTED: Final = re.compile(r"[外，,]|^(?!.*反弹)")
 
 
-def excepted(frame: Frame) -> set[int]:
-    """Steps that a sentence leaves out: ``except step 47``, ``除了 step 47 之外``."""
-    return {s for p in frame.places if _EXCEPT.search(frame.text[: p.start]) for s in p.steps}
+def excepted(frame: Frame, q: Quantity | None = None) -> set[int]:
+    """Steps that a sentence leaves out: ``except step 47``, ``除了 step 47 之外``; of a bound also "in any other step"."""
+    left_out = {s for p in frame.places if _EXCEPT.search(frame.text[: p.start]) for s in p.steps}
+    if left_out or q is None or not q.bound or not _OTHERS.search(frame.text):
+        return left_out
+    named = {p.steps[0] for p in frame.places if len(p.steps) == 1}
+    return named or set(frame.carried.steps[-1:])
 
 
 def _touching(frame: Frame, index: int) -> bool:

@@ -35,7 +35,7 @@ _OF_THOSE: Final = re.compile(
     r"(?i)^\s*(?:of (?:them|those|these)|(?:is|are|was|were|lie|sit|stand|have|had|come|go)\b(?=.{0,20}(?:above|below|over|under|negative|positive|exceed)))|^\s*(?:个|条|次|步)?(?:是|为|出现)?(?:[高低大小多少]于|超过|不到|为负|为正|负值|负数|负的)"
 )
 _OF_STEPS: Final = re.compile(
-    r"(?i)^\s*(?:(?:out )?of (?:the |all (?:the )?)?|/\s?)\d[\d,]*\s*(?:training |logged |recorded )?(?:steps|points|values|records|rows)"
+    r"(?i)^\s*(?:(?:out )?of (?:the |all (?:the )?)?|/\s?)\d[\d,]*\s*(?:(?:training |logged |recorded )?(?:steps|points|values|records|rows|iterations)|(?=\)))"
 )
 #: "At those two steps", 这两步: no count of the log's steps.
 _POINTING: Final = re.compile(r"(?i)(?:\b(?:those|these|the same|both|the said)|[这那此该]|上述|同样的?)\s*$")
@@ -50,6 +50,11 @@ VALIDATION: Final = re.compile(r"(?i)^(?:val|eval|test)(?:[-_/]|$)(?!.*(?:runtim
 _BY_ITS_END: Final = re.compile(r"(?i)\b(?:until|till|before)\b|直到|到|开始|起")
 
 
+#: "202 of 5,100 steps", 总共要跑 5,100 步: as many as are planned, where a log says how many.
+_PLANNED: Final = re.compile(r"(?i)(?:\bof|总共要?跑?|共要?跑?|计划(?:跑|训练)?|总步数\D{0,4}|/)\s*\x00|\x00 ?planned")
+_PLAN: Final = re.compile(r"(?i)(?:.*/)?(?:total_?|max_?)(?:train(?:ing)?_?)?steps")
+
+
 def _began(frame: Frame, place: Place) -> Place:
     """A stretch named by the one step at which something begins, as that step."""
     told = frame.text[place.start : place.end]
@@ -60,7 +65,7 @@ def _began(frame: Frame, place: Place) -> Place:
     return Place(place.start, place.end, (place.steps[-1 if ends else 0],))
 
 
-_EQUALS: Final = re.compile(
+EQUALS: Final = re.compile(
     r"(?i)(?:(?<!不)(?:为|是|等于|恰为|恰好|正好|达到了?|顶到了?|触及|碰到|打满|满分)|\b(?:is|are|was|equals?|exactly|of|at|hits?|reach(?:es|ed)?|touch(?:es|ed)?))\s*(?:了|the |its |full |a |an |exactly |of |cap |ceiling |limit |上限|满分|的)*[`*]*$"
 )
 
@@ -239,7 +244,7 @@ class Counting:
             if (
                 n is q or n.bound or not self._tells_steps(frame, count) or self._tells_steps(frame, value)
                 or frame.clause(n.start) != frame.clause(q.start) or value.unit in {"%", "ratio", "factor", "pp", "steps"}
-                or not _EQUALS.search(_gone(frame, value))
+                or not EQUALS.search(_gone(frame, value))
             ):  # fmt: skip
                 continue
             for key in keys:
@@ -299,6 +304,8 @@ class Counting:
             return self._equal(q, len(steps), "steps")
         ends = [step for place in frame.places for step in place.steps]
         counts = {len(steps), len([s for s in steps if s > 0])}
+        if _PLANNED.search(frame.text[max(0, q.start - 16) : q.start] + "\0" + frame.text[q.end : q.end + 8]):
+            counts |= {int(v) for key in table.run.columns if _PLAN.fullmatch(key) for _, v in table.finite(key)[-1:]}
         if steps:
             counts |= {steps[-1] - steps[0], steps[-1] - steps[0] + 1, steps[-1]}
             trained = [s for s in steps if s > 0]
@@ -350,6 +357,8 @@ class Counting:
             return self._equal(q, len(table.held(name.keys[0])), "points")
         beyond = [b for b in frame.numbers if b is not q and b.bound and b.unit != "steps" and not self._is_p(frame, b)]
         keys = list(name.keys) if name is not None and name.keys else [key for n in frame.names for key in n.keys[:1]]
+        if not keys and beyond and beyond[0].unit == "s" and (total := table.total_time()):
+            keys = [total]
         others = [n for n in frame.numbers if n is not q]
         for key in keys[:3]:
             rows = table.within(key, (min(ends), max(ends)) if len(ends) >= 2 else None)
@@ -426,6 +435,14 @@ class Counting:
                     counts |= {len(self.table.finite(key, span))}
         if q.number in counts:
             return ("supported", "", None)
+        steps = [p.steps[0] for p in frame.places if len(p.steps) == 1] or list(frame.carried.steps[-1:])
+        if q.text.endswith("个") and any(
+            agrees(n, h, value)
+            for key in keys for step in steps[:1]
+            if (value := self.table.value(key, step)) is not None
+            for n, h in self.table.readings(replace(q, unit="", factor=1.0), key, value)
+        ):  # fmt: skip
+            return ("supported", "", None)  # "第 11 步最少，只有 8 个": so many of what the metric counts
         return (
             "contradicted",
             self.say("count", true=len(self.table.held(keys[0])) if keys else len(self.table.steps), shown=q.text),

@@ -35,6 +35,8 @@ _LOCAL: Final = re.compile(
 _ONWARDS: Final = re.compile(
     r"(?i)\bthen\b|\bafter(?:wards?)?\b|\bthereafter\b|\bfrom (?:then|there)\b|\bsince\b|之后|此后|随后|然后|后来|接着|再|往后|以后"
 )
+_LEVELLED: Final = re.compile(r"(?i)\blevel\w* (?:off|out)|\bplateau|趋稳|趋于平|走平")
+_BY: Final = re.compile(r"(?i)(?:\bby|(?:^|[，,。；;：:])\s*到了?)\s*(?:the )?$")
 #: "中间有回落", "with dips along the way": somewhere on the way it went so.
 _ON_THE_WAY_BEFORE: Final = re.compile(
     r"(?i)(?:中间|期间|途中|中途|过程中|其间)(?:也|还|偶尔|偶|曾|虽|略|小幅|几次|多次|一度|一些|有过|有所|有|经历|过|了|出现|短暂的?)*$|\bwith (?:some |several |a few |occasional |minor |small )?$"
@@ -158,6 +160,13 @@ class Courses(Steadiness):
                  if other == key and word.end <= frame.numbers[at].start < end]  # fmt: skip
         after += [p.steps[0] for p in frame.places if len(p.steps) == 1 and start <= p.start < end]
         values = dict(rows)
+        by = [
+            p
+            for p in frame.places
+            if len(p.steps) == 1 and start <= p.start < end and _BY.search(frame.text[: p.start])
+        ]
+        if sense in {"up", "down"} and len(by) == 1 and by[0].steps[0] in values:
+            return (values[by[0].steps[0]] - rows[0][1]) * (1 if sense == "up" else -1) > 0  # "down to 0.1 by step 100"
         if sense in {"up", "down"} and _LOCAL.search(text) and after and after[0] in values:
             middle = median([v for _, v in rows])
             back = self.table.before(key, after[0])
@@ -173,6 +182,10 @@ class Courses(Steadiness):
         since = [p.steps[0] for p in frame.places if len(p.steps) == 1 and p.end <= start and p.steps[0] in values]
         if sense in {"up", "down"} and reached and len(own) == 1 and own[0] in values and since:
             return (values[own[0]] - values[since[-1]]) * (1 if sense == "up" else -1) > 0
+        if sense in {"flat", "stable"} and _LEVELLED.search(text):
+            spread = max(v for _, v in rows) - min(v for _, v in rows)
+            tail = [v for _, v in rows[-max(3, len(rows) // 3) :]]
+            return max(tail) - min(tail) <= 0.25 * spread
         earlier = [p.steps[-1] for p in frame.places if p.end <= word.start]
         earlier += [
             step

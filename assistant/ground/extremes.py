@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from typing import Any, Final
 
-from assistant.ground.binding import Frame
+from assistant.ground.binding import Frame, places_of
 from assistant.ground.changes import Changes
 from assistant.ground.counting import Counting
 from assistant.ground.cues import bare, cue
@@ -109,6 +109,9 @@ class Extremes:
         if q.bound and not beside:
             return ""
         first, last = frame.clause_span(q.start)
+        told = [n.end for n in frame.numbers if first <= n.start and n.end <= q.start]
+        if told and places_of(frame, frame.numbers.index(q))[1] == "own":
+            clause, first = bare(frame, told[-1], last), told[-1]  # "peaked at 0.1 (step 28) after 0.02 at step 22"
         after = [n.start for n in frame.numbers if n.start >= q.end]
         clause = clause.replace(q.text, " ") if not after or after[0] > last else bare(frame, first, after[0])
         for other in frame.numbers:
@@ -136,7 +139,7 @@ class Extremes:
             rows = table.finite(key, span)
         from assistant.ground.cells import excepted
 
-        left_out = excepted(frame)
+        left_out = excepted(frame, q)
         rows = [row for row in rows if row[0] not in left_out]
         if not rows:
             return None
@@ -156,6 +159,8 @@ class Extremes:
         if q.bound and _AT_EACH.search(frame.text):
             return None  # "never above": no mean will do
         values = [value for _, value in rows]
+        if len(set(values)) == 1 and not cue("total").search(clause) and not q.bound and self._fits(q, key, values[0]):
+            return Decision("supported", "", self.table.aggregate("mean", key, values[0], rows), key)
         wanted: list[tuple[str, float]] = []
         counted = any(n.unit == "steps" and n is not q for n in frame.numbers)
         if (

@@ -92,7 +92,7 @@ def context_of(reader: AuditedRun, unit: Unit, carried: Carried) -> Carried:
                 key = None
             if found_names and len(found_names) <= 2:
                 names = tuple(found_names[:1])
-    return Carried(names, steps, pair, span, key)
+    return Carried(names, steps, pair, span, key, carried.both)
 
 
 def subject_of(reader: AuditedRun, text: str, units: Sequence[Unit]) -> Named | None:
@@ -115,7 +115,8 @@ def carry(frame: Frame, carried: Carried, judge: Judge) -> Carried:
     key = None if frame.places else frame.carried.key
     if judge.pair is not None and not frame.places:
         key, pair = judge.pair[0], (judge.pair[1], judge.pair[2])
-    return Carried(names, steps, pair, span, key)
+    two = list({n.keys: n for n in frame.names if n.keys}.values())
+    return Carried(names, steps, pair, span, key, tuple(two) if len(two) == 2 else ())
 
 
 def _about_last(frame: Frame, names: Sequence[Named]) -> bool:
@@ -137,6 +138,10 @@ def _steps_of(found: Sequence[Place]) -> tuple[tuple[int, ...], tuple[int, int] 
 _TOOK: Final = re.compile(
     r"(?i)(?P<took>\b(?:took|takes?|lasts?|lasted)\b|(?<=步)(?:所)?(?:花|用|耗)(?:费|去|掉)?的时间|(?<=步)\s*(?:总共|一共|总计|共)(?=\s*约?\s*[\d.]+\s*(?:秒|分钟|小时))|每步(?:大约|大概|约|差不多)?(?:都)?(?:要|得|需要?)?(?:跑|花|用)(?:了)?(?=\s*[\d.]+)|用时|耗时(?!占|的|为?最)|花了|跑了|(?:一步|单步)(?=\s*约?\s*[\d.,]+\s*(?:秒|分钟|小时))|\b(?:spent|spend|spends)\b(?=[^;,]{0,26}\bstep \d)|用了(?=\s*(?:约|大约)?\s*[\d.]+\s*(?:秒|分钟|小时|s\b|min)))|(?P<whole>\bof (?:the|each|a|every|its) (?:whole )?step(?:'s time)?\b(?![\s-]*\d)|占(?:整个)?(?:一步|单步|step)的?)"
 )
+
+
+#: "验证最贵的一次是 step 60，花了 178 秒": what took it is no step.
+_OF_ANOTHER: Final = re.compile(r"(?i)(?:验证|评测|评估|测试|validat\w+|evaluat\w+|checkpoint)[^。；;]{0,40}$")
 
 
 def _with_step_time(part: str, names: list[Named], total: str | None) -> list[Named]:
@@ -165,6 +170,8 @@ def _with_step_time(part: str, names: list[Named], total: str | None) -> list[Na
             )
         ):
             continue
+        if match["took"] and _OF_ANOTHER.search(part[: match.start()]):
+            continue
         if match["took"] and not re.search(r"(?i)step|步|iteration|it\b|each|每", part):
             continue
         statistic = "whole" if match["whole"] else ""
@@ -181,7 +188,10 @@ _PHASES: Final = (
         ),
         ("timing_s/update_actor", "time/step_train"),
     ),
-    (re.compile(rf"(?i)(?:训练|\btraining)(?={_SECONDS_AFTER})"), ("Training time",)),
+    (
+        re.compile(rf"(?i)(?:训练|\btraining)(?={_SECONDS_AFTER})|(?<=\bas )training\b|(?<=\bthan )training\b"),
+        ("Training time",),
+    ),
     (re.compile(rf"(?i)(?:其余|其他|\bthe rest|\bothers?)(?={_SECONDS_AFTER})"), ("Others",)),
     (
         re.compile(

@@ -51,6 +51,10 @@ class HeaderReader:
         text = re.sub(r"(?i)[（(]\s*min\s*[)）]", lambda m: " " * len(m.group()), text)
         named = [n for n in self.lexicon.named(text) if n.keys or n.derived or n.absent]
         keyed = [n for n in named if n.keys or n.derived]
+        if keyed and not keyed[0].exact and (head := re.search(r"(?i)[（(]\s*(actor|critic)\s*[)）]", text)):
+            own = tuple(f"{head[1].lower()}/{key.partition('/')[2]}" for key in keyed[0].keys if "/" in key)
+            held = tuple(key for key in own if key in self.judge.table.run.columns)
+            return replace(keyed[0], keys=held) if held else None  # "grad norm (critic)"
         return keyed[0] if keyed else named[0] if named and "/" in named[0].text else None
 
     def _sibling(self, name: Named, title: str) -> Named:

@@ -346,9 +346,11 @@ class Judge(Implied):
             and (counted := next((n for n in frame.numbers if n.unit == "tokens" and not n.bound), None))
         ):
             return q.in_unit_of(counted)
+        if q.unit == "points" and q.text.endswith(("个", "个点")) and q.decimals and "%" in frame.text:
+            return replace(q, unit="pp", factor=0.01, text=q.text)  # "净增 21.7 个百分点，…，净增 18.7 个"
         if q.unit == "points" and q.text.endswith("个") and q.decimals:
             return replace(q, unit="", factor=1.0)
-        if q.unit == "samples" and q.text.endswith("条") and re.search(r"条(?:数据|记录|日志)", frame.text):
+        if q.unit == "samples" and q.text.endswith("条") and re.search(r"条(?:数据|记录|日志)|日志|记录", frame.text):
             return replace(q, unit="points")
         if (
             not q.unit

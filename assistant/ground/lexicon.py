@@ -65,9 +65,11 @@ _COUNTED_NOUN: Final = re.compile(
 )
 #: Words that are metrics, except as in these: "a loss of 0.65", "turns negative".
 _IDIOMS: Final = {
-    "loss": re.compile(r"(?i)\b(?:an?|the|net|total) \0 (?:of|in|to|from)\b"),
+    "loss": re.compile(r"(?i)\b(?:an?|the|net|total) \0 (?:of|in|to|from(?! *[\d.]+ *(?:to|→|->)))\b"),
     "as training": re.compile(r"(?i)\0 (?:went|goes|progress|proceed|continue|advance|move|unfold|drag|carrie)"),
-    "turns": re.compile(r"(?i)\0 (?:negative|positive|out|into|around|up|down|sour|bad|back|from|to)\b"),
+    "turns": re.compile(
+        r"(?i)\0 (?:after|at|once|when|over|upwards?|downwards?|back|negative|positive|out|into|around|up|down|sour|bad|back|from|to)\b"
+    ),
     "累计": re.compile(r"\0(?:提升|上升|下降|增加|减少|提高|降低|上涨|下跌|涨|跌|改善)"),
     "触顶": re.compile(r"\0\s*(?:于|到|在)?\s*[-−\d.]"),
     "gradient": re.compile(r"(?i)\0 (?:steps?|updates?|ascent|descent)\b"),

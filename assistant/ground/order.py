@@ -45,6 +45,8 @@ def turned(frame: Frame, judge: Judge, idle: Sequence[bool]) -> Iterator[tuple[i
         return
     if len({n.keys for n in frame.names if n.keys}) != 1:
         return
+    if re.match(r"\S{0,2}后[升涨增高降跌减低回]", frame.text[words[0].end :]):
+        return  # "先升后降": both ways
     moved = (y.number - x.number) * (1 if second > first else -1)
     word = words[0]
     if (moved > 0) != (word.sense == "up"):

@@ -12,7 +12,7 @@ from assistant.ground.bareplaces import bare_places
 from assistant.ground.quantities import chinese_number
 
 _N: Final = r"(\d{1,3}(?:,\d{3})+(?!\d)|\d{1,7}(?!\d|,\d{3}(?!\d)))(?![\d.]*(?:%|\d*\.\d))"
-_HEAD: Final = r"(?:\bglobal[_ ]steps?|\btraining[_ ]steps?|(?<!per )(?<!each )(?<!every )(?<!\ba )\b(?:time ?|log )?steps?|\biter(?:ation)?s?|\bupdates?|\bepochs?|\brows?|记录|步骤|(?<![每一单个末首0-9])(?<!\d\s)步)"
+_HEAD: Final = r"(?:\bglobal[_ ]steps?|\btraining[_ ]steps?|(?<!per )(?<!each )(?<!every )(?<!\ba )\b(?:time ?|log )?steps?|\biter(?:ation)?s?|\bupdates?|\bepochs?|\brows?|记录|步骤|(?<![次每单])迭代(?=\s*\d)|(?<![每一单个末首0-9])(?<!\d\s)步)"
 _NUMERAL: Final = r"[零一二两三四五六七八九十百]{1,5}"
 _JOIN: Final = r"(?:\s*(?:,\s*and|,\s*or|,|、|，|和|与|跟|及|and|&|or|/)\s*)"
 _SPAN: Final = r"\s*(?:to|through|until|till|到|至|[-–—~～∼]{1,2}|直到)\s*"
@@ -65,15 +65,15 @@ _WORDED: Final = re.compile(
 )
 _LAST_N: Final = re.compile(
     rf"(?i)\b(?P<side>last|final|latest|first|initial|opening|closing)\s+(?P<n>\d{{1,6}}|{'|'.join(k for k in _WORD if not k.endswith(('th', 'st', 'nd', 'rd')))})\s+(?:training\s+|logged\s+|recorded\s+)?(?:steps?|iterations?|updates?|values?|points?|readings?|records?|rows?|entries)\b"
-    rf"|(?P<cside>最后|最近|末|后|前|最初|头|开头)\s*(?P<cn>\d{{1,6}}|{_NUMERAL})\s*(?:个\s*)?(?:训练\s*|记录\s*)?(?:步|steps?|(?<=个)(?:记录点|数据点|记录|点|值|数)|(?<=个 )(?:记录点|数据点|记录|点|值)|记录点|数据点)"
+    rf"|(?P<cside>最后|最近|末|后|前|最初|头|开头)\s*(?P<cn>\d{{1,6}}|{_NUMERAL})\s*(?:个\s*)?(?:训练\s*|记录\s*)?(?:步|steps?|(?<=个)(?:记录点|数据点|记录|点|值|数)|(?<=个 )(?:记录点|数据点|记录|点|值)|记录点|数据点|条(?:记录|数据|日志)?(?!\s*(?:回答|回复|样本|响应|轨迹|序列|prompt)))"
 )
 _LAST: Final = re.compile(
-    r"(?i)\b(?:last|final|latest|most recent|closing)\s+(?:logged\s+|recorded\s+|training\s+)?(?:step|iteration|update|row|entry|value|reading|point|record|one)\b|\b(?:the|its) (?:final|last)(?= [-−\d.])|\b(?:at|by|towards?) the (?:very )?end\b(?! of (?:the )?(?:step|line|sentence))(?:\s+of\s+(?:the\s+)?(?:run|training|log))?"
-    r"|最后一?(?:个\s*)?(?:步|step)|末(?:一)?步|最新(?:的)?一?(?:步|step)|最近一步|(?:训练|运行|日志)?(?:结束|末尾|结尾)(?:时|处)?|最终(?:的)?(?:值|步|一步)?|最后(?=只有|仅有?|为|是|只?剩|停在|落在|收在|达到|约|[\s`]*[-−]?\d(?!\d*\s*(?:个|步|次|条|轮)))|\bat the (?:last|latest)(?=\s*\()|(?<!\d )\b(?:ends?|ended|finish(?:es|ed)?|finally) (?:up )?(?:at|with|on)\b|\bfinal\b(?= value)|收(?:于|官|在|盘)|末值|(?:结尾|终点)(?:处|时)?的?|末尾的?|\b(?:in|at|on|by) the (?:last|final)(?= ?[,.;:)]|$)|(?<!the )\b(?:the |its )?(?:final|closing|ending)(?= (?:[a-z][\w-]* ){1,3}(?:of|is|was|at|sits|stands)\b)(?! (?:step|iteration|update))|(?:最后|最近)一次(?=验证|评测|评估|eval)|\b(?:last|latest|final|most recent) (?=validation\b|evaluation\b|eval\b)|\bto the (?:very )?end\b|\bto (?:the )?(?:last|final|latest)(?=\s*(?:[:：,.;)]|$))"
+    r"(?i)\b(?:last|final|latest|most recent|closing)\s+(?:logged\s+|recorded\s+|training\s+)?(?:step|iteration|update|row|entry|value|reading|point|record|result|measurement|one)\b|\b(?:the|its) (?:final|last)(?= [-−\d.])|\b(?:at|by|towards?) the (?:very )?end\b(?! of (?:the )?(?:step|line|sentence))(?:\s+of\s+(?:the\s+)?(?:run|training|log))?"
+    r"|最后一?(?:个\s*)?(?:步|step)|末(?:一)?步|最新(?:的)?一?(?:步|step)|最近一步|(?:训练|运行|日志)?(?:结束|末尾|结尾)(?:时|处)?|最终(?:的)?(?:值|步|一步)?|最后(?=只有|仅有?|为|是|只?剩|停在|落在|收在|达到|约|[\s`]*[-−]?\d(?!\d*\s*(?:个|步|次|条|轮)))|\bat the (?:last|latest)(?=\s*\()|(?<!\d )\b(?:ends?|ended|finish(?:es|ed)?|closes?|closed|finally) (?:up )?(?:(?:the |its )?(?:run|training) )?(?:(?:a )?(?:little|bit|touch|shade|slightly|somewhat|well|far|much) )?(?:(?:lower|higher|below|above|there|down|up)[,，]? )?(?:at|with|on)\b|\bfinal\b(?= value)|收(?:于|官|在|盘)|末值|(?:结尾|终点)(?:处|时)?的?|末尾的?|\b(?:in|at|on|by) the (?:last|final)(?= ?[,.;:)]|$)|(?<!the )\b(?:the |its )?(?:final|closing|ending)(?= (?:[a-z][\w-]* ){1,3}(?:of|is|was|at|sits|stands)\b)(?! (?:step|iteration|update))|(?:最后|最近)一次(?=验证|评测|评估|测试|eval)|\b(?:last|latest|final|most recent) (?=validation\b|evaluation\b|eval\b)|\bto the (?:very )?end\b|\bto (?:the )?(?:last|final|latest)(?=\s*(?:[:：,.;)]|$))"
     r"|\b(?:finally|now)(?=\s*(?:[).,;，]|$))|\b(?:at |on |in |by )?(?:the )?(?:last|latest|final|most recent) (?:in-training )(?:validation|evaluation|eval|test)\b|\bafter (?:the )?training\b|训练(?:结束|完成)?(?:之?后)(?![几的]?\s*\d*\s*步)"
 )
 _FIRST: Final = re.compile(
-    r"(?i)\b(?:first|initial|opening|very first)\s+(?:logged\s+|recorded\s+|training\s+)?(?:step|iteration|update|row|entry|value|reading|point|record)\b(?!\s+(?:phase|time))|\b(?:at|from|in|since) the (?:very )?(?:start|beginning|outset)\b(?:\s+of\s+(?:the\s+)?(?:run|training|log))?|\binitially\b"
+    r"(?i)\bthe first(?=\s*\()|\b(?:first|initial|opening|very first)\s+(?:logged\s+|recorded\s+|training\s+)?(?:step|iteration|update|row|entry|value|reading|point|record|result|measurement)\b(?!\s+(?:phase|time))|\b(?:at|from|in|since) the (?:very )?(?:start|beginning|outset)\b(?:\s+of\s+(?:the\s+)?(?:run|training|log))?|\binitially\b"
     r"|\b(?:in|at|on) the first(?=\s*[(,.;:)]|$)|(?<!the )\b(?:the |its )?(?:initial|starting|opening)(?= (?:[a-z][\w-]* ){1,3}(?:of|is|was|at|sits|stands)\b)(?! (?:step|iteration|update))|第一(?:个\s*)?(?:步|step)|首(?:个\s*)?(?:步|step)|(?<![\d步起] )(?<![\d步起])(?:训练|运行|日志)?(?:一?开始(?!变|下降|上升|出现|成|就|减|增)|起初|最初|初始|起始)(?:时|处|阶段)?(?:的)?(?:值)?|\b(?:starts?|started|begins?|began) (?:out )?(?:at|with|from)\b|初值|起步(?:时|阶段|处)?(?:的)?|(?:开头|起点)(?:处|时)?的?(?=\s*[`\d是为约（(])"
     r"|\bat first(?=\s*[).,;，]|$)|\b(?:before|prior to) (?:any |the )?(?:training|updates?)\b|训练(?:开始)?(?:之)?前|\bopens with\b|起于|开局(?:时|为|是)?|开盘"
 )
@@ -104,6 +104,10 @@ _PART: Final = re.compile(
 _AFTER_VALUE: Final = re.compile(
     r"(?i)(?<![\w.])[-−]?\d+(?:\.\d+)?\s*(?:%|s|ms|tokens?|GB|GiB)?\s+(?:at|on|by|after) (?P<at>\d{1,7})(?=\s*(?:[,.;:)](?!\d)|$|and\b|then\b|but\b|to\b|while\b))"
 )
+#: "The first 12 take 184 s, the remaining 18 550 s": all those after.
+_REST: Final = re.compile(
+    r"(?i)\bthe (?:remaining|other|following) (?P<n>\d{1,6})\b(?: (?:steps|iterations|updates|records))?|(?:之后|其后|此后|后面|其余|剩下|余下)的?\s*(?P<zn>\d{1,6})\s*步"
+)
 #: "Higher in the second half than in the first": the half is meant.
 _OTHER_HALF: Final = re.compile(
     r"(?i)\b(?:in|over|during|of|for|across|against|than) the (?P<side>first|second|last|latter)\b(?=\s*(?:[,.;:()]|$|one\b|and\b|\())"
@@ -123,7 +127,7 @@ _TWICE: Final = re.compile(
     r"\s*(?:里|中|内)?\s*[（(]\s*(?:step\s*)?(\d{1,7})\s*[-–—~～至到]\s*(\d{1,7})\s*(?:步)?\s*[)）]"
 )
 _BARE_LAST: Final = re.compile(
-    rf"(?i)\b(?P<side>last|final|first|opening)\s+(?P<n>\d{{1,6}}|{'|'.join(k for k in _WORD if not k.endswith(('th', 'st', 'nd', 'rd')))})\b(?=\s*(?:[,.;)]|$|it\b|they\b|is\b|was\b|are\b|only\b|averag|[-−]?\d))"
+    rf"(?i)\b(?P<side>last|final|first|opening)\s+(?P<n>\d{{1,6}}|{'|'.join(k for k in _WORD if not k.endswith(('th', 'st', 'nd', 'rd')))})\b(?=\s*(?:[,.;)(]|$|it\b|they\b|is\b|was\b|are\b|only\b|averag|[-−]?\d))"
     rf"|(?P<zside>最后|末|后|最初|前|头)\s*(?P<zn>\d{{1,6}}|{_NUMERAL})\s*个(?=\s*(?:平均|均值|是|为|的|里|中|[-−]?\d|[，,]))"
 )
 #: ``response length (13→59): +38%``: two bare steps.
@@ -138,6 +142,10 @@ _RELATIVE: Final = re.compile(
 #: "Two steps later", "三步之后": counted from the step named before.
 _AWAY: Final = re.compile(
     rf"(?i)\b(?P<n>\d{{1,4}}|{'|'.join(k for k in _WORD if not k.endswith(('th', 'st', 'nd', 'rd')))})\s+(?:training\s+|logged\s+)?(?:steps?|iterations?|updates?)\s+(?P<en>later|earlier|before|after)\b(?! step)|(?<![\d前后第最])(?P<zn>[一二两三四五六七八九十]{{1,3}})\s*步\s*(?P<zh>之后|以后|后|之前|以前|前)"
+)
+#: "The slowest step is 131 at 409 s, the fastest is 7 at 254 s", "the slowest iteration is number 20 (…)".
+_SUPERLATIVE_STEP: Final = re.compile(
+    r"(?i)\b(?:slowest|fastest|quickest|longest|shortest|best|worst|highest|lowest)(?: (?:one|step|iteration|update))?(?: is| was|:)? (?:(?:number|no\.?) ?(?P<no>\d{1,7})|(?<=is )(?P<one>\d{1,7})(?= at\b|\s*[,(]))(?![\d.]*[%\d])"
 )
 #: "Of all steps, number 38 took longest".
 _NUMBERED_STEP: Final = re.compile(
@@ -175,7 +183,8 @@ def places(text: str, steps: Sequence[int]) -> list[Place]:
             end = twice.end() if twice and {int(twice[1]), int(twice[2])} <= {*part, *steps} else match.end()
             take(match.start(), end, (part[0], part[-1]) if count > 1 else (part[0],), "range" if count > 1 else "ends")
     if any(place.kind == "range" for place in found) or re.search(
-        r"(?i)\b(?:over|across|during) the (?:last|final) \w+ (?:it|they)\b", text
+        r"(?i)^\W*(?:and |but )?(?:in|over|across|during) the (?:last|final|first|opening) \w+ *[,:]|\b(?:over|across|during) the (?:last|final) \w+ (?:it|they)\b",
+        text,
     ):
         for match in _BARE_LAST.finditer(text):
             word = match["n"] or match["zn"]
@@ -184,6 +193,15 @@ def places(text: str, steps: Sequence[int]) -> list[Place]:
             part = end_part(steps, count, tail=tail)
             if part:
                 take(match.start(), match.end(), (part[0], part[-1]), "range")
+    if (
+        len(ranges := [place for place in found if place.kind == "range"]) == 1
+        and steps
+        and ranges[0].steps[0] <= steps[1 if steps[0] == 0 and len(steps) > 1 else 0]
+    ):
+        rest = [s for s in steps if s > ranges[0].steps[-1]]
+        for match in _REST.finditer(text, ranges[0].end):
+            if len(rest) > 1 and int(match["n"] or match["zn"]) == len(rest):
+                take(match.start(), match.end(), (rest[0], rest[-1]), "range")
     if steps and not any(place.kind == "range" for place in found):
         _stretches(text, steps, take)
     for match in _PART.finditer(text):
@@ -225,6 +243,12 @@ def places(text: str, steps: Sequence[int]) -> list[Place]:
     for match in _WORDED.finditer(text):
         take(match.start(), match.end(), (_WORD[match["word"].lower()],))
     held = set(steps)
+    for match in (
+        _SUPERLATIVE_STEP.finditer(text) if re.search(r"(?i)\bsteps?\b|\biterations?\b|\bupdates?\b", text) else ()
+    ):
+        which = "no" if match["no"] else "one"
+        if int(match[which]) in held:
+            take(match.start(which), match.end(which), (int(match[which]),))
     for match in _NUMBERED_STEP.finditer(text) if re.search(r"(?i)\bsteps?\b", text) else ():
         if int(match[1]) in held:
             take(match.start(1), match.end(1), (int(match[1]),))
@@ -265,9 +289,9 @@ def places(text: str, steps: Sequence[int]) -> list[Place]:
             if p.kind != "ends"
             or not re.search(r"(?i)start|end|begin|began|finish|initially|起|初|收于", text[p.start : p.end])
             or (
-                re.match(r"起于|开局|收|开盘", text[p.start : p.end])
+                re.match(r"(?i)起于|开局|收|开盘|finish|clos|end(?!\w* (?:at|with|on)$)", text[p.start : p.end])
                 and all(
-                    re.search(r"[,，;；、]", text[min(p.end, o.end) : max(p.start, o.start)])
+                    re.search(r"[,，;；、]|\b(?:and|but|then)\b", text[min(p.end, o.end) : max(p.start, o.start)])
                     for o in found
                     if o.kind != "ends"
                 )

@@ -104,7 +104,7 @@ _WORD_OF: Final = re.compile(
 )
 #: "Falls below 0.22 once", "六次负值": how often a bound is passed.
 _TIMES_WORD: Final = re.compile(
-    r"(?i)\b(?P<word>once|twice|thrice)\b(?=\s*(?:[,.;:)]|$|(?:at|in|on|over|during|and|while|more)\b))|(?<![第\d一每多几数])(?P<zword>[两三四五六七八九十百]{1,5})(?=次(?!迭代|更新|验证|评测|评估|训练|采样|方|数))"
+    r"(?i)(?<!spikes )(?<!spiked )(?<!peaks )(?<!peaked )(?<!jumps )(?<!jumped )\b(?P<word>once|twice|thrice)\b(?=\s*(?:[,.;:)]|$|(?:at|in|on|over|during|and|while|more)\b))|(?<![第\d一每多几数])(?P<zword>[两三四五六七八九十百]{1,5})(?=次(?!迭代|更新|验证|评测|评估|训练|采样|方|数))"
 )
 #: "One and a half times", 两倍半.
 _AND_A_HALF: Final = re.compile(
@@ -140,8 +140,9 @@ _MORE_THAN: Final = {
 _TO_PART: Final = re.compile(
     r"(?i)(?:\bto|\bonly|\bjust|\bis|\bat|\bwas|到|至|成|为|是|只剩|剩|只有|相当于)\s*(?:just|only|about|around|roughly|approximately|nearly|almost|barely|less than|under|over|more than|了|约|大约|大概|差不多|将近|近|接近|不到|不足|只有|原来的|起初的|最初的|开始时的|(?:step|第)\s*\d+\s*步?[^，,。；;\d]{0,10}(?:[\d.,]+)?\s*的|[^，,。；;\d]{0,12}的|its|the|\s)*$"
 )
-_UNDER: Final = re.compile(r"(?i)(?:less than|under|below|不到|不足|低于)\s*$")
-_OVER: Final = re.compile(r"(?i)(?:more than|over|above|at least|超过|多于|逾)\s*$")
+_WHOSE: Final = r"(?:(?:原来|原先|最初|起初|初始值?|开始时|首步|起点)的?)?"
+_UNDER: Final = re.compile(rf"(?i)(?:less than|under|below|不到|不足|低于)\s*{_WHOSE}\s*$")
+_OVER: Final = re.compile(rf"(?i)(?:more than|over|above|at least|超过|多于|逾)\s*{_WHOSE}\s*$")
 _MORE_AFTER: Final = re.compile(r"^\s*(?:以上|多(?![少次种])|有余|强)")
 _AN_HOUR: Final = re.compile(
     r"(?i)\b(?:about|around|roughly|almost|nearly|just (?:under|over)|takes?|took|under|over) (?P<one>(?:(?P<half>half )?an?|one) (?P<unit>hour|minute|day))\b"

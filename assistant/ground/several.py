@@ -25,6 +25,12 @@ _SHARE: Final = re.compile(
 )
 
 
+#: "…, which leaves 24 s for everything else": what the parts named leave of the step.
+_LEFT_OVER: Final = re.compile(
+    r"(?i)(?:\bleav(?:es|ing)|\bleft|剩下?|余下)[^\d]{0,8}\x00|\x00[^\d]{0,6}\b(?:is |are |was )?left\b|\x00 for (?:everything|anything|all) else"
+)
+
+
 def several(  # noqa: PLR0917
     q: Quantity, frame: Frame, table: Table, order: Sequence[str], steps: Sequence[int], own: Sequence[str]
 ) -> Iterator[str]:  # fmt: skip
@@ -61,6 +67,11 @@ def several(  # noqa: PLR0917
             true = sum(level[key] for key in alike[:size])
             if any(agrees(n, h, true, bound=q.bound) for n, h in table.readings(q, alike[0], true)):
                 yield "sum"
+    if total in level and q.unit == "s" and _LEFT_OVER.search(frame.text[max(0, q.start - 20) : q.start] + "\0" + frame.text[q.end : q.end + 28]):  # fmt: skip
+        parts = [key for key in named if key != total and table.kind(key) == "seconds"]
+        true = level[total] - sum(level[key] for key in parts)
+        if parts and any(agrees(n, h, true, bound=q.bound) for n, h in table.readings(q, total, true)):
+            yield "rest"
     for one, first in enumerate(named):
         for second in named[one + 1 :]:
             x, y = level[first], level[second]
@@ -127,8 +138,12 @@ def from_told(q: Quantity, index: int, frame: Frame) -> bool:
             elif q.unit == "ratio" and low > 0 and x * y > 0 and q.number > 1:
                 if _near(q, high / low, (dx + dy * high / low) / low):
                     return True
-            elif q.unit not in {"%", "ratio", "factor", *_COUNTING} and (not q.unit or q.unit == unit) and apart:
-                own = q.factor if q.unit else scale
+            elif (
+                q.unit not in {"%", "ratio", "factor", *_COUNTING}
+                and (not q.unit or q.unit == unit or not unit)
+                and apart
+            ):
+                own = q.factor if q.unit and unit else scale
                 if agrees(abs(q.number) * own, q.half * own + dx + dy, abs(x - y), bound=q.bound) and x != y:
                     return True
             elif q.unit == "pp" and unit == "%" and agrees(abs(q.number) * 0.01, (q.half + one.half + two.half) * 0.01, abs(x - y), bound=q.bound):  # fmt: skip
@@ -149,7 +164,7 @@ def of_parts(q: Quantity, index: int, frame: Frame) -> bool:
 
     ``生成 5.3 秒 + 训练 2.5 秒 = 7.8 秒``, ``共 8.0 秒，其中生成 5.3 秒，约占 66%``; the parts are judged for themselves.
     """
-    told = [n for n in frame.numbers[:index] if not n.bound and math.isfinite(n.number) and n.unit not in {"%", "pp", "factor", "ratio", "steps"}]  # fmt: skip
+    told = [n for n in frame.numbers[:index] if not n.bound and math.isfinite(n.number) and n.unit not in {"%", "pp", "factor", "ratio"}]  # fmt: skip
     left = frame.text[max(0, q.start - 28) : q.start]
     if q.unit == "%" and _SHARES.search(left) and len(told) > 1:
         part = told[-1]

@@ -10,11 +10,12 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from assistant.ground.counting import EQUALS
 from assistant.ground.quantities import Quantity
 from assistant.ground.table import agrees
 from assistant.ground.verdicts import plain
-from assistant.ground.wholeparts import PartReader
 from assistant.ground.wholereader import Whole
+from assistant.ground.wholesplits import SplitReader
 
 #: "There are steps with …", 有些步 …, "…的步一个都没有".
 _SOME: Final = re.compile(
@@ -24,6 +25,8 @@ _SOME: Final = re.compile(
 _NONE: Final = re.compile(
     r"(?:的(?:训练)?(?:步|step)|步)(?:一个|一次|半个)?(?:都|也)?(?:不存在|没有)(?=\s*[。；，,）)]|$)|的(?:训练)?(?:步|step)(?:是)?(?:零个|0 ?个)"
 )
+#: "… 的步占全部的 13.9%".
+_STEPS_MAKE: Final = re.compile(r"步(?:数)?占(?:了)?(?:全部|总步数|所有步|全程)?的?\s*(?:约|大约)?\s*$")
 #: What a share is of: "two thirds of the time", 三分之一的步里.
 _OF_STEPS: Final = re.compile(
     r"(?i)\s*of (?:all )?(?:the )?(?:logged |training )?(?:steps|time|run|iterations|updates)\b|\s*(?:左右|上下)?的(?:训练)?(?:步|step|时间|步数|迭代)(?:里|中|上|都|内)?"
@@ -57,7 +60,7 @@ _MOST: Final = re.compile(
 _LEAST: Final = re.compile(r"(?i)\b(?:lowest|smallest|shortest|least|fastest|fewest)\b|最[低小短少快]")
 
 
-class ConditionReader(PartReader):
+class ConditionReader(SplitReader):
     """Claims about conditions and parts."""
 
     def _beyond(self, bound: Quantity, key: str, span: Sequence[int] | None = None) -> tuple[int, int] | None:
@@ -91,11 +94,18 @@ class ConditionReader(PartReader):
             for q in numbers
             if q.bound and q.unit not in {"steps", "points"} and not _OF_STEPS.match(self.text[q.end :])
         ]
-        shares = [q for q in numbers if q.unit in {"%", "factor"} and _OF_STEPS.match(self.text[q.end :])]
-        if key is None or len(bounds) != 1 or len(shares) != 1 or len(numbers) != 2:
+        shares = [
+            q for q in numbers
+            if q.unit in {"%", "factor"}
+            and (_OF_STEPS.match(self.text[q.end :]) or _STEPS_MAKE.search(self.text[max(0, q.start - 16) : q.start]))
+        ]  # fmt: skip
+        if key is None or len(shares) != 1 or len(numbers) != 2:
             return
-        bound, share = bounds[0], shares[0]
-        found = self._beyond(bound, key, self.span())
+        share = shares[0]
+        bound = bounds[0] if bounds else next(q for q in numbers if q is not share)
+        if not bounds and not EQUALS.search(self.text[max(0, bound.start - 32) : bound.start]):
+            return
+        found = self._beyond(bound, key, self.span()) if bounds else self._equal(bound, key, self.span())
         if found is None:
             return
         scale = 1.0 if share.unit == "%" else 100.0
@@ -103,6 +113,11 @@ class ConditionReader(PartReader):
         fine = agrees(share.number * scale, share.half * scale, true, bound=share.bound)
         note = self.judge.say("count", true=f"{found[0]}/{found[1]}", shown=share.text)
         yield self.say(share.start, share.end, fine, note, covers=[(bound.start, bound.end)])
+
+    def _equal(self, q: Quantity, key: str, span: tuple[int, int] | None) -> tuple[int, int] | None:
+        """At how many steps of how many a metric is just so much."""
+        rows, held = self.table.finite(key, span), self.table.readings(q, key)
+        return (sum(any(v == n for n, _ in held) for _, v in rows), len(rows)) if rows and held else None
 
     def range_factor(self) -> Iterator[Whole]:
         """``the maximum is 1.5 times the minimum``, ``peak over trough, a factor of 2.4``."""

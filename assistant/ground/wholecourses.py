@@ -141,19 +141,27 @@ class CourseReader(WholeReader):
         match, key = _THERE_AND_BACK.search(self.text), self.key()
         if match is None or key is None:
             return
-        rows = self.table.finite(key, self.span())
-        if len(rows) < 3:
-            return
         wanted = 1 if match["zup"] or match["up"] else -1
-        turn = max(v * wanted for _, v in rows[1:-1])
-        whole = max(v for _, v in rows) - min(v for _, v in rows)
-        fine = turn - max(rows[0][1] * wanted, rows[-1][1] * wanted) > 0.1 * whole
+        spans = [self.span()]
+        if any(p.kind == "range" and match.start() <= p.start < match.end() for p in self.frame.places):
+            spans.append(None)  # "rose over the first 30 steps, then fell": what it did after lies beyond those
+        stretches = [rows for span in spans if len(rows := self.table.finite(key, span)) > 2]
+        if not stretches:
+            return
+        fine = any(self._turns(rows, wanted) for rows in stretches)
         yield self.say(*match.span(), fine, self.told(key))
 
     @staticmethod
     def _sense(text: str) -> int | None:
         found = [(m.start(), way) for way, p in ((1, UP), (-1, DOWN), (0, _LEVEL)) for m in p.finditer(text)]
         return min(found)[1] if found else None
+
+    @staticmethod
+    def _turns(rows: Sequence[tuple[int, float]], wanted: int) -> bool:
+        """Whether a course has its top (1) or bottom (-1) inside, well beyond both ends."""
+        turn = max(v * wanted for _, v in rows[1:-1])
+        whole = max(v for _, v in rows) - min(v for _, v in rows)
+        return turn - max(rows[0][1] * wanted, rows[-1][1] * wanted) > 0.1 * whole
 
     def after(self) -> Iterator[Whole]:
         """``on average higher from step 30 on than before``; means given in brackets are the two stretches'."""

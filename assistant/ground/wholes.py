@@ -32,6 +32,9 @@ _HALF_SHARE: Final = re.compile(
 _SIGN: Final = re.compile(
     r"(?i)(?P<up>\b(?:above|over) zero\b|高于零|零以上|大于 ?0(?![.\d])|\b(?:is|was|i\.e\.,?|being|stays|remains|an?|turns?|turned|goes|went|becomes?|became|starts?|opens|ends?) (?:\w+ )?positive\b|转正|变正|为正(?!常|则)|是正的|正数|大于零)|(?P<down>\b(?:below|under|beneath) zero\b|低于零|零以下|小于 ?0(?![.\d])|\b(?:is|was|i\.e\.,?|being|stays|remains|an?|turns?|turned|goes|went|becomes?|became|starts?|opens|ends?) (?:\w+ )?negative\b|转负|变负|为负(?!责)|是负的|负数|小于零)"
 )
+_ALWAYS: Final = re.compile(
+    r"(?i)(?:一直|始终|都|均|全程|总|每步)(?:保持)?(?:是|为)(?:(?P<up>正)|负)(?:数|的|值)?(?![常则确责面向])|\b(?:always|stays?|stayed|remains?|remained|is always|keeps?) (?:(?P<eup>positive|above zero)|negative|below zero)\b"
+)
 _TALLIED: Final = re.compile(r"(?i)\s*(?:of\b|out of\b|steps?\b|times\b|rows\b|records?\b|个|次|步|条)")
 _ORDER: Final = re.compile(r"(?i)\ban order of magnitude\b|(?<!两)(?:一|1 ?)个数量级")
 _ONLY: Final = re.compile(
@@ -68,7 +71,7 @@ class _Wholes(ConditionReader):
 
     def readers(self) -> tuple[Callable[[], Iterator[Whole]], ...]:
         """All readings, those that cover most first."""
-        return (self.of_these, self.portion, self.any_step, self.range_factor, self.for_a_second, self.all_but, self.pace,
+        return (self.equal_parts, self.always, self.of_these, self.portion, self.any_step, self.range_factor, self.for_a_second, self.all_but, self.pace,
                 self.log_bounds, self.halves, self.index, self.which, self.latest, self.not_within, self.turned_at, self.extreme_at, self.since_turn, self.no_other, self.only_at, self.ends_of, self.together, self.successive, self.there_and_back, self.until, self.after, self.trend, self.moved, self.half, self.half_share, self.of_step,
                 self.order, self.nearer, self.only, self.sign, self.accurate)  # fmt: skip
 
@@ -98,9 +101,9 @@ class _Wholes(ConditionReader):
         if match is None or total is None or not held or self.table.kind(held[0].keys[0]) != "seconds":
             return
         key = held[0].keys[0]
-        steps = (
-            [s for p in self.frame.places for s in p.steps] or list(self.frame.carried.steps) or self.table.held(key)
-        )
+        here = [p for p in self.frame.places if self.frame.clause(p.start) == self.frame.clause(match.start())]
+        near = sorted(here, key=lambda p: abs(p.start - match.end()))[:1] or self.frame.places
+        steps = [s for p in near for s in p.steps] or list(self.frame.carried.steps) or self.table.held(key)
         shares = [
             a / b for s in steps if (a := self.table.value(key, s)) is not None and (b := self.table.value(total, s))
         ]
@@ -209,6 +212,24 @@ class _Wholes(ConditionReader):
             *match.span(), fine, self.judge.say("held", metric=keys[0] if keys else "", step=step, true="", line=0)
         )
 
+    def always(self) -> Iterator[Whole]:
+        """``从第 44 步起一直是正数``, ``stays negative throughout``: at each step of the stretch, or of the run."""
+        match, key = _ALWAYS.search(self.text), self.key()
+        if (
+            match is None
+            or key is None
+            or negated(self.frame, match.start())
+            or any(len(p.steps) == 1 for p in self.frame.places)
+        ):
+            return
+        rows = self.table.finite(key, self.span() or self.frame.carried.span)
+        wanted = 1 if match["up"] or match["eup"] else -1
+        if rows:
+            odd = next(((s, v) for s, v in rows if v * wanted <= 0), None)
+            note = "" if odd is None else self.judge.say("held", metric=key, step=odd[0], true=plain(odd[1]), line=0)
+            fact = self.table.ledger.value(key, (odd or rows[-1])[0], self.table.run)
+            yield self.say(*match.span(), odd is None, note, fact.id if fact else None)
+
     def sign(self) -> Iterator[Whole]:
         """``pg_loss is positive (-1.2e-2)``: against the number beside it, else against the cell."""
         counted = any(
@@ -220,7 +241,9 @@ class _Wholes(ConditionReader):
             clause = [
                 q
                 for q in self.frame.numbers
-                if abs(self.frame.clause(q.start) - self.frame.clause(match.start())) <= 1 and not q.bound
+                if abs(self.frame.clause(q.start) - self.frame.clause(match.start())) <= 1
+                and not q.bound
+                and (q.start >= match.start() or not self._placed_apart(q.start, match.start()))
             ]
             if (
                 not names
@@ -244,6 +267,12 @@ class _Wholes(ConditionReader):
                     False,
                     self.judge.say("shown_words", from_=plain((values or shown)[0]), to="", shown=match.group()),
                 )
+
+    def _placed_apart(self, one: int, two: int) -> bool:
+        """Whether each of two clauses names steps of its own: what one says is not said of the other."""
+        here, there = self.frame.clause(one), self.frame.clause(two)
+        held = {self.frame.clause(p.start) for p in self.frame.places}
+        return here != there and {here, there} <= held
 
     def accurate(self) -> Iterator[Whole]:
         """``the critic's estimates are accurate``: only a high explained variance bears that out."""
