@@ -204,3 +204,33 @@ def test_factor_between_two_steps_named_is_of_these_steps() -> None:
     first = lead(f"{log}\n\nby what factor did traj/llm_time_mean grow from step 1 to step 5?")
     assert "4 times" in first
     assert "step 9" not in first
+
+
+SIGNED = line(
+    4, critic__score__mean=-0.5, critic__score__max=1.0, critic__score__min=-1.0, actor__pg_loss=0.01,
+    timing_s__gen=1400.0, timing_s__update_actor=100.0, timing_s__step=1600.0,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["奖励 -0.5，奖励只有 1 和 -1，那正确率大概是多少？", "rewards are either 1 or -1, what is the accuracy?"],
+)
+def test_accuracy_behind_a_reward_of_two_values(question: str) -> None:
+    assert "25.0%" in lead(f"{SIGNED}\n{question}")
+
+
+def test_what_eats_the_time_is_told_with_its_share() -> None:
+    first = lead(f"1600s per step seems way too long. What is eating the time?\n{SIGNED}")
+    assert "timing_s/gen" in first
+    assert "87.5%" in first
+
+
+@pytest.mark.parametrize("question", ["验证成功率是在涨吗？", "is the validation success rate improving?"])
+def test_validation_success_rate_is_the_validations(question: str) -> None:
+    log = "\n".join(
+        line(s, episode__success_rate=0.3, val__success_rate=0.2 + s / 100, actor__pg_loss=0.1) for s in range(5, 36, 5)
+    )
+    first = lead(f"{log}\n\n{question}")
+    assert "val/success_rate" in first
+    assert ("上升" in first) or ("rising" in first)
