@@ -62,6 +62,8 @@ def _placed(context: Context, keys: Sequence[str], text: str) -> list[tuple[str,
         spans = spans_of(text, mention)
         if key is not None and spans and key not in {name for name, _ in found}:
             found.append((key, spans[0]))
+    if len(found) == 1 and len(keys) == 2:  # "how long are the responses": described, and spelt nowhere
+        found.append((next(key for key in keys if key != found[0][0]), (0, 0)))
     return sorted(found, key=lambda one: one[1]) if len(found) == len(keys) == 2 else []
 
 

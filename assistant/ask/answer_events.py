@@ -18,7 +18,7 @@ from assistant.ask.part import MOST_NAMED, Part, cell, part_of, shown, statistic
 from assistant.ask.parts import headlines
 from assistant.ask.scope import Scope
 from assistant.ask.wording import normalised
-from assistant.model import Fact, Verdict
+from assistant.model import Fact, StepSlot, Verdict
 from assistant.write.document import unmark
 
 _UP = re.compile(r"(?i)炸|爆|飙|暴涨|骤升|explod|explos|diverg|blow|blew|spik|shoot up|shot up|jump")
@@ -129,7 +129,7 @@ def happened(context: Context) -> Verdict | None:
     Returns:
         The verdict; ``None`` (nothing written) where no stretch, or a metric, is named.
     """
-    slot, run = context.query.steps, context.run
+    slot, run = _around(context), context.run
     if slot.kind != "range" or context.query.mentions or len(slot.values) != 2:
         return None
     first, last = slot.values
@@ -163,6 +163,20 @@ def happened(context: Context) -> Verdict | None:
     grave = {c.severity for c in checks}
     code = "critical" if "critical" in grave else "warning" if "warning" in grave else "healthy"
     return Verdict(code, unmark(text), "medium")
+
+
+_AROUND = re.compile(r"(?i)\b(?:around|about|near|close to)\b|左右|前后|附近")
+#: So many values to either side of a step are around it.
+NEAR = 5
+
+
+def _around(context: Context) -> StepSlot:
+    """The stretch around a step, where a question asks for that; else the steps as named."""
+    slot, steps = context.query.steps, context.run.distinct_steps
+    if slot.kind != "single" or slot.values[0] not in steps or not _AROUND.search(context.query.said):
+        return slot
+    at = steps.index(slot.values[0])
+    return StepSlot("range", (steps[max(0, at - NEAR)], steps[min(len(steps) - 1, at + NEAR)]))
 
 
 def _move(context: Context, metric: str, steps: list[int]) -> tuple[float, Part] | None:

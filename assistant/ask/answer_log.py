@@ -13,6 +13,7 @@ from assistant.analysis.checks import covered
 from assistant.analysis.diagnosis import role
 from assistant.analysis.forecast import STEP_TIMES
 from assistant.analysis.timing import layout_of, stage_keys
+from assistant.ask.concepts import spelt_out
 from assistant.ask.context import Context, key
 from assistant.ask.departures import all_checks, began
 from assistant.ask.findings import told
@@ -276,6 +277,44 @@ def _runtime(context: Context) -> Verdict:
     return Verdict("answered", unmark(text))
 
 
+_SINCE_START = re.compile(
+    r"^(?:(?:train|time|timing) )?(?:time elapsed|elapsed time|elapsed|total time|wall(?: ?clock)?(?: time)?"
+    r"|train(?:ing)? time)(?: (?P<unit>s|sec|seconds|ms|min|minutes|h|hours))?$"
+)
+_UNIT_OF = {"time/time_elapsed": "s"}  # stable_baselines3/common/on_policy_algorithm.py
+_UNIT_NAMED = {"seconds": "s", "second": "s", "s": "s", "milliseconds": "ms", "ms": "ms"}
+_IN_SECONDS = {
+    "s": 1.0, "sec": 1.0, "seconds": 1.0, "ms": 1e-3, "min": 60.0, "minutes": 60.0, "h": 3600.0, "hours": 3600.0,
+}  # fmt: skip
+
+
+def _since_start(context: Context) -> Verdict | None:
+    """The last value of a time that counts on from the start; ``None`` where the log holds none."""
+    for metric in context.run.metrics:
+        match = _SINCE_START.match(spelt_out(metric))
+        steps, values = context.run.series(metric)
+        finite = [(s, v) for s, v in zip(steps, values, strict=True) if math.isfinite(v)]
+        back = sum(a[1] > b[1] for a, b in pairwise(finite))  # once: a clock that starts anew after the first steps
+        grows = len(finite) > 1 and back <= 1 and finite[-1][1] == max(value for _, value in finite) > 0
+        last = context.value(metric, finite[-1][0]) if match is not None and grows else None
+        if match is None or last is None:
+            continue
+        shown, card = context.doc.show(last), context.card(metric)
+        named = card.unit.split()[0].lower().strip(",;") if card is not None and card.unit else ""
+        unit = match["unit"] or _UNIT_OF.get(metric) or _UNIT_NAMED.get(named)
+        if unit in _IN_SECONDS:
+            spent = context.ledger.derived(
+                f"{metric} in seconds", number(last) * _IN_SECONDS[unit], inputs=[last], unit="s",
+                formula=f"{metric} in seconds", step=last.step,
+            )  # fmt: skip
+            shown = context.doc.show(spent, None, "seconds")
+        text = context.say("total.since_start", metric=metric, v=last, shown=shown)
+        context.doc.paragraph(f"**{text}**")
+        context.metrics.append(metric)
+        return Verdict("answered", unmark(text), "medium")
+    return None
+
+
 def _stage_totals(context: Context) -> Verdict:
     """Where no step is timed, the sums of the stages that are: no less than that was spent in them."""
     run, say, doc = context.run, context.say, context.doc
@@ -288,6 +327,8 @@ def _stage_totals(context: Context) -> Verdict:
                 f"total of {stage}", math.fsum(number(f) for f in cells), inputs=cells, unit="s", formula=f"Σ {stage}"
             )
             sums.append((stage, spent, len(cells)))
+    if not sums and (told := _since_start(context)) is not None:
+        return told
     if not sums:
         text = say("total.none")
         doc.paragraph(f"**{text}**")

@@ -68,6 +68,11 @@ def windows_in(
     if len(ranges) == 2:
         return _ordered((ranges[0][0], ranges[0][1]), (ranges[1][0], ranges[1][1]), run)
     first, last = _FIRST_N.search(text), _LAST_N.search(text)
+    if len(ranges) == 1 and (first is None) != (last is None):  # "steps 1-20 with the last 20"
+        held, count = list(training or run.distinct_steps), _number((first or last)[1])  # type: ignore[index]
+        if 0 < count <= len(held):
+            other = (held[0], held[count - 1]) if first is not None else (held[-count], held[-1])
+            return _ordered((ranges[0][0], ranges[0][1]), other, run)
     if (shares := shares_in(text, list(training or run.distinct_steps))) is not None and not _HALVES.search(text):
         return shares
     steps = list(validations if _VALIDATIONS.search(text) and len(validations) > 1 else training or run.distinct_steps)

@@ -53,7 +53,7 @@ def megatron() -> Run:
     lines = [
         f" [2025-10-01 03:{step:02d}:12] iteration {3000 + 10 * step:8d}/ 8000 | consumed samples: {640 * step:12d} | "
         f"elapsed time per iteration (ms): {6100.0 if step == 13 else 2100.0:.1f} | throughput per GPU "
-        f"(TFLOP/s/GPU): {290.0 if step == 4 else 310.0:.1f} | learning rate: 1.000000E-04 | global batch size:    64 | "
+        f"(TFLOP/s/GPU): {290.0 if step == 4 else 310.0:.1f} | learning rate: 1.000000E-04 | global batch size: 64 | "
         f"lm loss: {2.4 - 0.01 * step:.6E} | loss scale: 1.0 | grad norm: 0.700 | number of skipped iterations:   0 | "
         "number of nan iterations:   0 |"
         for step in range(1, 31)
@@ -65,7 +65,7 @@ def megatron() -> Run:
     ("question", "first"),
     [
         ("when did truncation start", "`rollout/truncated_ratio` starts at step 15 (2.00%)"),
-        ("rollout time vs train time at rollout 20", "`perf/rollout_time` is 100 s, `perf/actor_train_time` is 35"),
+        ("rollout time vs train time at rollout 20", "is 100 s, `perf/actor_train_time` is 35"),
         (
             "what share of step time is rollout at the end",
             "in `perf/step_time` is 73.0% at step 24",
@@ -123,3 +123,32 @@ def test_percent_done_is_told_without_a_denial(question: str) -> None:
 )
 def test_stem_of_forms_of_a_word_agrees(word: str, other: str) -> None:
     assert stem(word).rstrip("e") == stem(other).rstrip("e")
+
+
+# -- a stretch around a step, steps chosen by another metric, windows, what counts on from the start -------------------
+def test_around_a_step_tells_what_moved_about_it() -> None:
+    text = ask(slime(), "what happened around step 12").answer
+    assert "Between step 7 and step 17" in text.split("\n")[0]
+
+
+def test_once_a_metric_is_beyond_a_limit_chooses_the_steps() -> None:
+    text = ask(own(), "what is the mean loss once mean reward is above 0.7").answer
+    assert "`mean_reward` is above 0.7" in text.split("\n")[0]
+    assert "`loss`" in text.split("\n")[0]
+
+
+def test_range_against_the_last_so_many_compares_both() -> None:
+    text = ask(slime(), "compare steps 1-5 with the last 5 on rollout/raw_reward").answer
+    assert "steps 1–5" in text
+    assert "steps 20–24" in text
+
+
+def test_what_is_it_doing_asks_for_its_course() -> None:
+    assert ask(own(), "what's the batch_accuracy doing").intent == "trend"
+
+
+def test_total_time_is_read_from_what_counts_on_from_the_start() -> None:
+    table = {step: {"time/time_elapsed": 12.0 * step, "rollout/ep_rew_mean": step} for step in range(1, 21)}
+    text = ask(run_of(table, framework="Stable-Baselines3", format="sb3"), "how long did training take in total").answer
+    assert "`time/time_elapsed` is a running total" in text
+    assert "240 s" in text
