@@ -30,6 +30,8 @@ _TIMES: Final = (
     (re.compile(r"(?i)\bhal(?:f|ve[sd]?)\b|一半|减半|腰斩|对半|1/2|二分之一"), 0.5),
     (re.compile(r"(?i)\bone[- ]third\b|\ba third\b|三分之一|1/3"), 1 / 3),
     (re.compile(r"(?i)\bquarter\b|四分之一|1/4"), 0.25),
+    (re.compile(r"(?i)\bfifth\b|五分之一|1/5"), 0.2),
+    (re.compile(r"(?i)\btenth\b|十分之一|1/10"), 0.1),
     (
         re.compile(r"(?i)\b(?:doubl\w*|twice|twofold)\b|翻(?:了)?(?:一)?[倍番]|两倍|(?<![\d.])2\s*倍|(?<![\d.])2x\b"),
         2.0,

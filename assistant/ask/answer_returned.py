@@ -20,7 +20,7 @@ from assistant.write.document import mark, unmark
 from assistant.write.numbers import signed
 
 _PER: Final = re.compile(
-    r"(?i)(?:每|per|every|each)\s*(?:隔)?\s*(\d{1,6})?\s*(?:个)?\s*(?:步|steps?|iterations?|iter\b|evals?|次验证|次更新)"
+    r"(?i)(?:每|per|every|each)\s*(?:隔)?\s*(\d{1,6})?\s*(?:个)?\s*(?:步|steps?|iterations?|iter\b|evals?|次验证|次更新|轮)"
 )
 _SLOPE: Final = re.compile(r"(?i)斜率|\bslope\b|per[- ]step")
 MOST_STAGES: Final = 6

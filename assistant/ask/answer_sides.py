@@ -95,6 +95,10 @@ def attempt(context: Context) -> Verdict | None:
 def _sides(context: Context, metric: str, text: str) -> tuple[Side, Side] | None:
     """The two sides, where they are none that another writer tells."""
     held = words("sides")
+    steps = context.run.series(metric)[0]
+    plain = not any(held[name].search(text) for name in _STATISTICS)
+    if plain and held["last_two"].search(text) and len(steps) > 1:
+        return Side(at=steps[-1]), Side(at=steps[-2])
     names = ("seam", "seam_of_ratio") if held["ratio"].search(text) else ("seam",)
     for seam in (match for name in names for match in held[name].finditer(text)):
         left, right = text[: seam.start()], _END.split(text[seam.end() :], maxsplit=1)[0]

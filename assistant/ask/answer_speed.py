@@ -11,10 +11,11 @@ from assistant.analysis import derive
 from assistant.analysis.diagnosis import role
 from assistant.analysis.forecast import STEP_TIMES
 from assistant.analysis.slowdown import Slowdown, StageChange, slowdown
+from assistant.analysis.timing import layout_of, total_key
 from assistant.ask.context import Context, key
 from assistant.ask.departures import all_checks
 from assistant.ask.findings import told
-from assistant.ask.naming import central, named_keys
+from assistant.ask.naming import absent, central, named_keys
 from assistant.ask.parts import as_rate, number, timed
 from assistant.ask.telling import course_table, main_change, sides
 from assistant.model import Fact, Verdict
@@ -33,6 +34,7 @@ NEAR, MOST_BESIDE, CANCELS = 2, 2, 3.0
 LEAST_SIDE, SIDE = 3, 3
 MOST_STAGES = 5
 #: Speeds that a question may ask about by name.
+_TIMED = re.compile(r"(?i)(?:^|[/_ ])(?:time|latency|duration|elapsed)(?:$|[/_ (])")
 _RATE = re.compile(r"(?i)throughput|(?:^|[/_])(?:fps|tps|tgs|mfu)(?:$|[/_])|per_sec|_per_s$|/s$|speed")
 #: Keys that hold all tokens so far, instead of those of one step.
 CUMULATIVE = ("num_tokens", "num_input_tokens_seen", "train/num_tokens", "consumed_tokens")
@@ -59,6 +61,23 @@ def why_slower(context: Context) -> Verdict:
         context.doc.paragraph(context.say("slower.one_step"))
         return verdict
     if windows is None or found is None:
+        layout = layout_of(context.run)
+        whole = None if layout is None else total_key(context.run, layout)
+        steps = [step for window in windows or () for step in window]
+        if windows and whole is not None and any(context.run.value(whole, step) is None for step in steps):
+            lost = next(step for step in steps if context.run.value(whole, step) is None)
+            text = absent(context, whole, [lost])  # they are logged, and not at these steps
+            context.metrics.append(whole)
+            context.doc.paragraph(f"**{text}**")
+            return Verdict("no_data", unmark(text))
+        named = central(named_keys(context))
+        if any(context.kind_of(name) == "seconds" or _TIMED.search(name) for name in named):  # the time asked about
+            from assistant.ask.answer_trend import trend
+
+            context.query = replace(context.query, intent="trend", topics=())
+            verdict = trend(context)
+            context.doc.paragraph(context.say("slower.no_total"))
+            return verdict
         text = context.say("slower.no_times" if windows else "slower.one_step")
         context.doc.paragraph(f"**{text}**")
         return Verdict("no_data", unmark(text))

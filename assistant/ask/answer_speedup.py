@@ -155,3 +155,33 @@ def _derived(context: Context, name: str, value: float, inputs: list[Fact], form
     """A time in seconds, or, of what is named a part or a share, a fraction."""
     unit = "fraction" if name.startswith(("part", "share")) else "s"
     return context.ledger.derived(f"{name} of {inputs[0].id}", value, inputs=inputs, formula=formula, unit=unit)
+
+
+# -- one stage against another -----------------------------------------------------------------------------------------
+def stage_gap(context: Context) -> Verdict | None:
+    """By how much one stage takes longer than another, on average; ``None`` unless two stages are named."""
+    stages, timed = stages_in(context), totals(context)
+    if len(stages) != 2 or timed is None or timed.whole in stages:
+        return None
+    steps = [step for step in _steps(context, stages[0], timed) if finite(context, stages[1], step)]
+    if not steps:
+        return None
+    means = []
+    for stage in stages:
+        held = [cell for step in steps if (cell := finite(context, stage, step)) is not None]
+        means.append(held[0] if len(held) == 1 else mean_of(context, stage, held, "s"))
+    gap = _derived(context, "gap", abs(number(means[0]) - number(means[1])), means, "|first − second|")
+    shown = {
+        name: context.doc.show(fact, None, "seconds") for name, fact in (("a", means[0]), ("b", means[1]), ("d", gap))
+    }
+    count = context.ledger.count("steps timed", len(steps))
+    where = (
+        context.say("stages.at", step=steps[0]) if len(steps) == 1
+        else context.say("stages.mean", n=count, first=steps[0], last=steps[-1])
+    )  # fmt: skip
+    way = "stages.longer" if number(means[0]) >= number(means[1]) else "stages.shorter"
+    said = context.say(way, where=where, one=key(stages[0]), other=key(stages[1]), **shown)
+    context.doc.paragraph(f"**{said}**")
+    context.metrics.extend(stages)
+    context.query = replace(context.query, op=None, asked_op=None)
+    return Verdict("answered", unmark(said))

@@ -97,6 +97,9 @@ def alike(context: Context, a: str, b: str) -> bool:
     return all(families) or _STATISTIC.sub("", a) == _STATISTIC.sub("", b)
 
 
+_WIDEST = re.compile(r"(?i)差(?:得|距)?最(?:大|多|远)|\b(?:widest|largest|biggest) (?:gap|difference)|farthest apart")
+
+
 def gaps(context: Context, a: str, b: str, steps: list[int]) -> list[Fact]:
     """``a`` − ``b`` at each step where both are finite."""
     found = []
@@ -136,7 +139,8 @@ def _difference(context: Context, request: Request, a: str, b: str) -> tuple[lis
     slot = context.query.steps
     named = [s for s in context.query.all_steps if s in steps]
     at_first = slot.kind == "first" or re.search(r"(?i)第1步|第一步|开始|\bfirst\b|beginning|start", request.text)
-    chosen = next((f for f in found if named and f.step == named[0]), None) or (
+    widest = max(found, key=lambda f: abs(float(f.value)), default=None) if _WIDEST.search(request.text) else None  # type: ignore[arg-type]
+    chosen = widest or next((f for f in found if named and f.step == named[0]), None) or (
         found and (found[0] if at_first else found[-1])
     )
     if not chosen:

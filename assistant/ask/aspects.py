@@ -22,7 +22,7 @@ from assistant.ask.subject import words_of
 from assistant.ask.telling import trend_sentence
 
 _CLAUSE: Final = re.compile(
-    r"(?i)[,，;；。?？!！]|\band\b|\bbut\b|而且|并且|同时|还有|以及|另外|，?那|(?<=[吗没么])\s+(?=[\u3400-\u9fff])|(?<=[\u3400-\u9fff])\s+(?=正常|合理|健康|算不算|高不高|够不够|好不好|够好)"
+    r"(?i)[,，;；。?？!！]|\band\b|\bbut\b|而且|并且|同时|还有|以及|另外|，?那|(?<=[吗没么])\s+(?=[\u3400-\u9fff])|(?<=[\u3400-\u9fff])\s+(?=最[高低大小长短多少])|(?<=[\u3400-\u9fff])\s+(?=正常|合理|健康|算不算|高不高|够不够|好不好|够好)"
 )
 _TREND: Final = re.compile(
     r"(?i)\b(?:getting|got|gets|became|becoming|going|went|gone) (?:any )?(?:worse|better|slower|faster|higher|lower"

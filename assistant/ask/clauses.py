@@ -194,12 +194,22 @@ def _is_new(context: Context, query: Query, first: Query) -> bool:
     held, context.query = context.query, query
     keys = set(named_keys(context)) if query.mentions else set()
     context.query = held
+    asks = query.intent == "lookup" and _STATISTIC.search(query.wording) is not None
+    if keys and asks and _STATISTIC.search(_answered(context)) is None:
+        return True
     if first.intent in {"derive", "bottleneck"} and query.mentions and query.mentions != first.mentions:
         return True  # what a derivation was made of is not told by it
     told = {first.op, first.asked_op, *first.more_ops}
     if query.intent == "lookup" and query.op in _OWN_OPS and query.op not in told and keys:
         return not {query.op.removeprefix("arg"), f"arg{query.op}"} & told
     return (bool(keys) and not keys & _told(context)) or query.intent == "derive" != first.intent
+
+
+_STATISTIC: Final = re.compile(r"(?i)中位数|标准差|方差|分位|\bmedian\b|\bstd\b|standard deviation|percentile")
+
+
+def _answered(context: Context) -> str:
+    return context.doc.blocks[0] if context.doc.blocks else ""
 
 
 def _unread(query: Query) -> bool:

@@ -35,7 +35,7 @@ _SIDES: tuple[tuple[Kind, str], ...] = (
         r"|\bnot (?:below|under|less than)|达到|升到|涨到|升至|涨至|增到|增至|达|摸到|reach(?:es|ed|ing)?"
         r"|\bhits?\b|hitting"
         r"|rises? to|rose to|(?:goes|go|went|gets?|got) (?:up )?to|climb(?:s|ed)? to"
-        r"|满分|到(?=\s*-?\d[\d.]*\s*[%％]?\s*的?\s*(?:有|共|占)\s*(?:多少|几))|[拿得做跑考打冲爬]到|(?<=啥时候)到|(?<=哪步)到|(?<=一步)到|(?<=第一次)到|(?<=首次)到|(?<=什么时候)到|(?<=何时)到|(?<=有没有)到"
+        r"|满分|到(?=\s*-?\d[\d.]*\s*[%％]?\s*的?\s*(?:有|共|占)\s*(?:多少|几))|[拿得做跑考打冲爬]到|到(?=\s*-?\d[\d.]*\s*(?:分|%)?\s*(?:是|在)?(?:第几|哪))|(?<=啥时候)到|(?<=哪步)到|(?<=一步)到|(?<=第一次)到|(?<=首次)到|(?<=什么时候)到|(?<=何时)到|(?<=有没有)到"
         r"|(?<=最早)到|(?<=没)到",
     ),
     (
@@ -87,7 +87,7 @@ _BY_SIGN: tuple[tuple[Kind, re.Pattern[str]], ...] = (
         ),
     ),
 )
-_UNIT = re.compile(r"(?i)\s*(?:(minutes?|mins?|分钟?)|(hours?|hrs?|小时))")
+_UNIT = re.compile(r"(?i)\s*(?:(minutes?|mins?|分钟)|(hours?|hrs?|小时))")
 _RELATIVE = re.compile(r"(?i)\bby (?:at least |more than |over )?$|(?:幅度?|率)\s*$")
 #: Shares that are counted wrong may pass one (a utilisation of 131 %); beyond this the log writes per cent.
 _LARGEST_FRACTION = 2.0

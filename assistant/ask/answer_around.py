@@ -1,0 +1,87 @@
+"""The values around a step, and how often a metric is above and below zero."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import Final
+
+from assistant.ask.context import Context, key
+from assistant.ask.lexicon import words
+from assistant.ask.part import cell, part_of, remarks
+from assistant.ask.scope import Scope
+from assistant.ask.subject import subject_of, words_of
+from assistant.model import StepSlot, Verdict
+from assistant.write.document import unmark
+
+_AROUND: Final = re.compile(
+    r"(?i)前后各?\s*(?P<a>\d{1,2})|(?:前|后)面?各\s*(?P<b>\d{1,2})|(?P<c>\d{1,2}) steps? (?:before|either|around)"
+    r"|surrounding (?P<d>\d{1,2})"
+)
+MOST: Final = 20
+
+
+def around(context: Context) -> Verdict | None:
+    """The values of one metric at so many logged steps before and after the step or the extreme that is named."""
+    found = subject_of(context, least=3)
+    text = words_of(context)  # "第 30 步前后" is no part of the run
+    match = None if found is None else _AROUND.search(text)
+    if found is None or match is None:
+        return None
+    whole = part_of(context, found.metric, Scope())
+    held = words("sides")
+    slot = context.query.steps
+    width = min(int(next(group for group in match.groups() if group)), MOST)
+    rest = text[: match.start()] + "，" + text[match.end() :]
+    step = held["step"].search(rest)
+    if held["max"].search(rest) or held["min"].search(rest):
+        pick = max if held["max"].search(rest) else min
+        place = whole.values.index(pick(whole.values))
+    elif step is not None and int(step["a"] or step["b"]) in whole.steps:
+        place = whole.steps.index(int(step["a"] or step["b"]))
+    elif slot.kind == "single" and slot.values[0] in whole.steps:
+        place = whole.steps.index(slot.values[0])
+    else:
+        return None
+    first, last = max(0, place - width), min(len(whole) - 1, place + width)
+    count = context.ledger.count("values around the step", last - first + 1, metric=found.metric)
+    said = context.say(
+        "around.values", metric=found.metric, v=cell(context, whole, place), n=count,
+        first=whole.steps[first], last=whole.steps[last],
+    )  # fmt: skip
+    context.doc.paragraph(f"**{said}**")
+    rows = [
+        [context.doc.step(whole.steps[at]), context.doc.show(cell(context, whole, at))] for at in range(first, last + 1)
+    ]
+    context.doc.table(["step", key(found.metric)], rows)
+    context.doc.paragraph(*remarks(context, whole))
+    context.metrics.append(found.metric)
+    context.query = replace(
+        context.query, op=None, asked_op=None, steps=StepSlot("range", (whole.steps[first], whole.steps[last]))
+    )
+    return Verdict("answered", unmark(said))
+
+
+def signs(context: Context) -> Verdict | None:
+    """At how many steps a metric is above, below and at zero."""
+    found = subject_of(context, least=2)
+    if found is None:
+        return None
+    values, metric = found.part.values, found.metric
+    counts = {
+        name: context.ledger.count(f"values {name} zero", sum(map(test, values)), metric=metric)
+        for name, test in (
+            ("above", lambda v: v > 0), ("below", lambda v: v < 0), ("at", lambda v: v == 0),
+        )
+    }  # fmt: skip
+    above, below = (int(counts[name].value or 0) for name in ("above", "below"))
+    phrase = "signs.equal" if above == below else "signs.more" if above > below else "signs.fewer"
+    said = context.say(
+        phrase, metric=metric, up=counts["above"], down=counts["below"], zero=counts["at"], over=found.part.over
+    )
+    context.doc.paragraph(f"**{said}**")
+    context.doc.paragraph(*remarks(context, found.part))
+    context.metrics.append(metric)
+    context.chart(context.title(metric), [metric])
+    context.query = replace(context.query, op="count", asked_op="count")
+    return Verdict("answered", unmark(said))
