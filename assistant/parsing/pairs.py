@@ -41,7 +41,9 @@ _STEP_LINE: Final = re.compile(
     r"(?:\s?/\s?[0-9]{1,12})?[\s\]=*:：-]*"
     r"|[\s=#*\[-]*(?:训练)?[到在]?第?\s{0,2}(?P<count>[0-9]{1,12})\s{0,2}步(?:的?时候?)?[\s\]=*:：-]*"
 )
-_HEADING: Final = re.compile(r"[^\n]{0,160}(?:[:：]|的(?:各项)?(?:指标|日志|数据|结果|值))[\s*`]*")
+_HEADING: Final = re.compile(
+    r"(?:#{1,6} [^\n]{0,160}$)|[^\n]{0,160}(?:[:：]|的(?:各项)?(?:指标|日志|数据|结果|值))[\s*`]*"
+)
 _HEADED: Final = re.compile(
     r"(?i)(?<![A-Za-z\d_./-])(?:global[_ ]?)?(?:step|iter(?:ation)?)\s{0,2}[:=#]?\s{0,2}(?P<step>[0-9]{1,12})"
     r"(?!\s{0,2}(?:[/.~–—%\d]|-\s?\d|to\b|steps?\b|s\b|到|至))"
@@ -260,6 +262,9 @@ def _read_line(line: str, number: int) -> list[Found]:
         return []
     item = read_bullet(line)
     if item is not None:
+        several = _listed_pairs(line, number)
+        if len(several) > 1:
+            return several
         key, value, listed = item
         return [Found(key, value, number, listed)] if is_metric_name(key) or key in _STEP_KEYS else []
     several = _read_pairs(line, number)
@@ -273,6 +278,15 @@ def _read_line(line: str, number: int) -> list[Found]:
     if held is None or not (is_metric_name(key) or key in _STEP_KEYS or key in _KNOWN):
         return []
     return [Found(key, held, number, False)]
+
+
+def _listed_pairs(line: str, number: int) -> list[Found]:
+    """The values of a list item that holds nothing but pairs: ``- batch/solve_none: 5, solve_all: 0``."""
+    body = line.lstrip()
+    if body[:2] not in {"- ", "* ", "+ "} or not any(mark in body for mark in ", ;|"):
+        return []
+    found = _read_pairs(body[2:], number)
+    return [Found(one.key, one.value, one.line, True) for one in found]
 
 
 def _read_pairs(line: str, number: int) -> list[Found]:

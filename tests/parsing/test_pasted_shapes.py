@@ -67,3 +67,16 @@ def test_parse_times_before_a_step_after_left_out_lines_belong_to_the_step_befor
 
     (run,) = parse_text("\n".join(step(n, n / 1000) for n in (8, 9, 400))).runs
     assert run.series("E2E latency") == ([7, 8, 399], [2.5, 3.5, 2.5])
+
+
+def test_parse_list_items_of_several_pairs_below_headings_that_name_the_step() -> None:
+    log = "\n\n".join(
+        f"### Detailed Step {n} Metrics\n- batch/solve_none: {50 - n}, solve_all: 0, solve_partial: {14 + n}\n"
+        f"- actor/grad_norm: {n}.5\n- response_length/mean: {100 + n}, response_length/max: 32768"
+        for n in (1, 2)
+    )
+    (run,) = parse_text(log).runs
+    assert run.steps == (1, 2)
+    assert run.series("batch/solve_none") == ([1, 2], [49, 48])
+    assert run.series("response_length/max") == ([1, 2], [32768, 32768])
+    assert run.series("actor/grad_norm") == ([1, 2], [1.5, 2.5])
