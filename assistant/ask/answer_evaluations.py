@@ -45,6 +45,7 @@ def evaluations(context: Context) -> Verdict | None:
     if any(re.search(r"[_/]", m.text) and m.text in said for m in context.query.mentions if m.key is not None):
         return None
     keys = [m for m in context.run.metrics if _EVALUATED.search(m) and not _ASIDE.search(m)]
+    keys = _worded(keys, said) or keys
     parts = [part for m in keys if len(part := part_of(context, m, Scope()))]
     if not parts:
         query = context.query
@@ -69,6 +70,20 @@ def evaluations(context: Context) -> Verdict | None:
     context.metrics.extend(part.metric for part in parts[:MOST])
     context.chart(context.title(parts[0].metric), [part.metric for part in parts[:4]])
     return Verdict("answered", unmark(text))
+
+
+def _worded(keys: list[str], said: str) -> list[str]:
+    """The keys whose last word the question says, in the singular or plural: "margin" for ``eval_rewards/margins``."""
+    words = {_stem(word) for word in re.findall(r"[a-z]{3,30}", said.lower())} | _translated(said)
+    return [key for key in keys if _stem(re.findall(r"[a-z]+", key.lower())[-1]) in words]
+
+
+def _stem(word: str) -> str:
+    return "accurac" if word.startswith("acc") else word.removesuffix("s")
+
+
+def _translated(said: str) -> set[str]:
+    return {name for zh, name in (("准确率", "accurac"), ("正确率", "accurac"), ("奖励差", "margin")) if zh in said}
 
 
 def _only(context: Context, metric: str) -> Verdict:

@@ -17,6 +17,7 @@ from assistant.ask.context import Context, key
 from assistant.ask.parts import number, timed
 from assistant.ask.wording import seamed
 from assistant.model import Fact, Run, Verdict
+from assistant.parsing.totals import PACE
 from assistant.write.document import unmark
 
 #: Names, as they are spelt out, of a rate of steps, of any rate, of a time of a whole step, and of any time.
@@ -155,7 +156,7 @@ def left_at_rate(context: Context, total: int, *, stated: bool) -> str | None:
     """What the steps left take at the rate of the last steps; writes it. ``None`` where the log holds no rate."""
     metric = next((m for m in context.run.metrics if _STEPS_A_SECOND.match(spelt_out(m))), None)
     if metric is None:
-        return _left_at_time(context, total, stated=stated)
+        return _left_at_time(context, total, stated=stated) or _left_by_bar(context, total, stated=stated)
     last = max(context.run.distinct_steps)
     steps = context.run.series(metric)[0][-RECENT:]
     held = [f for s in steps if (f := context.value(metric, s)) is not None and _finite(f) and number(f) > 0]
@@ -214,6 +215,25 @@ def _left_at_time(context: Context, total: int, *, stated: bool) -> str | None:
     context.doc.paragraph(f"**{text}**")
     context.doc.paragraph(context.say("pace.left_note"))
     context.metrics.append(metric)
+    return text
+
+
+def _left_by_bar(context: Context, total: int, *, stated: bool) -> str | None:
+    """What the steps left take at the pace that a progress bar shows; writes it. ``None`` where no bar shows one."""
+    shown = context.run.extras.get(PACE)
+    if shown is None:
+        return None
+    ledger, source, last = context.ledger, "question" if stated else "log", max(context.run.distinct_steps)
+    whole = ledger.constant("total_steps", total, f"the {source}")
+    left = ledger.derived("steps_left", total - last, inputs=[whole], formula=f"total_steps − {last}")
+    pace = ledger.constant("seconds_per_step", shown[0], "the progress bar", unit="s")
+    taken = ledger.derived(
+        "seconds_left_at_this_pace", number(pace) * (total - last), unit="s", inputs=[pace, left],
+        formula="seconds_per_step × steps_left",
+    )  # fmt: skip
+    text = context.say("pace.bar", v=taken, pace=pace, left=left, total=whole, last=last)
+    context.doc.paragraph(f"**{text}**")
+    context.doc.paragraph(context.say("pace.left_note"))
     return text
 
 

@@ -21,6 +21,7 @@ from assistant.model import KnowledgeError, Run
 _FIELDS: Final = {"words", "keys", "never"}
 _EXTREME: Final = re.compile(r"\b(?:max|min|std|p\d+|median)\b")
 _MEAN: Final = re.compile(r"\b(?:mean|avg|average)\b")
+_SPREAD: Final = (" +-", " ±")
 _MOST: Final = 3
 """Keys that fit alike, such as the actor's and the critic's learning rate, of which all are meant."""
 _ABOUT: Final = re.compile(
@@ -76,7 +77,7 @@ def spelt_out(key: str) -> str:
 
 def keys_of(concept: _Concept, run: Run) -> list[str]:
     """The keys of a run that hold a quantity, those of the best name; a mean rather than an extreme."""
-    spelt = {key: spelt_out(key) for key in run.metrics}
+    spelt = {key: spelt_out(key) for key in run.metrics if not key.endswith(_SPREAD)}
     fitting = {key: text for key, text in spelt.items() if concept.never is None or not concept.never.search(text)}
     for pattern in concept.keys:
         own = [key for key, text in fitting.items() if pattern.search(text) and not _accumulates(run, key)]

@@ -247,8 +247,9 @@ def parts(question: str) -> list[str]:
     if any(_CHALLENGED.search(piece) for piece in pieces):  # what it doubts is what the rest asks about
         return [question]
     of_training = (held.single["domain"], held.single["out_of_domain"])
+    marked = len(re.findall("[?？]", question)) >= len(pieces)  # each is a question of its own
     strong = [
-        max(held.scores({}, piece).values()) >= 2 and any(words.search(piece) for words in of_training)
+        max(held.scores({}, piece).values()) >= 2 and (marked or any(words.search(piece) for words in of_training))
         for piece in pieces
     ]
     return pieces if all(strong) else [question]

@@ -20,6 +20,9 @@ from assistant.model.run import Number, Run
 TOTAL: Final = "total_steps"
 """Name of the side fact: the total and its line."""
 
+PACE: Final = "seconds_per_step"
+"""Name of the side fact: the pace that a progress bar shows, and its line."""
+
 _COLUMNS: Final = ("total_steps", "max_steps", "total_training_steps", "train/total_steps", "num_training_steps")
 _OTHER_AXES: Final = frozenset({"index", "epoch", "episode"})
 _SAMPLE: Final = 200
@@ -27,6 +30,9 @@ _MOST_ROWS: Final = 0.8
 _LONGEST: Final = 20_000
 _OF: Final = re.compile(r"(?<![0-9./])([0-9]{1,12}) ?/ ?([0-9]{1,12})(?![0-9./])")
 _BAR: Final = re.compile(r"(?i)training progress:[^|\n]{0,20}\|[^|\n]{0,300}\| ?[0-9]{1,12}/([0-9]{1,12}) \[")
+_RATE: Final = re.compile(
+    r"[|%] {0,3}[0-9]{1,12}/([0-9]{1,12}) \[[^\]\n]{1,60}?[ ,]([0-9]{1,9}(?:\.[0-9]{1,6})?)(s/it|it/s)[,\]]"
+)
 _SAID: Final = re.compile(
     r"(?i)(?<![\w-])total[ _](?:(?:training|train|optimization|optimizer)[ _])?steps?['\"]?\s?[:=]\s?"
     r"([0-9]{1,3}(?:,[0-9]{3})+|[0-9]{1,12})(?![0-9.])"
@@ -49,14 +55,35 @@ def with_totals(runs: Iterable[Run], lines: Sequence[str], numbers: Sequence[int
     found: list[Run] = []
     for at, run in enumerate(runs):
         if run.step_axis.lower() in _OTHER_AXES or not run.steps or TOTAL in run.extras:
-            found.append(run)
+            found.append(_paced(run, lines, numbers))
             continue
         begin = max(runs[at - 1].row_lines, default=0) if at else 0
         end = max(run.row_lines) if at + 1 < len(runs) else None  # what stands behind may be the next one's
         own = [(kind, total, line) for kind, total, line in said if line > begin and (end is None or line <= end)]
         total = _of_column(run) or _of_rows(run, lines, numbers) or _of_text(run, own)
-        found.append(run if total is None else replace(run, extras={**run.extras, TOTAL: total}))
+        found.append(
+            _paced(run if total is None else replace(run, extras={**run.extras, TOTAL: total}), lines, numbers)
+        )
     return tuple(found)
+
+
+def _paced(run: Run, lines: Sequence[str], numbers: Sequence[int]) -> Run:
+    """The run, with the pace that the bar of its total shows as a side fact."""
+    total = run.extras.get(TOTAL)
+    pace = None if total is None else _pace(lines, numbers, total[0])
+    return run if pace is None else replace(run, extras={**run.extras, PACE: pace})
+
+
+def _pace(lines: Sequence[str], numbers: Sequence[int], total: Number) -> tuple[Number, int] | None:
+    """The seconds of a step that the last bar of the training's own total shows."""
+    for line, number in zip(reversed(lines), reversed(numbers), strict=False):
+        if "s/it" not in line and "it/s" not in line:
+            continue
+        bars = [bar for bar in _RATE.finditer(line[:_LONGEST]) if int(bar[1]) == total and float(bar[2]) > 0]
+        if bars:
+            value = float(bars[-1][2])
+            return (value if bars[-1][3] == "s/it" else 1 / value), number
+    return None
 
 
 def _fits(total: Number, run: Run) -> bool:

@@ -38,6 +38,13 @@ _LEARNS: Final = re.compile(
     r"(?i)\b(?:does not|doesn'?t|do not|don'?t|is not|isn'?t|never|not) (?:converg|learn)\w*"
     r"|不收敛|没有?收敛|学不会|学不到东西"
 )
+_STATE: Final = re.compile(
+    r"(?i)\b(?:zero|nan|always|constant|stuck|stays?|never|negative)\b|[=\s]0(?![\d.])"
+    r"|(?:\b(?:do|does|is|are|did) not|n't) (?:increas|decreas|chang|improv|mov|go)\w*"
+    r"|一直|始终|为\s?0|[不没](?:上升|下降|涨|降|动|变|收敛)|负"
+)
+_WHY: Final = re.compile(r"(?i)\bwhy\b|为什么|为何|原因")
+_CHINESE: Final = re.compile("[\u3400-\u9fff]")
 _OVERFITTING: Final = re.compile(r"(?i)over-?fit|过拟合")
 _OF_TRAINING: Final = re.compile(
     r"(?i)loss|reward|\brew|\bkl\b|entropy|grad|\blr\b|learning|acc|return|converg|over-?fit|clip|ratio|length|\bstd\b|val"
@@ -58,8 +65,12 @@ def question_in(parsed: Parsed, resolver: Resolver) -> str:
             }[position]
             if paragraph.position == position and at_edge:
                 asked = asking(text)
+                title = asked.splitlines()[0].strip() if asked else ""
+                if "\n" in asked and "?" not in asked and "？" not in asked and why(title) and _is_symptom(title):
+                    return f"{title}{why(title)}"
                 if looks_like_question(asked):
-                    return asked
+                    states = not asked.rstrip().endswith(("?", "？")) and _OF_TRAINING.search(asked) is not None
+                    return f"{asked}{why(asked)}" if states and "\n" not in asked else asked
     return _symptom(parsed, resolver)
 
 
@@ -75,7 +86,7 @@ def asking(text: str) -> str:
     title = text.splitlines()[0].strip()
     if title.endswith(("?", "？")):
         return " ".join([title, *(one for one in asked if len(one) <= SHORT and one not in title)][:2])
-    if len(title) <= LONGEST_SYMPTOM and _SYMPTOM.search(title) and _OF_TRAINING.search(title):
+    if _is_symptom(title):
         brief = [one for one in asked if len(one) <= SHORT]
         return f"{title} {brief[-1]}" if brief else title
     joined = " ".join(asked)
@@ -90,12 +101,25 @@ def _symptom(parsed: Parsed, resolver: Resolver) -> str:
     if first is None or not parsed.runs:
         return ""
     title = _TAG.sub("", first.text.strip().splitlines()[0]).strip()
-    if not 4 <= len(title) <= LONGEST_SYMPTOM or not (_SYMPTOM.search(title) and _OF_TRAINING.search(title)):
+    if not _is_symptom(title):
         return ""
     if _is_answerable(title, parsed.runs, resolver):
-        return title
+        return f"{title}{why(title)}"
     learns = _LEARNS.search(title)  # said of a script or a game whose name the question would be about
     return learns[0] if learns is not None else ""
+
+
+def _is_symptom(title: str) -> bool:
+    """Whether a line tells what is wrong with a quantity of training."""
+    fits = 4 <= len(title) <= LONGEST_SYMPTOM
+    return fits and _SYMPTOM.search(title) is not None and _OF_TRAINING.search(title) is not None
+
+
+def why(title: str) -> str:
+    """What turns a state that a title complains of ("reward always 0") into the question that it asks."""
+    if _STATE.search(title) is None or _WHY.search(title) is not None:
+        return ""
+    return "，为什么？" if _CHINESE.search(title) else " - why?"
 
 
 def _is_answerable(text: str, runs: Sequence[Run], resolver: Resolver) -> bool:

@@ -229,3 +229,59 @@ def test_something_wrong_elsewhere_comes_first() -> None:
     )
     answer = asked(f"{rows}\nThe loss does not decrease. Is something wrong?")
     assert answer.verdict.summary.startswith("Not normal. `grad_norm` is NaN at row 3")
+
+
+def test_time_left_by_the_pace_of_a_bar() -> None:
+    log = (
+        "  8%|▊         | 4/52 [02:30<29:54, 37.39s/it]\n 10%|▉         | 5/52 [03:07<29:13, 37.31s/it]\n"
+        "{'loss': 4.75, 'grad_norm': 3.06, 'learning_rate': 9.9e-05, 'epoch': 0.1}"
+    )
+    answer = asked(f"{log}\nhow long will the rest take?")
+    assert "47 of 52 steps are left after step 5" in answer.verdict.summary
+    assert "37.3 s a step" in answer.verdict.summary
+
+
+def test_stages_of_rsl_rl_are_known() -> None:
+    block = "\n".join(
+        f"{'#' * 80}\n                      Learning iteration {i}/5000\n\n"
+        f"                       Computation: 46{i % 10} steps/s (collection: 1.6{i % 10}0s, learning 0.069s)\n"
+        f"               Value function loss: 0.009\n                       Mean reward: 1.4{i % 10}\n"
+        f"{'-' * 80}\n                    Iteration time: 1.7{i % 10}s\n                        ETA: 6.4s\n"
+        for i in range(4990, 4997)
+    )
+    answer = asked(f"{block}\n时间主要花在采样还是学习上？")
+    assert "`collection`" in answer.verdict.summary
+    assert "96" in answer.verdict.summary
+
+
+def test_reward_run_together_is_the_mean_reward() -> None:
+    blocks = "\n".join(
+        f"-----------------\nIteration: \t {i}\nLoss:     \t 0.12{i}\nMaxRew: \t -199.9\n"
+        f"MeanRew: \t {-250 - 10 * i} +- 63.1\n"
+        f"MeanEntropy \t 2.39\n-----------------"
+        for i in range(8)
+    )
+    answer = asked(f"{blocks}\nIs the mean reward getting worse?")
+    assert "`MeanRew`" in answer.verdict.summary
+    assert answer.verdict.code == "falling"
+
+
+def test_evaluations_named_are_told_alone() -> None:
+    rows = "\n".join(
+        f"{{'eval_loss': 0.{8 - i}, 'eval_runtime': 9.5, 'eval_rewards/accuracies': 0.{4 + i}, "
+        f"'eval_rewards/margins': {i}.5, 'eval_logps/rejected': -140.0, 'eval_logps/chosen': -115.0, 'epoch': 0.{i}}}"
+        for i in range(1, 5)
+    )
+    answer = asked(f"{rows}\nhow did the eval margin and the eval accuracy go?").answer
+    assert "`eval_rewards/margins`" in answer
+    assert "`eval_logps/chosen`" not in answer
+
+
+def test_memory_and_a_second_metric_are_both_answered() -> None:
+    log = "\n".join(
+        f"Iter {10 * i}: Train loss 0.06{i}, Accuracy 0.{i}, Margin 0.0{i}, It/sec 0.1, Peak mem {5 + i}.2 GB"
+        for i in range(1, 9)
+    )
+    answer = asked(f"{log}\nhow much memory does it need at most, and did the margin increase?")
+    assert "`Peak mem`" in answer.verdict.summary
+    assert "`Margin` is rising" in answer.answer

@@ -15,10 +15,10 @@ LOG = "\n".join(
     ("paste", "question"),
     [
         (f"Val loss is increasing\n{LOG}", "Val loss is increasing"),
-        (f"[Question] Train loss never gets below 1\n\n```\n{LOG}\n```", "Train loss never gets below 1"),
+        (f"[Question] Train loss never gets below 1\n\n```\n{LOG}\n```", "Train loss never gets below 1 - why?"),
         (f"# Overfitting\n{LOG}", ""),  # a comment of a shell as well as a heading
         (f"Overfitting again\n{LOG}", "Overfitting again"),
-        (f"验证 loss 一直上升\n{LOG}", "验证 loss 一直上升"),
+        (f"验证 loss 一直上升\n{LOG}", "验证 loss 一直上升，为什么？"),
         (f"My first run on the new machine\n{LOG}", ""),
         (f"[Help] what does this tell?\n{LOG}", "what does this tell?"),
         (f"[INFO] reading the configuration of the train loss failed\n{LOG}", ""),
