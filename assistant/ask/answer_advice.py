@@ -6,7 +6,6 @@ import math
 import re
 
 from assistant.analysis.checks import covered
-from assistant.analysis.diagnosis import role
 from assistant.analysis.trend import MIN_POINTS
 from assistant.ask import outcomes
 from assistant.ask.answer_single import progress, tail_of
