@@ -10,7 +10,7 @@ from typing import Final
 
 from assistant.ground.absences import absence, extremes, no_nan
 from assistant.ground.allowed import Allowed
-from assistant.ground.bearing import borne_out
+from assistant.ground.bearing import borne_out, misplaced
 from assistant.ground.binding import Frame, metric_of, places_of
 from assistant.ground.courses import Courses, course_words
 from assistant.ground.cues import cue, idle_clauses, negated, normative
@@ -18,7 +18,7 @@ from assistant.ground.deciding import Decision
 from assistant.ground.extra import stated
 from assistant.ground.judging import Judge
 from assistant.ground.order import turned
-from assistant.ground.probing import unaccounted, unspoken
+from assistant.ground.probing import exchanged, unaccounted, unspoken
 from assistant.ground.sentences import Unit
 from assistant.ground.silence import silent
 from assistant.ground.turning import Turn, unturned
@@ -126,7 +126,10 @@ def claims_of(  # noqa: PLR0917
         again = _claims(probe, judge, courses, unit, extra)
         return len(again) >= len(found) and all(claim.status == "supported" for claim in again)
 
+    swapped = exchanged(unread, holds)
     judge.pair, judge.told, judge.spans = kept
+    if swapped is not None and misplaced(unread, judge):
+        found.append(_unread(frame, judge, unit, *swapped))
     if reframe is not None and all(claim.status == "supported" for claim in found):
         for start, end in unturned(unread, idle, holds_turned, told):
             found.append(_unread(frame, judge, unit, start, end))

@@ -15,6 +15,7 @@ from typing import Final
 from assistant.ground.binding import Frame
 from assistant.ground.cues import idle_clauses
 from assistant.ground.places import Place
+from assistant.ground.quantities import Quantity
 
 #: Steps and names of a sentence beyond which it is no prose.
 _MOST: Final = 6
@@ -25,6 +26,7 @@ _PASS: Final = re.compile(
 )
 #: Other steps that a step is exchanged for.
 _TRIES: Final = 5
+_NO_VALUE: Final = frozenset({"steps", "points", "validations", "gpus", "samples", "prompts", "factor", "ratio", "pp"})
 #: A step number that no log reaches.
 _NOWHERE: Final = 10_000_000
 
@@ -45,6 +47,28 @@ def unaccounted(
     for place in told:
         if any(all(holds(_with(frame, place, other)) for other in others) for others in _elsewhere(place, steps)):
             yield place.start, place.end
+
+
+def exchanged(frame: Frame, holds: Callable[[Frame], bool]) -> tuple[int, int] | None:
+    """Where a sentence tells two values and would be borne out with the one in the other's place: the second of them.
+
+    Args:
+        frame: a sentence that is borne out.
+        holds: judges a sentence: whether all that was borne out still is.
+    """
+    told = [at for at, q in enumerate(frame.numbers) if q.unit not in _NO_VALUE]
+    if len(told) != 2 or any(group.form == "range" for group in frame.groups):
+        return None
+    one, two = (frame.numbers[at] for at in told)
+    if one.number == two.number or one.unit != two.unit or one.factor != two.factor or one.bound or two.bound:
+        return None
+    numbers = [*frame.numbers]
+    numbers[told[0]], numbers[told[1]] = _as(one, two), _as(two, one)
+    return (two.start, two.end) if holds(replace(frame, numbers=numbers)) else None
+
+
+def _as(here: Quantity, other: Quantity) -> Quantity:
+    return replace(other, start=here.start, end=here.end)
 
 
 def _with(frame: Frame, place: Place, other: Place) -> Frame:

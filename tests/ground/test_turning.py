@@ -104,3 +104,15 @@ def test_turns_every_word_has_an_opposite_that_is_a_word() -> None:
         assert other in words, word
         assert words[other][0] == kind, word
         assert words[other][1] != more, word
+
+
+@pytest.mark.parametrize(
+    ("true", "false"),
+    [
+        ("By step 20 the KL is up to about four times its value at step 3 (0.090 vs 0.022).", "By step 20 the KL is up to about four times its value at step 3 (0.022 vs 0.090)."),
+        ("第 20 步之后平均每步 94.5 秒，之前 119 秒。", "第 20 步之后平均每步 119 秒，之前 94.5 秒。"),
+    ],
+)  # fmt: skip
+def test_audit_values_in_each_others_place_are_not_supported(true: str, false: str) -> None:
+    assert not _bad(true), AUDITOR.audit(true).to_json()
+    assert _bad(false), AUDITOR.audit(false).to_json()
