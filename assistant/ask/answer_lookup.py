@@ -446,7 +446,7 @@ def _operation(context: Context, metric: str, held: list[Fact], op: Op | None) -
     }
     if op == "count":
         total = context.ledger.count(f"steps {side} {limit:g}", len(over), metric=metric)
-        told = say("lookup.count", metric=metric, v=total, n=count, **words)
+        told = say("lookup.count" if total.value else "lookup.count_none", metric=metric, v=total, n=count, **words)
         if not 0 < len(over) <= MOST_COUNTED:
             return told
         gap = "" if context.language == "zh" else " "

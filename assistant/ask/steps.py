@@ -114,6 +114,7 @@ _AGAINST_FIRST = re.compile(
 #: "after step 40": from there to the end.
 _FROM_ON = re.compile(
     r"(?i)(?:第\s*)?(\d{1,7})\s*(?:步|steps?)\s*(?:以后|之后|以来|往后|后面)(?!.{0,4}(?:会|能))"
+    r"|\bsteps?\s*(\d{1,7})\s*(?:以后|之后|以来|往后)(?!.{0,4}(?:会|能))"
     r"|\b(?:happen\w*|chang\w*|wrong|occurr?\w*|going on)\b.{0,8}\b(?:after|since"
     r"|from) (?:step (\d{1,7})\b(?! (?:to|until|through))|(\d{1,7}) on(?:wards?)?\b)"
     r"|\b(?:after|since|from) step (\d{1,7})\b(?: on(?:wards?)?)?"

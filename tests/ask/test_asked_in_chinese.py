@@ -95,3 +95,21 @@ def test_an_expansion_of_a_metric_asked_with_an_extreme_is_told_first() -> None:
 @pytest.mark.parametrize("question", ["entropy 掉得最快的一段", "熵降得最猛的那一段是哪"])
 def test_the_steepest_stretch_is_asked_without_a_question_word(question: str) -> None:
     assert "降得最快的一段" in ask(question).answer.splitlines()[0]
+
+
+def test_a_count_of_none_is_said_in_plain_words() -> None:
+    assert ask("critic/score/mean 有几步超过 8").answer.startswith("**没有：")
+    assert ask("critic/score/mean 从未低于 -5 吗，低于 -5 的有几步").answer.startswith("**没有")
+
+
+def test_from_a_step_on_is_a_part_however_the_step_is_written() -> None:
+    answer = ask("critic/score/mean step 40 之后还涨不")
+    assert (answer.intent, answer.slots.steps.kind) == ("trend", "range")
+    assert list(answer.slots.steps.values) == [40, 80]
+
+
+def test_values_at_both_ends_are_no_judgement() -> None:
+    answer = ask("熵开头和结尾各多少")
+    values = column(ENTROPY)
+    has(answer, shown(ENTROPY, values[1], "zh"), shown(ENTROPY, values[80], "zh"))
+    assert answer.intent == "lookup"
