@@ -235,7 +235,7 @@ class Ledger:
         """A count over the run (rows, metrics, missing cells …)."""
         run = self._run(None)
         return self.add(
-            ("count", run.id, name, *sorted(fields.items())),
+            ("count", run.id, name, value, *sorted(fields.items())),  # two counts of one name are two facts
             kind="derived", run=run.id, name=name, value=value, formula=f"count of {name}", inputs=(), **fields,
         )  # fmt: skip
 
@@ -243,7 +243,7 @@ class Ledger:
         """A number that a definition states (bootstrap draws, a documented threshold), with its card."""
         run = None if self.run is None else self.run.id
         return self.add(
-            ("constant", card, name),
+            ("constant", card, name, value),
             kind="derived", run=run, name=name, value=value, card=card, unit=unit,
             formula=f"stated by {card}", inputs=(),
         )  # fmt: skip

@@ -16,7 +16,7 @@ from assistant.ask.subject import subject_of, words_of
 from assistant.model import Verdict
 from assistant.write.document import unmark
 
-_WIDTH: Final = re.compile(r"(?i)(?:每|every|each|per|of)\s*隔?\s*(\d{1,6})")
+_WIDTH: Final = re.compile(r"(?i)(?:每|every|each|per|by|of)\s*隔?\s*(\d{1,6})")
 _LAST: Final = re.compile(r"(?i)(?:最后|最近|末尾?|倒数|last|final|latest)\s*的?\s*(\d{1,5})")
 _VALUES: Final[tuple[tuple[str, str, Callable[[Sequence[float]], float]], ...]] = (
     ("median", r"(?i)中位数|\bmedian\b", median),
@@ -24,6 +24,7 @@ _VALUES: Final[tuple[tuple[str, str, Callable[[Sequence[float]], float]], ...]] 
     ("max", r"(?i)最[高大长多慢]|\b(?:max\w*|highest|largest)\b", max),
     ("min", r"(?i)最[低小短少快]|\b(?:min\w*|lowest|smallest)\b", min),
 )
+_PER: Final = re.compile(r"(?i)\b(?:per|by)(?: every)? \d+ \w+\W*$")
 #: Rows of a table at most.
 MOST: Final = 40
 
@@ -38,7 +39,9 @@ def bins(context: Context) -> Verdict | None:
     width, part = int(match[1]), found.part
     name, value = next(((name, value) for name, words, value in _VALUES if re.search(words, text)), (None, None))
     if name is None or value is None:
-        return None
+        if not _PER.search(text):
+            return None
+        name, _, value = _VALUES[1]  # "loss per 100 iterations": its mean
     start = part.steps[0]
     groups: dict[int, list[int]] = {}
     for place, step in enumerate(part.steps):

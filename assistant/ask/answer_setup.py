@@ -16,6 +16,7 @@ _LONGEST = (
     ("response_length/max", "response_length/clip_ratio"),
     ("completions/max_length", "completions/clipped_ratio"),
     ("token/response_length/max", "token/total_response_length/clip"),
+    ("rollout/response_len/max", "rollout/truncated_ratio"),
 )
 
 

@@ -31,7 +31,7 @@ _BETWEEN: Final = re.compile(
 )
 _ASKS: Final = re.compile(
     r"(?i)多少|几(?!乎)|多[久长大高快慢]|什么|啥|哪|怎么|咋|如何|吗|么\s*$|呢\s*$|没\s*$|是不是|有没有|是否|会不会|能不能|够不够|对不对"
-    r"|^\s*(?:(?:so|then|also|and|but|ok|by|in|at|on|from|to|for|between|over) )*"
+    r"|(?:^|[:：])\s*(?:(?:so|then|also|and|but|ok|by|in|at|on|from|to|for|between|over) )*"
     r"(?:how|what|what's|which|when|where|why|who|is|are|was|were|did|does|do|has|have|can|should|any)\b"
     r"|\b(?:when|where|why|how much|how many|which one)\s*$"
 )
@@ -177,7 +177,10 @@ def meant(query: Query, first: Query) -> Query:
         return replace(query, mentions=first.mentions, topics=())  # "… and does it fall with the length?"
     if named or len(keys) != 1 or query.topics:
         return query
-    return replace(query, mentions=tuple(m for m in first.mentions if m.key is not None))
+    query = replace(query, mentions=tuple(m for m in first.mentions if m.key is not None))
+    if query.intent == "out_of_scope" and query.asked_op in _OWN_OPS:  # "and what's the max"
+        return replace(query, intent="lookup", op=query.asked_op)
+    return query
 
 
 def _is_new(context: Context, query: Query, first: Query) -> bool:

@@ -82,7 +82,8 @@ _BY_SIGN: tuple[tuple[Kind, re.Pattern[str]], ...] = (
         "zero",
         re.compile(
             r"(?i)(?:exactly |equal(?:s)? (?:to )?|\b(?:is|are|was|were)\s{1,60}"
-            r"(?:(?:ratio|rate|fraction|share|norm|loss|value|it|exactly|just)\s{1,9}){0,2}|\bof )(?:zero|0)\b(?![.\d])"
+            r"(?:(?:ratio|rate|fraction|share|norm|loss|value|it|exactly"
+            r"|just|ever|never|always|only)\s{1,9}){0,2}|\bof )(?:zero|0)\b(?![.\d])"
             r"|(?<!不)(?:等于|为|是|变成|成了)\s*(?:零|0)(?![.\d])|归零|\bzero values?\b"
         ),
     ),

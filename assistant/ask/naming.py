@@ -38,10 +38,14 @@ def central(keys: list[str]) -> list[str]:
     return kept or keys
 
 
+_LENGTH = re.compile(r"len(?:gth)?/mean$")
+
+
 def variant(context: Context, keys: list[str], op: Op | None) -> list[str]:
     """With "the largest response length" the ``/max`` key is meant; without such a word, the means."""
     suffix = {"max": "/max", "min": "/min", "argmax": "/max", "argmin": "/min"}.get(op or "", "")
-    sibling = [k[: -len("/mean")] + suffix for k in keys if suffix and k.endswith("/mean") and k.startswith(_EXTREMES)]
+    of_lengths = [k for k in keys if k.endswith("/mean") and (k.startswith(_EXTREMES) or _LENGTH.search(k))]
+    sibling = [k[: -len("/mean")] + suffix for k in of_lengths if suffix]
     if re.search(r"平均|均值|mean|average", context.query.text) and any(k.endswith("/mean") for k in keys):
         return central(keys)  # "the step whose mean is longest"
     if sibling:

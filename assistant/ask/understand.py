@@ -91,6 +91,9 @@ def understand(
     bare = _only_named(own, asked)
     if about is not None and may_describe(own, strength) and own.asked_op != "count" and not (spelt or tied or bare):
         meant = () if lacking(said, about) else described(said, own, about, resolver, talking=talking)
+    if about is not None and meant and not own.mentions:  # a plain word for one key of the log is surer
+        plain = tuple(by_concept(said, (), about, resolver))
+        meant = plain if len(plain) == 1 and plain[0].key is not None else meant
     if about is not None and not meant and not spelt:
         plain = tuple(by_concept(said, own.mentions, about, resolver))
         meant = plain if plain != own.mentions else ()

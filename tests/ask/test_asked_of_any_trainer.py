@@ -152,3 +152,47 @@ def test_total_time_is_read_from_what_counts_on_from_the_start() -> None:
     text = ask(run_of(table, framework="Stable-Baselines3", format="sb3"), "how long did training take in total").answer
     assert "`time/time_elapsed` is a running total" in text
     assert "240 s" in text
+
+
+@pytest.mark.parametrize(
+    ("question", "cells"),
+    [
+        ("last 5 loss values", ("| 26 |", "| 30 |")),
+        ("batch_accuracy at rows 10 to 13", ("| 10 | 0.7 |", "| 13 | 0.73 |")),
+        ("mean_reward per 10 iterations?", ("1–10", "21–30")),
+    ],
+)
+def test_values_asked_for_one_by_one_stand_in_a_table(question: str, cells: tuple[str, ...]) -> None:
+    text = ask(own(), question).answer
+    assert all(cell in text for cell in cells)
+
+
+def test_clause_behind_a_colon_is_answered_with_the_next() -> None:
+    text = ask(own(), "kl: how many steps above 0.39 and what's the max").answer
+    assert "above 0.39 at 11 of 30 steps" in text
+    assert "The maximum of `kl` is 0.4" in text
+
+
+def test_whether_it_was_ever_zero_is_a_condition() -> None:
+    assert ask(own(), "was skipped_groups ever 0").answer.startswith(
+        "**Yes: `skipped_groups` is exactly zero at 10 steps"
+    )
+
+
+def test_longest_of_a_length_is_its_own_key() -> None:
+    table = {s: {"rollout/response_len/mean": 300.0 + s, "rollout/response_len/max": 900.0 + s} for s in range(1, 13)}
+    text = ask(
+        run_of(table, framework="slime", format="slime"), "what was the longest response and at what step"
+    ).answer
+    assert "`rollout/response_len/max` is 912" in text.split("\n")[0]
+
+
+def test_counts_of_one_name_and_two_values_are_told_apart() -> None:
+    """How many steps share the maximum, and how many are cut, are two numbers."""
+    lines = [
+        f"step:{step} - actor/entropy:{0.5:.3f} - " + ("response_len" if step % 5 == 0 else "response_length/max:800.0")
+        for step in range(1, 121)
+    ]
+    text = ask(parse_text("\n".join(lines)).runs[0], "what was the longest response ever and at what step").answer
+    assert "(96 steps)" in text
+    assert text.count("(96 steps)") == 1
