@@ -60,7 +60,7 @@ FORMATS = (
         "counted-lines",
         14,
         "plainlines:CountedLines",
-        ("pisode", "poch", "tep", "ter", "pdate", "eneration", "ound", "Ep", "ep "),
+        ("pisode", "poch", "tep", "ter", "pdate", "eneration", "ound", "Ep", "ep ", "0] "),
     ),
     LazyFormat("markdown-table", 12, "mdtable:MarkdownTables", ("--",)),
     LazyFormat("wandb-summary", 8, "wandbsummary:WandbSummary", ("Run summary:",)),

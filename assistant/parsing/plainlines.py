@@ -31,6 +31,7 @@ _COUNTED: Final = re.compile(
     r"\[?(?P<step>[0-9]{1,12})(?:\s?/\s?(?P<of>[0-9]{1,12}))?(?:\](?=[,;|:\s]))?(?:\s{0,3}[,;|:\]\t-]\s{0,4}|\s{2,12})(?=[A-Za-z])"
     r"|[0-9]{1,12}/[0-9]{1,12}: (?P<other>episode): (?P<number>[0-9]{1,12}), (?=[A-Za-z])"
 )
+_PLACED: Final = re.compile(r"\[ {0,6}([0-9]{1,9}), {1,8}([0-9]{1,9})\] {1,4}(?=[A-Za-z][\w ]{0,40}: )")
 _SEPARATOR: Final = re.compile(r"\s{0,4}(?:,(?![^\[\]]{0,60}\])|[|;\t]|\s-\s)\s{0,4}|\s{2,12}(?=[A-Za-z])")
 _RANGE: Final = re.compile(r"(?<=[0-9]) \[[-0-9., naif]{1,60}\]$")
 _BORDER: Final = re.compile(r"(?:INFO[\w:.\- ]{0,60}[:\]\s]\s?)?[-=*]{5,200}\s*$")
@@ -100,7 +101,9 @@ class CountedLines:
         for raw, number in zip(document.lines, document.numbers, strict=False):
             if len(raw) > _LONGEST or fences.skip(raw):
                 continue
-            line = read_body(raw)[1].rstrip().lstrip("=*- ").rstrip("=* ")
+            # "[2,  4000] loss: 1.873", epoch and batch, as the tutorials of PyTorch print
+            told = _PLACED.sub(r"epoch \1, step \2, ", raw) if raw.startswith("[") else raw
+            line = read_body(told)[1].rstrip().lstrip("=*- ").rstrip("=* ")
             head = _COUNTED.match(line)
             if head is None:
                 pairs = _spaced_pairs(line, number)

@@ -230,3 +230,24 @@ def test_headed_formats_megabyte_is_quick(pattern: str, between: str) -> None:
     for known in registry.formats():
         if known.name in MINE:
             assert_in_proportion(known.read, documents, 1_000_000, label=known.name)
+
+
+@pytest.mark.parametrize(
+    ("lines", "axis", "steps", "key"),
+    [
+        ([f"[{e},  {b}] loss: {3 - e - b / 9000:.3f}" for e in (1, 2) for b in (2000, 4000)], "step",
+         (2000, 4000, 6000, 8000), "loss"),
+        ([f"2021-11-18 00:17:14,42{i} 93253 [INFO] Episode: {i}, reward: {400 + i}.00" for i in range(1, 5)], "episode",
+         (1, 2, 3, 4), "reward"),
+        ([f"2020-12-14-13-0{i}: epoch: {i} |loss 0.0{i} | hm_loss 2.9{i} | time 3.7 | " for i in range(1, 5)], "epoch",
+         (1, 2, 3, 4), "hm_loss"),
+    ],
+    ids=["epoch-and-batch", "process-number", "minute-stamp"],
+)  # fmt: skip
+def test_parse_text_counted_lines_behind_other_fronts(
+    lines: list[str], axis: str, steps: tuple[int, ...], key: str
+) -> None:
+    (run,) = parse_text("\n".join(lines)).runs
+    assert run.step_axis == axis
+    assert run.steps == steps
+    assert key in run.columns
