@@ -23,6 +23,7 @@ _NO_PARTS: Final = frozenset({"log", "logs", "logged"})
 _SHORTEST_NAME: Final = 3
 _MOST_ALIKE: Final = 8
 _SHORTEST_SAID: Final = 6
+_LONGEST_SAID: Final = 60
 _SAID_ALIKE: Final = 0.88
 _JOINTS: Final = re.compile(r"[\s_()-]+")
 
@@ -74,7 +75,7 @@ class Naming:
         home = None if framework is None else EXPLAINED_AS.get(framework, framework)
         name = _joined(without_frame(without_framework(question)).strip("`'\"?？ "))
         known = all(self._speller.words.knows(word) for word in name.split())
-        if known or len(name) < _SHORTEST_SAID or not name.isascii():
+        if known or not _SHORTEST_SAID <= len(name) <= _LONGEST_SAID or not name.isascii():
             return []
         scorer = OSA.normalized_similarity
         best = process.extractOne(name, self._called.keys(), scorer=scorer, score_cutoff=_SAID_ALIKE)

@@ -52,6 +52,7 @@ _SHORTEST_JOINED: Final = 7
 _REJOINED: Final = re.compile(r"[a-z0-9][.-][a-z0-9]")
 _COUNTED: Final = re.compile(r"@(?:\d+|[kn]\b)")
 _MOST_WORDS: Final = 5
+_MOST_PARTS: Final = 8
 _PAIR: Final = 2
 _MOST_REMEMBERED: Final = 256
 _OF_NAMES: Final = 3
@@ -115,7 +116,7 @@ class Speller:
             return None
         short = len(name) < _SHORTEST and not self.words.knows(name)
         beside = (_LETTERS.findall(before)[-1:], _LETTERS.findall(after)[:1])
-        if short and (mended := self.words.mend(name, *("".join(words) for words in beside))) is not None:
+        if short and (mended := self.words.mend(name, *map("".join, beside))) is not None:
             return mended  # a neighbour vouches for it
         if short and (mended := self._abbreviations.get("".join(sorted(name)))) is not None:
             return mended
@@ -341,15 +342,16 @@ class Speller:
     def listed_ends(self, name: str) -> list[Card]:
         """Cards whose templates may end so where what fills them is listed or numbered, not any text.
 
-        What a framework's keys begin with may stand before the end: ``val-core/x/acc/worst@8/mean`` ends so, too.
+        What a framework's keys begin with may stand before it: ``val-core/x/acc/worst@8/mean`` ends so, too.
         """
-        found = [(pattern.fullmatch(name), card) for pattern, card in self._template_ends]
-        cards = [card for match, card in found if match and all(map(_LISTED.search, match.groupdict().values()))]
-        first, *rest = name.split("/")
-        for at in range(len(rest) - 1) if not cards and first in self._firsts else ():
-            end = "/".join(rest[at:])
-            cards = cards or [card for card in self.listed_ends(end) if card.framework in self._firsts[first]]
-        return cards
+        parts = name.split("/", _MOST_PARTS)
+        ends = ["/".join(parts[at:]) for at in range(1, len(parts) - 1)] if parts[0] in self._firsts else []
+        for end in (name, *ends) if len(parts) <= _MOST_PARTS else ():
+            found = [(pattern.fullmatch(end), card) for pattern, card in self._template_ends]
+            cards = [card for match, card in found if match and all(map(_LISTED.search, match.groupdict().values()))]
+            if own := [card for card in cards if end is name or card.framework in self._firsts[parts[0]]]:
+                return own
+        return []
 
     def template_heads(self, name: str) -> list[Card]:
         """Cards with a template that goes on with one more part: ``val-core/x/acc/maj@8`` with ``mean`` or ``std``."""

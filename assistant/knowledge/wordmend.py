@@ -24,7 +24,8 @@ _LONG: Final = 8
 """Letters from which on a word may hold two slips."""
 
 _SHORTEST_PAIR: Final = 6
-"""Letters of two words that were written as one."""
+_LONGEST_PAIR: Final = 30
+"""Letters of two words that were written as one, at least and at most."""
 
 _MIDDLING: Final = 6
 """Letters from which on it may if a neighbour vouches for the word that was meant, or its letters are the same."""
@@ -129,7 +130,7 @@ class WordMender:
         Args:
             word: in lower case, letters only.
         """
-        if len(word) < _SHORTEST_PAIR or not word.isalpha() or self.knows(word):
+        if not _SHORTEST_PAIR <= len(word) <= _LONGEST_PAIR or not word.isalpha() or self.knows(word):
             return None
         halves = ((word[:at], word[at:]) for at in range(_SHORTEST - 1, len(word) - _SHORTEST + 2))
         found = [(first, last) for first, last in halves if first in self._of_names and last in self._of_names]

@@ -146,3 +146,10 @@ def test_mend_slip_in_a_short_question_is_put_right(speller: Speller, typed: str
 )
 def test_mend_key_with_a_word_of_its_own_is_no_misspelling(speller: Speller, key: str) -> None:
     assert speller.mend(key) == (key, {})
+
+
+@pytest.mark.parametrize("parts", [9, 60, 2000])
+def test_listed_ends_of_a_key_of_many_parts_is_found_at_once(speller: Speller, parts: int) -> None:
+    """The time is no power of the number of parts."""
+    assert speller.listed_ends("val-core/" * parts + "joy") == []
+    assert [card.id for card in speller.listed_ends("val-core/x/acc/maj@8/mean")] == ["verl/val/maj@n/mean"]
