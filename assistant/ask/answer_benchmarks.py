@@ -114,6 +114,38 @@ def benchmarks(context: Context) -> Verdict | None:
     return _done(context, text, [str(fact.metric) for _, fact in ordered])
 
 
+def pair(context: Context) -> Verdict | None:
+    """Which of two benchmarks named scores higher, and by how much; ``None`` where the question names no two."""
+    found = validated(context)
+    said = normalised(context.query.wording or context.query.text).lower()
+    names = (
+        [] if found is None else sorted((s for s in found.scores if _named(s, said)), key=lambda s: said.find(_end(s)))
+    )
+    if found is None or len(names) != 2:
+        return None
+    one, other = sorted(names, key=lambda name: -number(found.scores[name]))
+    gap = context.ledger.derived(
+        f"{one} − {other}", number(found.scores[one]) - number(found.scores[other]), step=found.step,
+        formula="higher score − lower score", inputs=[found.scores[one], found.scores[other]],
+    )  # fmt: skip
+    shown = context.doc.show(gap, None, _gap_kind(context, found))
+    text = context.say(
+        "benchmarks.pair", high=one, low=other, a=found.scores[one], b=found.scores[other], gap=shown, step=found.step
+    )
+    context.doc.paragraph(f"**{text}**")
+    context.doc.paragraph(context.say("benchmarks.pair_note"))
+    return _done(context, text, [str(found.scores[name].metric) for name in (one, other)])
+
+
+def _end(source: str) -> str:
+    return source.rpartition("/")[2].lower()
+
+
+def _named(source: str, said: str) -> bool:
+    """Whether a question names a benchmark: by the last part of its name."""
+    return re.search(rf"(?<![a-z0-9]){re.escape(_end(source))}(?![a-z0-9])", said) is not None
+
+
 def format_gap(context: Context) -> Verdict | None:
     """How far the format score lies from the accuracy, for each benchmark; ``None`` where not both are logged."""
     found = validated(context)

@@ -10,6 +10,7 @@ import re
 from dataclasses import replace
 from typing import Final
 
+from assistant.ask.concepts import by_concept
 from assistant.knowledge import Resolver
 from assistant.knowledge.resolver import Mentioned
 from assistant.model import Run
@@ -34,6 +35,9 @@ def _own(mention: Mentioned, resolver: Resolver, run: Run) -> Mentioned:
         return mention
     also = [entry for entry in card.meta.get("also") or () if entry["framework"] == run.framework]
     held = next((key for entry in also for key in entry["keys"] if key in run.columns), None)
+    if held is None:
+        plain = by_concept(mention.text, (), run, resolver)
+        held = plain[0].key if len(plain) == 1 else None
     if held is None:
         return mention
     found = resolver.key(held, run.framework)

@@ -234,3 +234,39 @@ def test_validation_success_rate_is_the_validations(question: str) -> None:
     first = lead(f"{log}\n\n{question}")
     assert "val/success_rate" in first
     assert ("上升" in first) or ("rising" in first)
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("algebra 和 contest 哪个高，差多少个点？", ("algebra 更高", "54.0 个百分点")),
+        ("which is harder, proofs or algebra?", ("algebra scores higher", "39.0 pp")),
+    ],
+)
+def test_two_benchmarks_named_are_set_against_each_other(question: str, said: tuple[str, ...]) -> None:
+    first = lead(f"{BENCHMARKS}\n\n{question}")
+    assert all(text in first for text in said), first
+
+
+def test_before_training_is_the_first_validation_and_no_training_metric() -> None:
+    log = "\n".join(
+        f"step:{s} - val-core/openai/gsm8k/acc/mean@1:{0.5 + s / 100}"
+        + (f" - critic/score/mean:{0.5 + s / 90}" if s else "")
+        for s in range(0, 21, 5)
+    )
+    first = lead(f"{log}\n\n和训练前相比 gsm8k 提升了多少个点？")
+    assert "不能直接比" not in first
+    assert "20.0" in first
+
+
+@pytest.mark.parametrize("question", ["有多少被截断了？", "What share of the responses hit the limit?"])
+def test_share_of_truncated_responses_in_plain_words(question: str) -> None:
+    log = "rollout 0: {'rollout/response_lengths': 4023.25, 'rollout/truncated': 0.125, 'rollout/raw_reward': 0.25}"
+    first = lead(f"{log}\n\n{question}")
+    assert "rollout/truncated" in first
+    assert "0.125" in first or "12.5%" in first
+
+
+def test_how_long_answers_are_is_their_length() -> None:
+    log = "rollout 0: {'rollout/response_lengths': 4023.25, 'rollout/advantages': 0.0, 'rollout/raw_reward': 0.25}"
+    assert "4,023" in lead(f"{log}\n\n回答平均多长？")
