@@ -270,3 +270,22 @@ def test_share_of_truncated_responses_in_plain_words(question: str) -> None:
 def test_how_long_answers_are_is_their_length() -> None:
     log = "rollout 0: {'rollout/response_lengths': 4023.25, 'rollout/advantages': 0.0, 'rollout/raw_reward': 0.25}"
     assert "4,023" in lead(f"{log}\n\n回答平均多长？")
+
+
+EPISODES = "\n".join(
+    line(s, episode__success_rate=0.2 + s / 100, episode__length__mean=12.0 - s / 10, val__success_rate=0.1 + s / 100,
+         actor__entropy_loss=0.4)
+    for s in range(5, 36, 5)
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("question", "metric"),
+    [
+        ("训练成功率最高是哪一步？", "episode/success_rate"),
+        ("what was the success rate at step 20?", "episode/success_rate"),
+        ("Does the agent need fewer steps per episode now than at the beginning?", "episode/length/mean"),
+    ],
+)
+def test_success_rate_and_steps_per_episode_are_known_by_plain_names(question: str, metric: str) -> None:
+    assert metric in lead(f"{EPISODES}\n\n{question}")
