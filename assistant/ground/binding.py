@@ -47,7 +47,7 @@ _DASH: Final = re.compile(r"^[`*\s]*[-–—~～∼][`*\s]*$")
 _BETWEEN: Final = re.compile(r"(?i)^[`*\s]*(?:and|to|和|与|到|至)[`*\s]*$")
 _FROM: Final = re.compile(r"(?i)(?:\bfrom\b|从|由|自)[^,，;；。0-9]{0,30}$")
 _BETWEEN_BEFORE: Final = re.compile(
-    r"(?i)\bbetween[\s`*]*(?:about|around)?\s*$|(?:在|介于|处于)[\s`*]*(?:约)?$|\bin the range (?:of |from )?$|范围(?:为|是|在)?[：:]?\s*$|\brang(?:e|es|ed|ing) (?:from )?$"
+    r"(?i)\bbetween[\s`*]*(?:about|around)?\s*$|(?:在|介于|处于)[\s`*]*(?:约)?$|\bin the range (?:of |from )?$|范围(?:为|是|在)?[：:]?\s*$|\brang(?:e|es|ed|ing) (?:from )?$|\b(?:band|corridor|window|interval)(?: of| from| between)?\s*$"
 )
 
 
@@ -181,7 +181,8 @@ def _joined(frame: Frame, here: Quantity, there: Quantity, form: str, *, first: 
         return "versus"
     if first and _DASH.match(kept):
         return "range"
-    if form in {"", "list"} and _LISTED.match(kept) and "(" not in gap and "（" not in gap:
+    ranged = any(p.kind == "range" and here.end <= p.start and p.end <= there.start for p in frame.places)
+    if form in {"", "list"} and not ranged and _LISTED.match(kept) and "(" not in gap and "（" not in gap:
         return "list"
     return ""
 
@@ -351,13 +352,19 @@ def places_of(frame: Frame, index: int) -> tuple[list[Place], str]:
     if near:
         return [near[-1]], "clause"
     ahead = [p for p in after if frame.clause(p.start) == clause]
-    if ahead:
+    if ahead and not (before and _has_own(frame, ahead[0], q)):
         return [ahead[0]], "clause"
     if before:
         return [before[-1]], "sentence"
     if after and not _closed(frame, after[0], q):
         return [after[0]], "sentence"
     return [], ""
+
+
+def _has_own(frame: Frame, place: Place, q: Quantity) -> bool:
+    """Whether a step has a number of its own in the brackets behind it: ``已不到第 1 步（970 token）的百分之一``."""
+    opened = re.match(r"\s*[（(]\s*", frame.text[place.end :])
+    return opened is not None and any(n is not q and n.start == place.end + opened.end() for n in frame.numbers)
 
 
 def _parenthesis(frame: Frame, q: Quantity) -> tuple[int, int] | None:

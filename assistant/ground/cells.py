@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Final
 
 from assistant.ground.binding import Frame, places_of
+from assistant.ground.changes import _is_reference
 from assistant.ground.cues import cue, end_said, outside
 from assistant.ground.deciding import Decision
 from assistant.ground.extremes import Extremes, beside_extreme, nearest_extreme
@@ -184,6 +185,8 @@ class Cells(Extremes):
             group is not None and group.form in {"list", "versus"} and len(singles) == len(group.members) > 1
             and (group.form == "versus" or not any(places_of(frame, at)[1] == "own" and _touching(frame, at) for at in group.members))
         ):  # fmt: skip
+            if group.form == "versus" and _is_reference(frame, singles[0]) and not _is_reference(frame, singles[-1]):
+                singles = singles[::-1]  # "compared with step 1, step 9 has half the entropy (0.12 vs 0.24)"
             steps, how = singles[group.members.index(index)].steps, "one"
         elif (
             group is not None
@@ -347,7 +350,7 @@ class Cells(Extremes):
 
 _THAN: Final = re.compile(r"(?i)\bthan\b|\babove\b|\bbelow\b|比|较|相比|高于|低于")
 _EXCEPT: Final = re.compile(
-    r"(?i)(?:\bexcept(?:ing)?(?: for)?|\bapart from|\bother than|\bexcluding|\bbesides|除(?:了|去)?|不算|不计)\s*(?:at|in|on|the|在)?\s*$"
+    r"(?i)(?:\bexcept(?:ing)?(?: for)?|\bapart from|\bother than|\bexcluding|\bbesides|除(?:了|去)?(?:[^，。；、\d]{0,6}的)?|不算|不计)\s*(?:at|in|on|the|在)?\s*(?:the |very )*$"
 )
 
 
@@ -361,6 +364,10 @@ _EXCEPTED: Final = re.compile(r"[外，,]|^(?!.*反弹)")
 def excepted(frame: Frame, q: Quantity | None = None) -> set[int]:
     """Steps that a sentence leaves out: ``except step 47``, ``除了 step 47 之外``; of a bound also "in any other step"."""
     left_out = {s for p in frame.places if _EXCEPT.search(frame.text[: p.start]) for s in p.steps}
+    if 1 in left_out and any(
+        p.steps == (1,) and re.search(r"(?i)第一|首|first", frame.text[p.start : p.end]) for p in frame.places
+    ):
+        left_out.add(0)  # "but for the first": step 0 where that holds the metric
     if left_out or q is None or not q.bound or not _OTHERS.search(frame.text):
         return left_out
     named = {p.steps[0] for p in frame.places if len(p.steps) == 1}

@@ -24,6 +24,13 @@ _SINCE_THEN: Final = re.compile(
 )
 
 
+#: What is told of a range is that nothing left it.
+_KEPT: Final = re.compile(
+    r"(?i)\b(?:never|not once) le(?:aves?|ft)\b|\bstay(?:s|ed)?\b|\balways\b|\bthroughout\b|\bwithin\b|"
+    r"一直|始终|全程|都在|均在|从未超出|没有超出"
+)
+
+
 class Chains(Cells):
     """Decides numbers that belong together."""
 
@@ -216,6 +223,10 @@ class Chains(Cells):
             fits = [self._fits(low_q, key, a), self._fits(high_q, key, b)]
             other = high_q if fits[0] else low_q
             one_end = any(fits) and other.digits >= 3 and not other.approx  # "from 0.004 to 0.831": both ends are told
+            if inside and _KEPT.search(frame.text):  # "always between 111 and 125": bounds, if near ones
+                ends = (abs(shown_low[0] - a), abs(shown_high[0] - b))
+                if max(ends) <= 0.1 * (b - a):
+                    return Decision("supported", "", self.table.aggregate("range", key, b - a, rows), key)
             if inside and telling and not exact and not one_end:
                 return Decision("supported", "", self.table.aggregate("range", key, b - a, rows), key)
         kind = table.kind(key)

@@ -163,7 +163,15 @@ class Judge(Implied):
         early = (
             self._of_two(frame, index, name)
             if q.unit in {"ratio", "factor", "%"}
-            or (cue("total").search(frame.text) and change_cue(frame, q) != "sure")
+            or (
+                cue("total").search(frame.text)
+                and (group is None or group.form != "chain")
+                and change_cue(frame, q) != "sure"
+                and not (
+                    re.fullmatch(r"[`*\s]*[（(]\s*", frame.text[name.end : q.start])
+                    and self._held_at(frame, index, name)
+                )
+            )
             else None
         )
         if early is not None:

@@ -177,7 +177,7 @@ _CLOSE_AFTER: Final = re.compile(
     r"[`*]*\s*(?:略|稍|只|仅)?[高低大小长短多少](?:了|出)?(?:那么|这么)?(?:一丁点|一点点|一丝|一点|一丢丢|些许)"
 )
 _AFTER_BOUND: Final = re.compile(
-    r"^[`*]*\s?(?:(以上|之上|or more|or higher|\+(?=[\s，,。.]|$))|(以下|之下|以内|or less|or lower))"
+    r"^[`*]*(?:\s?(以上|之上|or more|or higher|(?<!\s)\+(?=[\s，,。.]|$))|\s?(以下|之下|以内|or less|or lower))"
 )
 _THAN_AFTER: Final = re.compile(r"[`*]*\s*(?:略|稍|更|还)?(?:微|要)?(?:(?P<less>[低小短少])|[高大长多])(?!约|\s*[\d.])")
 

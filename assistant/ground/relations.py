@@ -171,6 +171,9 @@ class Relations(Chains):
         if key != "perf/throughput" or q.unit not in {"rate", "", "tokens"} or change_cue(frame, q):
             return None
         clause = outside(frame, *frame.clause_span(q.start))
+        beside = frame.text[max(0, q.start - 8) : q.start] + "\0" + frame.text[q.end : q.end + 8]
+        if re.search(r"(?i)单卡\s*\0|每卡\s*\0|\0\s*(?:each|apiece)\b", beside):
+            return None  # "四卡合计 2,786 tokens/s（单卡 697）"
         if cue("per_gpu").search(clause) or not cue("across").search(clause):
             return None
         held = [s for s in (steps or table.held(key)) if table.derived("cluster_throughput", s) is not None]

@@ -32,7 +32,12 @@ class SplitReader(PartReader):
         """``四等分，平均奖励依次为 1.65、2.93、3.53、4.39``, ``mean loss by quarter: 0.67, 0.68, 0.69, 0.72``."""
         match, key = _SPLIT.search(self.text), self.key()
         group = next((g for g in self.frame.groups if g.form == "list" and len(g.members) > 1), None)
-        if match is None or key is None or group is None or not cue("mean").search(self.text):
+        if (
+            match is None
+            or key is None
+            or group is None
+            or not (cue("mean").search(self.text) or re.search(r"(?i)\bmeans\b", self.text))
+        ):
             return
         told = [self.frame.numbers[at] for at in group.members]
         parts, size = self._asked(match)

@@ -67,6 +67,15 @@ PAIRS = [
     ("第 40 步的 `n_groups` 最少，只有 0 个。", "第 39 步的 `n_groups` 最少，只有 2 个。"),
     ("`loss` is down to 0.9 by step 10 and ends at 0.6.", "`loss` has risen to 0.9 by step 10 and ends at 0.6."),
     ("`total_steps` 每一步都是 400。", "`total_steps` 每一步都是 300。"),
+    # bounds that hold, lists that are none, first and last records, two steps in the order of their comparison
+    ("`loss` never leaves the band from 0.59 to 1.0.", "`loss` never leaves the band from 0.69 to 1.0."),
+    ("`loss` 一直在 0.59 到 1.0 之间。", "`loss` 一直在 0.59 到 0.9 之间。"),
+    ("Apart from step 5 (9.0), `grad_norm` never exceeds 2.", "Apart from step 5 (9.0), `grad_norm` never exceeds 1.5."),
+    ("最后一条记录的 `loss` 是 0.6，约为第一条（0.99）的六成。", "最后一条记录的 `loss` 是 0.6，约为第一条（0.6）的六成。"),
+    ("Compared with its first step, step 40 has a lower `loss` (0.6 vs 0.99).", "Compared with its first step, step 40 has a lower `loss` (0.99 vs 0.6)."),
+    ("`loss` drops by 39% over the run, 0.99 → 0.6.", "`loss` drops by 39% over the run, 0.99 → 0.7."),
+    ("到第 40 步，`loss`（0.6）已降到第 1 步（0.99）的六成。", "到第 40 步，`loss`（0.99）已降到第 1 步（0.6）的六成。"),
+    ("step 40：生成 100 秒 + actor 更新 25 秒 = 125 秒。", "step 40：生成 100 秒 + actor 更新 25 秒 = 135 秒。"),
 ]  # fmt: skip
 
 
