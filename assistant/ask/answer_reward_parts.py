@@ -15,7 +15,7 @@ from assistant.write.document import unmark
 
 #: Keys of a part, as trainers spell them; not those of preference training, and no spread.
 _PART: Final = re.compile(
-    r"(?i)^(?:train/)?rewards? ?/ ?(?P<name>[\w .()-]{1,80}?)(?:/mean)?$"
+    r"(?i)^(?:train/|mean episode )?(?:episode[_ ])?rewards? ?/ ?(?P<name>[\w .()-]{1,80}?)(?:/mean)?$"
     r"|^(?P<func>[a-z]\w{1,60}_(?:reward|func|fn))_mean$"
 )
 _NO_PART: Final = re.compile(

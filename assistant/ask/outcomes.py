@@ -88,6 +88,9 @@ def direction(context: Context, metric: str) -> str:
     card = context.card(metric)
     if card is not None:
         return card.direction
+    own = lost(context.run) if context.runs else None
+    if own is not None and own.metrics == (metric,):
+        return "lower_better"
     name = spelt_out(metric)
     for concept, way in _BETTER.items():
         held = concepts()[concept]

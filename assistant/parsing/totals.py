@@ -33,12 +33,14 @@ _BAR: Final = re.compile(r"(?i)training progress:[^|\n]{0,20}\|[^|\n]{0,300}\| ?
 _RATE: Final = re.compile(
     r"[|%] {0,3}[0-9]{1,12}/([0-9]{1,12}) \[[^\]\n]{1,60}?[ ,]([0-9]{1,9}(?:\.[0-9]{1,6})?)(s/it|it/s)[,\]]"
 )
+_NAMED_TOTAL: Final = re.compile(r"^starting training|learning iteration [0-9]")
 _SAID: Final = re.compile(
     r"(?i)(?<![\w-])total[ _](?:(?:training|train|optimization|optimizer)[ _])?steps?['\"]?\s?[:=]\s?"
     r"([0-9]{1,3}(?:,[0-9]{3})+|[0-9]{1,12})(?![0-9.])"
     r"|['\"]max_steps['\"]: ([0-9]{1,12}),?$"
     r"|global_step/max_steps['\"]?: ['\"]?[0-9]{1,12}/([0-9]{1,12})(?![0-9.])"
     r"|^starting training\.{0,3}, iters: ([0-9]{1,12})$"
+    r"|learning iteration [0-9]{1,12}/([0-9]{1,12})(?![0-9.])"
 )
 
 
@@ -129,15 +131,19 @@ def _of_rows(run: Run, lines: Sequence[str], numbers: Sequence[int]) -> tuple[Nu
 def _said(lines: Sequence[str], numbers: Sequence[int]) -> list[tuple[str, int, int]]:
     """Totals that bars and sentences tell: ``(kind, total, line)``."""
     found: list[tuple[str, int, int]] = []
+    of_iterations = set[int]()
     for line, number in zip(lines, numbers, strict=False):
         lower = line[:_LONGEST].lower()
         if "training progress" in lower:
             found += [("bar", int(bar[1]), number) for bar in _BAR.finditer(line[:_LONGEST])]
-        if ("steps" in lower and ("total" in lower or "max_steps" in lower)) or lower.startswith("starting training"):
+        if ("steps" in lower and ("total" in lower or "max_steps" in lower)) or _NAMED_TOTAL.search(lower):
             for said in _SAID.finditer(line[:_LONGEST]):
-                text = said[1] or said[2] or said[3] or said[4]
+                text = next(group for group in said.groups() if group)
                 found.append(("state" if said[2] else "said", int(text.replace(",", "")), number))
-    return found
+                if said[5]:
+                    of_iterations.add(number)
+    iterations = [(kind, total, line) for kind, total, line in found if line in of_iterations]
+    return iterations or found  # "Total steps: 1608" of rsl_rl counts the environments' steps so far
 
 
 def _of_text(run: Run, said: Sequence[tuple[str, int, int]]) -> tuple[Number, int] | None:

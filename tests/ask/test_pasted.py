@@ -285,3 +285,41 @@ def test_memory_and_a_second_metric_are_both_answered() -> None:
     answer = asked(f"{log}\nhow much memory does it need at most, and did the margin increase?")
     assert "`Peak mem`" in answer.verdict.summary
     assert "`Margin` is rising" in answer.answer
+
+
+RSL = "\n".join(
+    f"{'#' * 80}\n                          Learning iteration {i}/30000\n\n"
+    f"                            Total steps: {24 * i}\n                       Steps per second: 101\n"
+    f"                        Collection time: 0.18{i % 10}s\n                          Learning time: 0.054s\n"
+    f"                            Mean reward: -7.9{i % 10}\n             Episode_Reward/speed: 0.4{i % 10}\n"
+    f"             Episode_Reward/smoothness: -0.2{i % 10}\n{'-' * 80}\n                         Iteration time: 0.24s\n"
+    for i in range(60, 67)
+)
+
+
+def test_total_of_rsl_rl_is_its_iterations_and_no_environment_steps() -> None:
+    run = parse_text(RSL).runs[0]
+    assert run.extras["total_steps"][0] == 30000
+    assert "1,608" not in asked(f"{RSL}\nHow long will all 30000 iterations take?").answer
+
+
+def test_term_of_an_episode_reward_ranked() -> None:
+    answer = asked(f"{RSL}\nWhich reward term is the lowest?")
+    assert answer.verdict.summary.startswith("`Episode_Reward/smoothness` is the lowest part")
+
+
+def test_loss_of_a_run_without_rewards_is_better_when_lower() -> None:
+    rows = "\n".join(f"Epoch: 00{i}/010 | Train: 1{i}.000% | Loss: {2.5 - 0.2 * i:.3f}%" for i in range(1, 5))
+    assert "no better direction" not in asked(rows).answer
+
+
+def test_two_chinese_questions_each_with_a_mark_are_both_answered() -> None:
+    rows = "\n".join(
+        f"{{'loss': 0.04, 'grad_norm': {7.69 if i == 5 else 1.1}, 'learning_rate': {4e-05 - 1e-06 * i}, "
+        f"'epoch': 1.{i}}}"
+        for i in range(1, 8)
+    )
+    answer = asked(f"{rows}\n哪一步的梯度范数最大？学习率是不是在下降？")
+    assert "7.69" in answer.verdict.summary
+    assert "`learning_rate`" in answer.answer
+    assert "最大值是 3.9" not in answer.answer
