@@ -67,6 +67,8 @@ def order(context: Context) -> Verdict | None:
     text = context.query.said
     if len(keys) != 2:
         return None
+    if (broken := _not_finite_first(context, keys)) is not None:
+        return broken
     told = []
     for metric in keys:
         part = part_of(context, metric, Scope())
@@ -87,6 +89,32 @@ def order(context: Context) -> Verdict | None:
     context.metrics.extend((m, n))
     context.chart(context.title(m), [m])
     context.chart(context.title(n), [n])
+    context.query = replace(context.query, op=None, asked_op=None, topics=())
+    return Verdict("answered", unmark(said), "medium")
+
+
+def _not_finite_first(context: Context, keys: list[str]) -> Verdict | None:
+    """Where one of two metrics turns into no finite number, that is its break; ``None`` where neither does."""
+    odd = {}
+    for metric in keys:
+        steps, values = context.run.series(metric)
+        first = next((s for s, v in zip(steps, values, strict=True) if not math.isfinite(v)), None)
+        if first is not None:
+            odd[metric] = first
+    if not odd:
+        return None
+    lead = min(odd, key=lambda metric: odd[metric])
+    other = next(metric for metric in keys if metric != lead)
+    fact = context.value(lead, odd[lead])
+    if other in odd:
+        second = context.value(other, odd[other])
+        said = context.say("between.nan_both", metric=lead, v=fact, other=other, w=second)
+    else:
+        held = context.run.series(other)[0]
+        last = context.value(other, held[-1])
+        said = context.say("between.nan_one", metric=lead, v=fact, other=other, w=last)
+    context.doc.paragraph(f"**{said}**")
+    context.metrics.extend(keys)
     context.query = replace(context.query, op=None, asked_op=None, topics=())
     return Verdict("answered", unmark(said), "medium")
 

@@ -196,3 +196,12 @@ def test_counts_of_one_name_and_two_values_are_told_apart() -> None:
     text = ask(parse_text("\n".join(lines)).runs[0], "what was the longest response ever and at what step").answer
     assert "(96 steps)" in text
     assert text.count("(96 steps)") == 1
+
+
+def test_order_takes_the_first_nan_as_the_break() -> None:
+    table = {
+        step: {"actor/grad_norm": float("nan") if step >= 9 else 0.3, "critic/rewards/mean": 0.5 - 0.01 * step}
+        for step in range(1, 21)
+    }
+    text = ask(run_of(table), "what broke first, the gradient or the reward?").answer
+    assert text.startswith("**`actor/grad_norm` broke first: it is no finite number from step 9 on")
