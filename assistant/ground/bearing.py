@@ -57,6 +57,7 @@ _ENDS: Final = re.compile(
     r"(?i)(?P<first>\b(?:first|initial|start(?:s|ed|ing)?|beginning)\b|第一|最初|首|开始|起初)|\b(?:last|final|ends?|ended|finish(?:es|ed)?)\b|最后|最终|末|结束"
 )
 _AFTER: Final = re.compile(r"\s*(?:之|以)后")
+_BEFORE: Final = re.compile(r"(?i)\b(?:before|earlier|until|first|previous)\b|之前|此前|以前|[前首]")
 _SINCE: Final = re.compile(r"(?i)\b(?:after|since)\s*$")
 _FORMER: Final = re.compile(r"(?i)former|latter|[前后]者")
 _COUNTS: Final = frozenset({"steps", "points", "validations"})
@@ -411,7 +412,8 @@ def misplaced(frame: Frame, judge: Judge) -> bool:
         spans = [tuple(step for step in steps if step > singles[0].steps[0])]
     if any(spans) and len(values) == 2:
         rest = _rest(steps, spans[0])
-        near = [_nearest(frame, q) for q in values] if len(spans) > 1 else [spans[0], rest] if rest else []
+        both = bool(rest) and _BEFORE.search(frame.text) is not None
+        near = [_nearest(frame, q) for q in values] if len(spans) > 1 else [spans[0], rest] if both else []
         if any(group.form == "chain" for group in frame.groups):
             near.sort(key=lambda part: part[0])
         keys = [key for name in frame.names for key in name.keys[:3]]
@@ -427,6 +429,8 @@ def misplaced(frame: Frame, judge: Judge) -> bool:
         names = [n for n in frame.names if one.key in n.keys or two.key in n.keys]
         named = [min(names, key=lambda n: max(n.start - t.q.end, t.q.start - n.end)) for t in told] if names else []
         return bool(named) and named[0] is not named[1] and one.key in named[1].keys and two.key in named[0].keys
+    if any(group.form == "chain" for group in frame.groups):
+        return False  # "0.05 → 0.29" goes forward, whichever step is named first
     if len(singles) == 2:
         return [place.steps[0] for place in singles] == [two.step, one.step] != [one.step, two.step]
     held = judge.table.held(one.key)
