@@ -85,3 +85,26 @@ def signs(context: Context) -> Verdict | None:
     context.chart(context.title(metric), [metric])
     context.query = replace(context.query, op="count", asked_op="count")
     return Verdict("answered", unmark(said))
+
+
+def rank_of(context: Context) -> Verdict | None:
+    """Where a step's value stands among all values of its metric, the largest first."""
+    found, slot = subject_of(context, least=3), context.query.steps
+    if found is None or slot.kind not in {"single", "last", "first"}:
+        return None
+    whole = part_of(context, found.metric, Scope())
+    step = slot.values[0] if slot.kind == "single" else whole.steps[-1 if slot.kind == "last" else 0]
+    if step not in whole.steps:
+        return None  # the look-up says why there is none
+    value = whole.values[whole.steps.index(step)]
+    place = context.ledger.count("values above it, and itself", sum(v > value for v in whole.values) + 1, step=step)
+    same = sum(v == value for v in whole.values)
+    said = context.say(
+        "rank.of", metric=found.metric, v=cell(context, whole, whole.steps.index(step)), place=place, over=whole.over
+    )
+    context.doc.paragraph(f"**{said}**")
+    lines = [context.say("rank.tied", n=context.ledger.count("equal values", same, step=step))] if same > 1 else []
+    context.doc.paragraph(*lines, *remarks(context, whole))
+    context.metrics.append(found.metric)
+    context.query = replace(context.query, op=None, asked_op=None)
+    return Verdict("answered", unmark(said))

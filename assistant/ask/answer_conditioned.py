@@ -38,6 +38,7 @@ _MULTIPLES: Final = {
     "half": 0.5, "一半": 0.5, "二分之一": 0.5, "a third": 1 / 3, "三分之一": 1 / 3, "三分之二": 2 / 3,
     "a quarter": 0.25,     "四分之一": 0.25, "四分之三": 0.75, "twice": 2.0, "double": 2.0,
 }  # fmt: skip
+_FIRST_TIME: Final = re.compile(r"(?i)第一次|首次|头一[次回]|最早|\bfirst\b")
 _FIGURES: Final = {"两": 2.0, "二": 2.0, "三": 3.0, "四": 4.0, "五": 5.0}
 
 
@@ -81,6 +82,8 @@ def _chosen(context: Context, text: str, placed: Sequence[tuple[str, tuple[int, 
     before = words("conditioned")["chosen_before"].search(text[: span[0]])
     said = (one for spoken in (bare, text) for one in _NAMED if words("portions")[one].search(spoken))
     name = next(said, "")
+    if not name and _FIRST_TIME.search(bare):
+        return None  # "when it was first below 1.5": of that one step
     crossed = words("conditioned")["crossed"].search(bare[limit.span[1] :])
     name = name or ("mean" if words("conditioned")["asked"].search(bare) else "")
     if (after is None and before is None and crossed is None) or not name:

@@ -104,9 +104,12 @@ def _sides(context: Context, metric: str, text: str) -> tuple[Side, Side] | None
         left, right = text[: seam.start()], _END.split(text[seam.end() :], maxsplit=1)[0]
         steps = context.run.series(metric)[0]
         second = _side(context, metric, right, steps)
-        first = _side(context, metric, left, steps) or _of_query(context, steps)
+        said = _side(context, metric, left, steps)
+        first = said or _of_query(context, steps)
         if second is None and first is not None and first.at is not None:
             second = _beside(right, first.at, steps)
+        if said is None and first == second and first is not None and first.at is not None:
+            first = Side(at=steps[-1])  # "how many times the first step's": the latest
         if first is None or second is None or first == second:
             continue
         named = held["previous"].search(right) or held["next"].search(right)
@@ -147,6 +150,8 @@ def _side(context: Context, metric: str, text: str, steps: Sequence[int]) -> Sid
         return None  # of what the other side names
     if (match := held["step"].search(text)) is not None:
         step = int(match["a"] or match["b"])
+        if step == 1 and context.run.distinct_steps[0] > 1 and steps:
+            step = steps[0]  # "the first step" of a log with every twentieth
         return Side(at=step) if step in context.run.distinct_steps else None
     if name:
         return Side(name)

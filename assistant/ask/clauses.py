@@ -72,7 +72,7 @@ def leaning(text: str) -> list[str]:
 
 #: "Did it blow up": a judgement of one metric, which the numbers asked for after it do not answer.
 _JUDGED: Final = re.compile(
-    r"(?P<broke>爆|崩|炸|塌|坍|挂|垮|飞|发散|跑偏)(?:炸|溃|掉|缩|塌|飞)?(?:了)?(?:吗|么|没(?:有)?)\s*$"
+    r"(?P<broke>爆|崩|炸|塌|坍|挂|垮|飞|发散|跑偏)(?:炸|溃|掉|缩|塌|飞)?(?:了|过)?(?:吗|么|没(?:有)?)\s*$"
     r"|(?:正常|健康|合理|有问题|对劲|稳定?|没事)(?:吗|么|不|没)\s*$|有没有(?:问题|异常|毛病|崩|爆|炸)\S?\s*$"
 )
 _ONSET: Final = re.compile(

@@ -189,6 +189,7 @@ def step_marks(text: str, rules: dict[str, Any], run: Run | None) -> tuple[StepS
         return (StepSlot("range", (picked[0], picked[-1])) if picked else StepSlot("none")), ()
     if run is not None and (found := epochs(text, run) or rows(text, run) or validations(text, run)):
         return _numbered(found)  # "at the end of epoch 2": no step stands beside the epoch
+    text = _first_step(text, run)
     found = set_against(text, run) or _united(listed(text, run), _single_steps(text, rules["single"]))
     found = found or _bare(text, run)
     if not found and run is not None:
@@ -319,6 +320,16 @@ _BARE = (
 
 #: "kl at 60 … the kl at 30".
 _EACH_AT = re.compile(r"(?i)(?:\bat|@)\s+(\d{1,7})(?![\d.%@/])(?!\s*(?:gb|gib|%|percent|tokens?|seconds?|minutes?))")
+
+
+_FIRST_ONE = re.compile(r"第\s*1\s*步")
+
+
+def _first_step(text: str, run: Run | None) -> str:
+    """A text with "the first step" as the log's first, where its steps do not begin with 0 or 1: one row in twenty."""
+    if run is None or not run.distinct_steps or run.distinct_steps[0] < 2:
+        return text
+    return _FIRST_ONE.sub(f"第{run.distinct_steps[0]}步", text)
 
 
 def _bare(text: str, run: Run | None) -> list[Mark]:

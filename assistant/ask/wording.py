@@ -55,6 +55,7 @@ _FEW_TERMS = 3
 #: Spoken forms, and the words that the patterns know them by.
 _SPOKEN = (
     (re.compile(r"最负(?![载责担面])"), "最低"),
+    (re.compile(r"(?<=[前后末头])\s*1/([2345])(?![\d/])"), lambda match: f"{'二三四五'[int(match[1]) - 2]}分之一"),
     (re.compile(r"(?i)\bmost negative\b"), "lowest"),
     (re.compile(r"(?i)\bleast negative\b"), "highest"),
     (re.compile(r"(?:(?<=[下上内里])|(?<=\d))(是|在)几步"), r"\1第几步"),

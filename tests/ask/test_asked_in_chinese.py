@@ -113,3 +113,26 @@ def test_values_at_both_ends_are_no_judgement() -> None:
     values = column(ENTROPY)
     has(answer, shown(ENTROPY, values[1], "zh"), shown(ENTROPY, values[80], "zh"))
     assert answer.intent == "lookup"
+
+
+def test_the_rank_of_a_steps_value_is_told() -> None:
+    values = column(SCORE)
+    place = sum(value > values[50] for value in values.values()) + 1
+    has(ask("第 50 步的 critic/score/mean 排第几"), shown(SCORE, values[50], "zh"), f"第 {place}")
+
+
+def test_a_third_in_figures_is_a_part_of_the_run() -> None:
+    early, late = (list(column(ENTROPY, *part).values()) for part in ((1, 27), (54, 80)))
+    answer = ask("熵前 1/3 和后 1/3 的平均差多少")
+    has(answer, shown(ENTROPY, sum(early) / len(early), "zh"), shown(ENTROPY, sum(late) / len(late), "zh"))
+
+
+def test_the_first_step_of_a_log_with_every_twentieth_is_its_first() -> None:
+    run = run_of({step: {"kl": step / 1000, "reward": 0.5} for step in range(20, 420, 20)}, framework="TRL")
+    has(ask("第一步的 kl 是多少", run), "step 20", "0.02")
+    has(ask("kl 比第一步高了几倍", run), "step 400", "20 倍")
+
+
+def test_another_metric_at_a_first_crossing_is_of_that_step() -> None:
+    run = run_of({step: {"train loss": 3.0 - 0.1 * step, "val loss": 3.0 - 0.05 * step} for step in range(1, 21)})
+    has(ask("train loss 第一次低于 1.55 的时候 val loss 是多少", run), "step 15", "2.25")
