@@ -82,7 +82,8 @@ _ASKED = {
     ),
 }  # fmt: skip
 _CHECKPOINT = re.compile(
-    r"(?i)存档|检查点|checkpoint|ckpt|早停|回退|回滚|early[- ]stop|roll ?back|\b(?:number of|how many|which) epochs?\b"
+    r"(?i)\bstop\b|[该要]停|停不停|存档|检查点|checkpoint|ckpt|早停|回退|回滚|early[- ]stop|roll ?back"
+    r"|\b(?:number of|how many|which) epochs?\b"
     r"|(?:多少|几|哪)(?:个)? ?(?:epoch|轮)"
 )
 

@@ -121,7 +121,7 @@ def by_concept(text: str, found: Sequence[Mentioned], run: Run, resolver: Resolv
                 continue
             result = [m for m in result if m not in touching]
             result += [as_mention(run, resolver, key, start, end, text[start:end]) for key in keys]
-    return _without_counters(text, result)
+    return _without_counters(text, result, run.step_axis)
 
 
 def is_file(text: str) -> bool:
@@ -129,10 +129,11 @@ def is_file(text: str) -> bool:
     return _FILE.fullmatch(text.strip()) is not None
 
 
-def _without_counters(text: str, found: Sequence[Mentioned]) -> list[Mentioned]:
-    """The mentions without words that only count ("longer training iterations"), beside a metric or a wish to stop."""
+def _without_counters(text: str, found: Sequence[Mentioned], axis: str) -> list[Mentioned]:
+    """The mentions without words that only count: beside a metric or a wish to stop, and what counts the log's rows."""
     beside = any(m.key is not None for m in found) or _STOPPING.search(text) is not None
-    return [m for m in found if not (beside and m.key is None and _COUNTER.fullmatch(m.text.strip()))]
+    counts = {m for m in found if m.key is None and _COUNTER.fullmatch(m.text.strip())}
+    return [m for m in found if m not in counts or not (beside or m.text.strip().lower().rstrip("s") == axis.lower())]
 
 
 def _is_evaluation(mention: Mentioned, run: Run) -> bool:

@@ -292,7 +292,8 @@ RSL = "\n".join(
     f"                            Total steps: {24 * i}\n                       Steps per second: 101\n"
     f"                        Collection time: 0.18{i % 10}s\n                          Learning time: 0.054s\n"
     f"                            Mean reward: -7.9{i % 10}\n             Episode_Reward/speed: 0.4{i % 10}\n"
-    f"             Episode_Reward/smoothness: -0.2{i % 10}\n{'-' * 80}\n                         Iteration time: 0.24s\n"
+    f"             Episode_Reward/smoothness: -0.2{i % 10}\n{'-' * 80}\n"
+    "                         Iteration time: 0.24s\n"
     for i in range(60, 67)
 )
 
@@ -323,3 +324,7 @@ def test_two_chinese_questions_each_with_a_mark_are_both_answered() -> None:
     assert "7.69" in answer.verdict.summary
     assert "`learning_rate`" in answer.answer
     assert "最大值是 3.9" not in answer.answer
+
+
+def test_should_i_stop_names_the_lowest_held_out_loss() -> None:
+    assert "near step 26" in asked(LOSSES, "should I stop?").verdict.summary
