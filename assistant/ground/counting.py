@@ -192,7 +192,7 @@ class Counting:
             and re.search(r"(?i)validat|evaluat|验证|评测", frame.text)
             and re.search(r"(?i)times", q.text)
         ):
-            return self._validations(q)
+            return self._validations(frame, q)
         if (
             not q.unit
             and re.match(r"\s*次(?!迭代|更新)", frame.text[q.end :])
@@ -202,7 +202,7 @@ class Counting:
             )
             and not any(n.bound for n in frame.numbers)
         ):
-            return self._validations(q)
+            return self._validations(frame, q)
         if q.unit in {"steps", "points", "validations"} and _EVERY.search(frame.text[max(0, q.start - 16) : q.start]):
             return self._apart(frame, q, name)
         if not q.unit and (self._of_training(frame, q) or _OF_STEPS.match(frame.text[q.end : q.end + 28])):
@@ -218,7 +218,7 @@ class Counting:
         if re.search(r"(?i)\bp(?:[- ]value)?\s*(?:of|is|was|为)?\s*[=<>≈≤]\s*[`*]*$", left):
             return self._p_value(frame, q, name)
         if q.unit == "validations":
-            return self._validations(q)
+            return self._validations(frame, q)
         if q.unit == "metrics":
             return self._equal(q, len(self.table.run.columns), "metrics")
         if q.unit == "characters":
@@ -478,10 +478,13 @@ class Counting:
             or re.match(r"(?i)\s*(?:of them |of which )?(?:are|were|is)?\s*(?:the )?(?:for )?training|\s*(?:个|步)?(?:是|为)训练", right)
         )  # fmt: skip
 
-    def _validations(self, q: Quantity) -> Outcome:
+    def _validations(self, frame: Frame, q: Quantity) -> Outcome:
         run = self.table.run
         keys = [key for key in run.columns if VALIDATION.match(key)]
         counted = len({step for key in keys for step in self.table.held(key)})
+        timed = next((key for key in ("timing_s/testing", "timing/testing") if key in run.columns), None)
+        if timed is not None and re.search(r"(?i)计了?时|\btimed\b", frame.text):
+            counted = len(self.table.held(timed))
         if not counted:
             return ("unsupported", self.say("unbound", shown=q.text), None)
         return self._equal(q, counted, "validations")

@@ -69,6 +69,7 @@ def _without_plus(q: Quantity, part: str) -> Quantity:
     body = q.text.lstrip("+＋ ")
     if (
         q.sign != "+"
+        or "÷" in part
         or not re.search(r"(?:\d\s?(?:%|％|秒|s)?|[)）])\s*$", part[max(0, q.start - 8) : q.start])
         or body == q.text
     ):

@@ -33,6 +33,7 @@ _EACH: Final = re.compile(r"(?i)\s*(?:each|apiece|per)\b(?! steps?\b| iteration)
 _OF_SAMPLES: Final = re.compile(
     r"(?i)^\s*(?:out )?of (?:the |all )?\d[\d,]*\s*(?:responses|trajectories|samples|rollouts|answers|sequences|completions)"
 )
+_AMONG_SAMPLES: Final = re.compile(r"\d\s*条(?:轨迹|回答|回复|样本|响应)[里中]的?(?:有)?\s*$")
 _OPERATOR: Final = re.compile(r"[÷×+]\s*[（(]?\s*\x00|\x00\s*[)）]?\s*[÷×+]")
 _BESIDE: Final = re.compile(
     r"(?i)(?:(?P<mean>\bmean|\baverage|\bavg|平均|均值)|(?P<max>\bmax(?:imum)?|\blongest|\blargest|\bhighest|最长|最大|最高)|(?P<min>\bmin(?:imum)?|\bshortest|\bsmallest|\blowest|最短|最小|最低))"
@@ -125,7 +126,9 @@ class Judge(Implied):
             decided = self._by_unit(frame, index)
             if decided is not None:
                 return decided
-        if _OF_SAMPLES.match(frame.text[q.end : q.end + 34]):
+        if _OF_SAMPLES.match(frame.text[q.end : q.end + 34]) or (
+            q.unit == "samples" and _AMONG_SAMPLES.search(frame.text[max(0, q.start - 16) : q.start])
+        ):
             decided = self._derived(frame, index, ("clipped_trajectories", "aborted_trajectories"))
             if decided is not None:
                 return decided

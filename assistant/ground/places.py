@@ -41,7 +41,7 @@ class Place:
 
 
 _LIST: Final = re.compile(
-    rf"(?i){_HEAD}(?:(?<!\d steps)(?<!steps)\s+(?:being|is|was|number|no\.))?\s*[#:=_-]?\s*(?P<first>{_N}(?:(?:{_JOIN}|{_SPAN}|{_ARROW})(?:{_HEAD}\s*[#:]?\s*|第\s*)?{_N}(?!\s*(?:[%％°×]|倍|秒|s\b|ms\b|tokens?|GB|GiB|个|条|步|steps?\b|(?:at|in|on|by|for|@|of|out of)\s)))*)(?![\d.]*\d)(?!\s*(?:s\b|min\b|minutes|seconds|秒|分钟|h\b|hours?\b|GB\b|ms\b|条|tokens?\b|GPUs?\b|trajector|prompts?\b|[%％]|GiB|个\s?(?:prompt|回答|样本|点|值|step|步)))"
+    rf"(?i){_HEAD}(?:(?<!\d steps)(?<!steps)\s+(?:being|is|was|number|no\.))?\s*[#:：=_-]?\s*(?P<first>{_N}(?:(?:{_JOIN}|{_SPAN}|{_ARROW})(?:{_HEAD}\s*[#:]?\s*|第\s*)?{_N}(?!\s*(?:[%％°×]|倍|秒|s\b|ms\b|tokens?|GB|GiB|个|条|步|steps?\b|(?:at|in|on|by|for|@|of|out of)\s)))*)(?![\d.]*\d)(?!\s*(?:s\b|min\b|minutes|seconds|秒|分钟|h\b|hours?\b|GB\b|ms\b|条|tokens?\b|GPUs?\b|trajector|prompts?\b|[%％]|GiB|个\s?(?:prompt|回答|样本|点|值|step|步)))"
 )
 _BEST_STEP: Final = re.compile(
     r"(?i)\b(?:best|worst|highest|lowest|peak|top) step\b[^.,;，。\d]{0,30}\b(?:is|was|being)\s+(\d{1,7})(?![\d.]*\d|%)"

@@ -10,6 +10,7 @@ import pytest
 from assistant.ground.audit import Auditor
 from assistant.knowledge import Resolver, library
 from assistant.parsing import parse_text
+from tests.ground.test_falsehoods import AUDITOR as STEPS
 
 BAD = {"contradicted", "unsupported"}
 
@@ -90,3 +91,16 @@ def test_audit_table_head_with_a_head_in_brackets_is_that_heads_metric() -> None
     rows = "| step | grad norm (critic) | grad norm (actor) |\n|---|---|---|\n| 10 | {} | {} |"
     assert {s.status for s in AUDITOR.audit(rows.format(40, 4)).sentences} - {"no_claim"} == {"supported"}
     assert {s.status for s in AUDITOR.audit(rows.format(4, 40)).sentences} & BAD
+
+
+@pytest.mark.parametrize(
+    ("true", "false"),
+    [
+        ("第 20 步有 64 条轨迹中的 8 条触顶。", "第 20 步有 64 条轨迹中的 12 条触顶。"),
+        ("一共有 3 次计了时的验证（`timing_s/testing`）。", "一共有 4 次计了时的验证（`timing_s/testing`）。"),
+        ("单步耗时 step：20 为 120 秒。", "单步耗时 step：20 为 130 秒。"),
+    ],
+)
+def test_audit_count_among_trajectories_and_timed_validations(true: str, false: str) -> None:
+    assert {s.status for s in STEPS.audit(true).sentences} == {"supported"}, STEPS.audit(true).to_json()
+    assert {s.status for s in STEPS.audit(false).sentences} & BAD, STEPS.audit(false).to_json()
