@@ -29,7 +29,7 @@ def of_the_log(mentions: tuple[Mentioned, ...], resolver: Resolver, run: Run | N
 
 def _own(mention: Mentioned, resolver: Resolver, run: Run) -> Mentioned:
     card = mention.card
-    if mention.key is not None or mention.specific or card is None or card.own or _SPELT.search(mention.text):
+    if mention.key is not None or card is None or card.own or _SPELT.search(mention.text):
         return mention
     if card.framework in {run.framework, *_OF_NO_ONE} or card.category in _OF_NO_ONE:
         return mention
@@ -41,4 +41,4 @@ def _own(mention: Mentioned, resolver: Resolver, run: Run) -> Mentioned:
     if held is None:
         return mention
     found = resolver.key(held, run.framework)
-    return replace(mention, key=held, card=found.card if found is not None else card)
+    return replace(mention, key=held, card=found.card if found is not None else card, specific=False)

@@ -134,7 +134,12 @@ ROLLOUT = (
 
 
 @pytest.mark.parametrize(
-    "question", ["截断率是多少？", "How high is the truncation ratio at the moment?", "截断率 44% 是不是太高了？"]
+    "question",
+    [
+        "截断率是多少？",
+        "How high is the truncation ratio at the moment?",
+        "截断率 44% 是不是太高了？",
+    ],
 )
 def test_plain_word_for_another_frameworks_key_is_the_logs_own(question: str) -> None:
     made = paste(f"{ROLLOUT}\n{question}")
@@ -289,3 +294,8 @@ EPISODES = "\n".join(
 )
 def test_success_rate_and_steps_per_episode_are_known_by_plain_names(question: str, metric: str) -> None:
     assert metric in lead(f"{EPISODES}\n\n{question}")
+
+
+def test_definition_of_a_plain_word_is_of_the_logs_own_key() -> None:
+    first = lead(f"{ROLLOUT}\n截断率 44% 高吗，zero_std/count_0 是什么意思？")
+    assert "response_length/clip_ratio" not in first
