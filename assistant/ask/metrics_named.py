@@ -16,7 +16,7 @@ from assistant.ask.key_words import by_words
 from assistant.ask.logged import TIMED, as_mention, held
 from assistant.ask.misspelt import respelt
 from assistant.ask.patterns import late
-from assistant.ask.verbatim import spelt_with_blanks
+from assistant.ask.verbatim import first_words, spelt_with_blanks
 from assistant.knowledge import Card, Mentioned, Resolver
 from assistant.knowledge.resolver import plain_words
 from assistant.model import Run
@@ -112,7 +112,7 @@ def metrics_named(text: str, resolver: Resolver, run: Run | None) -> tuple[Menti
     found = _unjointed(text, _widened(text, found, run, resolver), run, resolver)
     found = _begun(text, found, run, resolver)
     found = [_of_the_policy(_chosen(m, text, run, resolver), run, resolver) for m in found]
-    found = _first_words(text, found, run, resolver)
+    found = first_words(text, found, run, resolver)
     found = respelt(text, found, run, resolver)
     found, told = _by_facets(text, found, run, resolver)
     found = [_owned(m, text, run, resolver) for m in _by_rule(text, found, run, resolver, told)]
@@ -229,22 +229,6 @@ def _begun(text: str, found: list[Mentioned], run: Run, resolver: Resolver) -> l
         if keys:
             found = [m for m in found if m not in inside]
             found += [as_mention(run, resolver, key, match.start(), match.end(), match.group()) for key in keys]
-    return found
-
-
-def _first_words(text: str, found: list[Mentioned], run: Run, resolver: Resolver) -> list[Mentioned]:
-    """Keys of several words by a first word that no other key has ("E2E" for "E2E latency")."""
-    if any(m.key is not None for m in found):
-        return found
-    heads: dict[str, list[str]] = {}
-    for key in run.metrics:
-        if " " in key:
-            heads.setdefault(key.lower().split()[0], []).append(key)
-    for match in re.finditer(r"(?<![\w/])[A-Za-z][A-Za-z0-9]{2,}(?![\w/])", text) if heads else ():
-        keys = heads.get(match.group().lower(), [])
-        if len(keys) == 1 and not (match.group().islower() and match.group().isalpha()):
-            found = [m for m in found if m.end <= match.start() or match.end() <= m.start]
-            found.append(as_mention(run, resolver, keys[0], match.start(), match.end(), match.group()))
     return found
 
 

@@ -32,3 +32,19 @@ def spelt_with_blanks(text: str, found: list[Mentioned], run: Run, resolver: Res
             found = [m for m in found if not (m.start < end and start < m.end)]
             found.append(as_mention(run, resolver, key, start, end, text[start:end]))
     return found
+
+
+def first_words(text: str, found: list[Mentioned], run: Run, resolver: Resolver) -> list[Mentioned]:
+    """Keys of several words by a first word that no other key has ("E2E" for "E2E latency")."""
+    if any(m.key is not None for m in found):
+        return found
+    heads: dict[str, list[str]] = {}
+    for key in run.metrics:
+        if " " in key:
+            heads.setdefault(key.lower().split()[0], []).append(key)
+    for match in re.finditer(r"(?<![\w/])[A-Za-z][A-Za-z0-9]{2,}(?![\w/])", text) if heads else ():
+        keys = heads.get(match.group().lower(), [])
+        if len(keys) == 1 and not (match.group().islower() and match.group().isalpha()):
+            found = [m for m in found if m.end <= match.start() or match.end() <= m.start]
+            found.append(as_mention(run, resolver, keys[0], match.start(), match.end(), match.group()))
+    return found
