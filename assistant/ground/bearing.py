@@ -57,6 +57,7 @@ _ENDS: Final = re.compile(
     r"(?i)(?P<first>\b(?:first|initial|start(?:s|ed|ing)?|beginning)\b|第一|最初|首|开始|起初)|\b(?:last|final|ends?|ended|finish(?:es|ed)?)\b|最后|最终|末|结束"
 )
 _AFTER: Final = re.compile(r"\s*(?:之|以)后")
+_WAY: Final = re.compile(r"(?i)(?:(?P<first>\bfrom|[从由])|(?:\bto|[到至]))\s*$")
 _BEFORE: Final = re.compile(r"(?i)\b(?:before|earlier|until|first|previous)\b|之前|此前|以前|[前首]")
 _SINCE: Final = re.compile(r"(?i)\b(?:after|since)\s*$")
 _FORMER: Final = re.compile(r"(?i)former|latter|[前后]者")
@@ -473,6 +474,8 @@ def _sign(frame: Frame, judge: Judge, turn: Turn) -> bool:
         if len(names) < 2 or not after:
             return False
         return after[0].key in names[-2 if re.search("(?i)former|前", word) else -1].keys
+    if len(told) == 2 and (way := _WAY.search(frame.text[: turn.start])):
+        near = told[0] if way["first"] else told[1]  # "from positive to negative: 2.2 at step 3, -0.5 at step 9"
     if near.value == 0 or not re.search(r"(?i)positive|negative|正|负", word):
         return False
     if "转" in word:

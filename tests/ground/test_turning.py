@@ -27,6 +27,7 @@ def _row(step: int) -> dict[str, float]:
         "critic/score/mean": {24: 0.8110}.get(step, round(0.30 + 0.01 * step, 4)),
         "critic/advantages/min": round(-22.0 + 0.5 * step, 3),
         "response_length/mean": 900.0 - 10 * step,
+        "critic/returns/mean": round(0.5 - 0.04 * step, 3),
         "timing_s/step": {9: 301.0}.get(step, 120.0 - step),
     }
 
@@ -54,6 +55,7 @@ def _bad(text: str) -> bool:
         ("第 24 步的得分比第 30 步好：0.811 对 0.60。", "第 24 步的得分比第 30 步差：0.811 对 0.60。"),
         ("第 3 步的 KL 是 0.022，第 20 步更高到 0.09。", "第 3 步的 KL 是 0.022，第 20 步更低到 0.09。"),
         ("The pg_loss at step 13 is back down at 0.46.", "The pg_loss at step 13 is back up at 0.46."),
+        ("critic/returns/mean swings from positive to negative between step 3 (0.38) and step 20 (-0.3).", "critic/returns/mean swings from negative to positive between step 3 (0.38) and step 20 (-0.3)."),
         ("pg_loss blows up to 0.912 at step 12.", "pg_loss dips to 0.912 at step 12."),
         ("最小优势的绝对值变小了：第 3 步为 -20.5，第 20 步为 -12。", "最小优势的绝对值变大了：第 3 步为 -20.5，第 20 步为 -12。"),
         ("KL moves away from zero, from 0.022 at step 3 to 0.090 at step 20.", "KL moves towards zero, from 0.022 at step 3 to 0.090 at step 20."),
