@@ -108,12 +108,12 @@ def _write(context: Context, metric: str, state: State, at: NDArray[np.intp], fo
     lines = [say("cause.also", says=texts[one.cause.name]) for one in shown[1:]]
     lines += _ruled_out(context, found, steps)
     lacking = [name for one in found if one.seen == "open" for name in one.lacking]
-    names = [say(f"cause.quantity.{name}") for name in dict.fromkeys(lacking)]
+    names = [say(f"cause.quantity_{name}") for name in dict.fromkeys(lacking)]
     if not shown and names:
         lines.append(say("cause.gap", listed=context.join(names)))
     doc.bullets(lines)
     _table(context, metric, steps)
-    doc.paragraph(*[say(f"cause.{one.cause.name}.next") for one in shown[:1] if _has_next(context, one)])
+    doc.paragraph(*[say(f"cause.next_{one.cause.name}") for one in shown[:1] if _has_next(context, one)])
     card = context.resolver.library.get(shown[0].cause.card) if shown else None
     if card is not None:
         doc.paragraph(context.quote(card, "not"))
@@ -135,28 +135,28 @@ def _stands(context: Context, metric: str, state: State, steps: list[int]) -> st
     count = context.ledger.count("values", len(held), metric=metric)
     facts = [fact for step in steps if (fact := context.value(metric, step)) is not None]
     if len(facts) == 1 and state not in {"flat", "rising"} and (context.query.steps.kind == "single" or len(held) == 1):
-        return say("cause.zero.one", metric=metric, step=steps[0], v=facts[0])
+        return say("cause.zero_one", metric=metric, step=steps[0], v=facts[0])
     if state in {"flat", "rising"}:
         trend = context.ledger.trend(metric)
         assert trend is not None
         if (trend.n or 0) < MIN_POINTS:
-            return say("cause.flat.few", metric=metric, n=count, a=facts[0], b=facts[-1])
+            return say("cause.flat_few", metric=metric, n=count, a=facts[0], b=facts[-1])
         return trend_sentence(context, metric, trend)
     if state == "zero" and len(facts) < len(held):
         some = context.ledger.count("values that are zero", len(facts), metric=metric)
         listed = context.doc.show(steps[:8]) + ("…" if len(steps) > 8 else "")
-        return say("cause.zero.some", metric=metric, n=count, k=some, steps=listed)
+        return say("cause.zero_some", metric=metric, n=count, k=some, steps=listed)
     if state == "zero":
-        return say("cause.zero.all", metric=metric, n=count)
+        return say("cause.zero_all", metric=metric, n=count)
     if state == "constant":
-        return say("cause.constant.all", metric=metric, n=count, v=facts[0])
+        return say("cause.constant_all", metric=metric, n=count, v=facts[0])
     if state == "negative":
         every = [fact for step in held if (fact := context.value(metric, step)) is not None]
         low, high = _ends(every)
         below = context.ledger.count("values below zero", len(facts), metric=metric)
         return say("sign.range", metric=metric, low=low, high=high, n=count, k=below)
     low, high = _ends(facts)
-    return say("cause.small.all", metric=metric, low=low, high=high)
+    return say("cause.small_all", metric=metric, low=low, high=high)
 
 
 def _ends(facts: list[Fact]) -> tuple[Fact, Fact]:
@@ -189,7 +189,7 @@ def _ruled_out(context: Context, found: list[Weighed], steps: list[int]) -> list
     """Causes that a value of the log denies, each with that value."""
     lines = []
     for one in found:
-        name = f"cause.{one.cause.name}.not"
+        name = f"cause.not_{one.cause.name}"
         if one.seen == "denied" and one.keys and name in context.doc.phrases:
             says = context.say(name, evidence=_evidence(context, one.keys, steps))
             lines.append(context.say("cause.not", says=says))
@@ -197,7 +197,7 @@ def _ruled_out(context: Context, found: list[Weighed], steps: list[int]) -> list
 
 
 def _has_next(context: Context, one: Weighed) -> bool:
-    return f"cause.{one.cause.name}.next" in context.doc.phrases
+    return f"cause.next_{one.cause.name}" in context.doc.phrases
 
 
 def _table(context: Context, metric: str, steps: list[int]) -> None:

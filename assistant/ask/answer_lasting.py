@@ -80,7 +80,8 @@ def _told(context: Context, part: Part, first: int, at: int) -> Verdict | None:
     before, end, event = levels["before"][1], levels["end"][1], part.values[at]
     stays = abs(end - before) >= abs(event - before) / 2 and (end - before) * (event - before) > 0
     count = context.ledger.count("values at the end", len(levels["end"][0]), metric=metric)
-    phrase = ("lasting.yes" if stays else "lasting.no") + ("" if start else "_first")
+    phrase = "lasting.yes" if stays else "lasting.no"
+    phrase = phrase if start else f"{phrase}_first"
     said = say(phrase, metric=metric, v=cell(context, part, at), last=last, n=count, **texts)
     return _settled(context, said, part)
 

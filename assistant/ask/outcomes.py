@@ -101,8 +101,9 @@ def direction(context: Context, metric: str) -> str:
 
 def trend_hint(context: Context) -> str:
     """That one step's movement says little, by what makes steps differ in such a run."""
-    kind = "" if of_prompts(context.run) else "_episodes" if of_episodes(context.run) else "_batches"
-    return context.say(f"explain.next_trend{kind}")
+    if of_prompts(context.run):
+        return context.say("explain.next_trend")
+    return context.say("explain.next_trend_episodes" if of_episodes(context.run) else "explain.next_trend_batches")
 
 
 def of_episodes(run: Run) -> bool:
