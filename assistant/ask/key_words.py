@@ -18,6 +18,8 @@ _SHORT: Final = {
 #: So many other words may stand between those of a key.
 BETWEEN: Final = 2
 LEAST: Final = 2
+#: A longer text is no question.
+MOST_WORDS: Final = 120
 _LINKS: Final = frozenset({"of", "per", "the", "in", "and", "to"})
 _WORD: Final = re.compile(r"[A-Za-z]+")
 
@@ -40,10 +42,13 @@ def by_words(text: str, found: list[Mentioned], run: Run, resolver: Resolver) ->
     with most words.
     """
     words = [(stem(match.group()), match.start(), match.end()) for match in _WORD.finditer(text)]
+    spoken = {word for word, _, _ in words}
+    if len(words) > MOST_WORDS:
+        return found
     best: tuple[int, str, int, int] | None = None
     for key in run.metrics:
         parts = {stem(part) for part in re.split(r"[^A-Za-z]+", key) if len(part) > 1 and part.lower() not in _LINKS}
-        if len(parts) < LEAST or resolver.key(key, run.framework) is not None:
+        if len(parts) < LEAST or not parts <= spoken or resolver.key(key, run.framework) is not None:
             continue
         span = _span(words, parts)
         if span is not None and (best is None or len(parts) > best[0]):
