@@ -164,6 +164,8 @@ def critic_learns(context: Context) -> Verdict | None:
         state = "up" if number(late) >= EXPLAINS else "down" if number(late) <= 0 else "partly"
     else:
         state = {"falling": "up", "rising": "down"}.get(trend.direction or "", "partly")
+    few = all((one.n or 0) < MIN_POINTS for one in trends.values())
+    state = "few" if few else state
     text = say(f"learning.critic_{state}", metric=main, first=ends[0] or "", last=ends[1] or "")
     doc.paragraph(f"**{text}**")
     lines = [trend_sentence(context, name, one) for name, one in trends.items()]
@@ -177,7 +179,6 @@ def critic_learns(context: Context) -> Verdict | None:
     for name in trends:
         context.cite(context.card(name))
     context.chart(context.title(main), list(trends))
-    few = all((one.n or 0) < MIN_POINTS for one in trends.values())
     code = "insufficient_data" if few else {"up": "healthy", "down": "warning"}.get(state, "insufficient_data")
     return Verdict(code, unmark(text), "medium")
 

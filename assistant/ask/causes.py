@@ -24,6 +24,8 @@ _STATES: Final[tuple[State, ...]] = ("negative", "small", "zero", "constant", "f
 Seen = Literal["shown", "denied", "open"]
 #: Below this a loss or an advantage counts as near zero; a share from here on counts as high, and as large.
 SMALL: Final = 1e-2
+#: Values below this differ from zero by rounding alone.
+NEGLIGIBLE: Final = 1e-6
 HIGH: Final = 0.9
 SOME: Final = 0.5
 _NOUGHT: Final = 1e-12
@@ -148,6 +150,8 @@ def in_state(run: Run, key: str, state: State, steps: Sequence[int] | None = Non
     if not len(chosen):
         return None
     if state == "zero":
+        if len(chosen) > 1 and 0 < float(np.abs(values[chosen]).max()) < NEGLIGIBLE:
+            return None  # zero but for rounding, at some points exactly so: near zero throughout
         found = chosen[np.abs(values[chosen]) <= _NOUGHT]
         return found if len(found) else None
     if state == "small":

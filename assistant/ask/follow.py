@@ -9,6 +9,7 @@ from dataclasses import replace
 from assistant.ask.differing import OVER_THE_RUN, SINCE_THEN, differing, logged, one_step
 from assistant.ask.logged import STEP_TIME, TIMED, as_mention
 from assistant.ask.other_part import other_part
+from assistant.ask.other_stage import other_stage
 from assistant.ask.patterns import patterns
 from assistant.ask.query import Depth, Query, State
 from assistant.ask.steps import NUMBER_WORDS, chinese_number
@@ -157,6 +158,8 @@ def followed(own: Query, text: str, state: State, runs: Sequence[Run], *, resolv
         return again
     if runs and (other := other_part(own, before, text, runs[0])) is not None:
         return other
+    if runs and (stage := other_stage(own, before, text, runs[0], resolver)) is not None:
+        return stage
     own = _limit_meant(_steps_meant(own, state, text, runs), before, text)
     marked = single["follow"].search(text) is not None or (not own.mentions and _ITS.search(text) is not None)
     fragment = len(text) <= 24 if own.language == "zh" else len(text.split()) <= 5

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -13,10 +12,9 @@ from assistant.ask.intents import is_stage
 from assistant.ask.lexicon import words
 from assistant.ask.naming import central, named_keys
 from assistant.ask.parts import number
+from assistant.ask.stage_words import NAMES, leaf
 from assistant.ask.subject import words_of
 from assistant.model import Fact
-
-_NAMES = ("gen", "actor", "critic", "ref", "log_prob", "weights", "reward", "adv")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,17 +43,12 @@ def stages_in(context: Context) -> list[str]:
     named = [key for key in central(named_keys(context)) if key in known or is_stage(key)]
     text, held = words_of(context), words("stages")
     found: list[tuple[int, str]] = []
-    for name in _NAMES:
+    for name in NAMES:
         match = held[name].search(text)
         keys = [key for key in known if match and held[f"{name}_keys"].match(leaf(key))]
         if match is not None and keys and not set(keys) & set(named):
             found.append((match.start(), keys[0]))
     return [*named, *(key for _, key in sorted(found) if key not in named)]
-
-
-def leaf(key: str) -> str:
-    """The last part of a key as the words of ``stages.yaml`` see it: "Generate time" is ``generate``."""
-    return re.sub(r"_(?:time|latency|s|seconds)$", "", re.sub(r"[^a-z0-9]+", "_", key.rsplit("/", 1)[-1].lower()))
 
 
 def totals(context: Context) -> Timed | None:

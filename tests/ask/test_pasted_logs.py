@@ -299,3 +299,61 @@ def test_success_rate_and_steps_per_episode_are_known_by_plain_names(question: s
 def test_definition_of_a_plain_word_is_of_the_logs_own_key() -> None:
     first = lead(f"{ROLLOUT}\n截断率 44% 高吗，zero_std/count_0 是什么意思？")
     assert "response_length/clip_ratio" not in first
+
+
+STAGES = (
+    "{'timing/step': '400.0', 'timing/generate': '240.0', 'timing/policy_train': '120.0', 'timing/sync_weights': '8.0'}"
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "follow", "said"),
+    [
+        ("一步里生成占多少？", "那训练呢", ("timing/policy_train", "30.0%")),
+        ("一步里生成占多少？", "权重同步呢", ("timing/sync_weights", "2.00%")),
+        ("What share of the step is generation?", "and the training?", ("timing/policy_train", "30.0%")),
+        ("What share of the step is generation?", "what about the weight sync?", ("timing/sync_weights", "2.00%")),
+    ],
+)
+def test_share_of_another_stage_is_asked_for_in_few_words(question: str, follow: str, said: tuple[str, ...]) -> None:
+    material = service().read([Source("paste.txt", f"{STAGES}\n{question}")])
+    before = service().explain(material, "")
+    assert "60.0%" in before.answer.answer.splitlines()[0]
+    first = service().explain(material, follow, state=before.state).answer.answer.splitlines()[0]
+    assert all(part in first for part in said)
+
+
+@pytest.mark.parametrize(
+    "question", ["actor/lr 显示 0.000，是学习率没设上吗？", "actor/lr is 0.000, did it not take effect?"]
+)
+def test_rate_printed_as_zero_beside_a_gradient_is_rounding(question: str) -> None:
+    first = lead(f"{line(1, actor__lr='0.000', actor__grad_norm=0.04, critic__score__mean=0.5)}\n{question}")
+    assert "actor/grad_norm" in first
+    assert "打印" in first or "prints" in first
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["rollout/rewards is about 0, is the reward broken?", "为什么 rollout/rewards 一直是 0，raw_reward 却不是？"],
+)
+def test_reward_after_normalisation_is_no_score(question: str) -> None:
+    rows = "\n".join(
+        f"rollout {at}: {{'rollout/rewards': {value}, 'rollout/raw_reward': {raw}, 'rollout/response_lengths': 900.0}}"
+        for at, value, raw in ((4, 1.5e-9, 0.31), (5, 0.0, 0.33), (6, -2e-9, 0.36))
+    )
+    first = lead(f"{rows}\n{question}")
+    assert "0.31" in first
+    assert "0.36" in first
+    assert "归一化" in first or "taken off" in first
+
+
+@pytest.mark.parametrize("question", ["critic 学到东西了吗？", "Is the critic learning?"])
+def test_two_values_of_a_critic_loss_show_no_learning(question: str) -> None:
+    rows = [line(step, critic__vf_loss=loss, critic__score__mean=0.1) for step, loss in ((0, 9.5), (1, 12.5))]
+    first = lead("\n".join([*rows, question]))
+    assert "点太少" in first or "Too few points" in first
+
+
+def test_length_of_prompts_is_not_that_of_answers() -> None:
+    text = "rollout 3: {'rollout/response_lengths': 811.5, 'rollout/raw_reward': 0.25, 'rollout/truncated': 0.1}"
+    assert "811" not in lead(f"{text}\nwhat is the average prompt length?")
