@@ -62,6 +62,7 @@ FORMATS = (
         "plainlines:CountedLines",
         ("pisode", "poch", "tep", "ter", "pdate", "eneration", "ound", "Ep", "ep ", "0] "),
     ),
+    LazyFormat("labelled-lines", 13, "labelled:LabelledLines", (" = ",)),
     LazyFormat("markdown-table", 12, "mdtable:MarkdownTables", ("--",)),
     LazyFormat("wandb-summary", 8, "wandbsummary:WandbSummary", ("Run summary:",)),
 )

@@ -15,6 +15,7 @@ from assistant.parsing.logprefix import read_body
 from assistant.parsing.markdown import Fences
 from assistant.parsing.numbers import NUMBER, read_number
 from assistant.parsing.repair import Document, strip_ray
+from assistant.parsing.respelt import averaged, epoch_told, respell, respell_start, tested
 from assistant.parsing.stepbook import Book, Cell, read_cell
 from assistant.parsing.table import Reading
 from assistant.parsing.totals import TOTAL
@@ -31,7 +32,6 @@ _COUNTED: Final = re.compile(
     r"\[?(?P<step>[0-9]{1,12})(?:\s?/\s?(?P<of>[0-9]{1,12}))?(?:\](?=[,;|:\s]))?(?:\s{0,3}[,;|:\]\t-]\s{0,4}|\s{2,12})(?=[A-Za-z])"
     r"|[0-9]{1,12}/[0-9]{1,12}: (?P<other>episode): (?P<number>[0-9]{1,12}), (?=[A-Za-z])"
 )
-_PLACED: Final = re.compile(r"\[ {0,6}([0-9]{1,9}), {1,8}([0-9]{1,9})\] {1,4}(?=[A-Za-z][\w ]{0,40}: )")
 _SEPARATOR: Final = re.compile(r"\s{0,4}(?:,(?![^\[\]]{0,60}\])|[|;\t]|\s-\s)\s{0,4}|\s{2,12}(?=[A-Za-z])")
 _RANGE: Final = re.compile(r"(?<=[0-9]) \[[-0-9., naif]{1,60}\]$")
 _BORDER: Final = re.compile(r"(?:INFO[\w:.\- ]{0,60}[:\]\s]\s?)?[-=*]{5,200}\s*$")
@@ -98,15 +98,19 @@ class CountedLines:
         """At most one run: at least two such lines, or one with several values."""
         fences = Fences()
         events: list[_Counted] = []
+        averages: list[_Counted] = []
+        epoch: str | None = None
         for raw, number in zip(document.lines, document.numbers, strict=False):
             if len(raw) > _LONGEST or fences.skip(raw):
                 continue
-            # "[2,  4000] loss: 1.873", epoch and batch, as the tutorials of PyTorch print
-            told = _PLACED.sub(r"epoch \1, step \2, ", raw) if raw.startswith("[") else raw
-            line = read_body(told)[1].rstrip().lstrip("=*- ").rstrip("=* ")
+            line = respell(read_body(respell_start(raw))[1].rstrip().lstrip("=*- ").rstrip("=* "))
+            epoch = epoch_told(line) or epoch
+            into = events
+            if (mean := averaged(line, epoch)) != "":
+                line, into = mean, averages
             head = _COUNTED.match(line)
             if head is None:
-                pairs = _spaced_pairs(line, number)
+                pairs = _spaced_pairs(line, number) or _tested(line, number, events)
                 if pairs is not None:
                     events.append(pairs)
                 continue
@@ -123,7 +127,8 @@ class CountedLines:
             cells = [read_cell(_RANGE.sub("", piece)) for piece in pieces]
             good = [cell for cell in cells if cell is not None and len(cell.key.split()) <= 4]
             if len(good) == len(pieces) and any(is_result(cell.key) for cell in good):
-                events.append(_Counted(counters, good, number, totals))
+                into.append(_Counted(counters, good, number, totals))
+        events = events or averages
         book, place = Book(), _axis_place(events)
         running = _running(events) if place == 0 else None
         words: Counter[str] = Counter()
@@ -146,6 +151,15 @@ class CountedLines:
         if running is not None and running.epochs is not None:
             run = replace(run, extras={TOTAL: (running.epochs * running.size, events[-1].number)})
         return Reading((run,), frozenset(book.taken))
+
+
+def _tested(line: str, number: int, events: list[_Counted]) -> _Counted | None:
+    """A test line below training lines: ``Test set: Average loss: 0.05``, at the place of the line above."""
+    told = tested(line) if events else ""
+    cells = [read_cell(piece) for piece in told.split(", ")] if told else []
+    good = [cell for cell in cells if cell is not None]
+    above = events[-1] if events else None
+    return None if above is None or not good else above._replace(cells=good, number=number)
 
 
 def _total(text: str | None) -> int | None:
