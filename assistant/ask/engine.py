@@ -21,6 +21,7 @@ from assistant.ask import (
     answer_portions,
     answer_reward_parts,
     answer_sides,
+    answer_stage_pair,
     answers,
     aspects,
     clauses,
@@ -167,6 +168,7 @@ class Answerer:
             verdict = answer_define.define(context) if query.mentions else answer_other.out_of_scope(context)
             return verdict, verdict.summary if verdict.code == "unknown_metric" else None
         computed = answer_causes.attempt(context) or answer_sides.attempt(context)
+        computed = computed or answer_stage_pair.attempt(context)
         computed = computed or answer_portions.attempt(context) or run_questions.attempt(context)
         computed = computed or answer_reward_parts.attempt(context)
         computed = computed or answer_computed.attempt(context) or answer_pace.attempt(context)

@@ -357,3 +357,25 @@ def test_two_values_of_a_critic_loss_show_no_learning(question: str) -> None:
 def test_length_of_prompts_is_not_that_of_answers() -> None:
     text = "rollout 3: {'rollout/response_lengths': 811.5, 'rollout/raw_reward': 0.25, 'rollout/truncated': 0.1}"
     assert "811" not in lead(f"{text}\nwhat is the average prompt length?")
+
+
+FOUR_STAGES = line(
+    3, timing_s__gen=120.0, timing_s__old_log_prob=40.0, timing_s__ref=30.0, timing_s__update_actor=60.0,
+    actor__pg_loss=0.01,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("生成花了 120 秒，比 old_log_prob 慢多少倍？", ("timing_s/gen", "3 倍")),
+        ("how many times as long as the reference does generation take?", ("timing_s/gen", "4 times")),
+        ("timing_s/old_log_prob 和 timing_s/ref 加起来多少秒？", ("70",)),
+        ("How long do timing_s/old_log_prob and timing_s/ref take together?", ("70",)),
+        ("Is generation or the actor update slower, and by how many seconds?", ("timing_s/gen", "is slower", "60")),
+        ("生成比更新慢多少秒？", ("timing_s/gen", "更慢", "60")),
+    ],
+)
+def test_two_stages_of_one_step_are_set_against_each_other(question: str, said: tuple[str, ...]) -> None:
+    first = lead(f"{FOUR_STAGES}\n{question}")
+    assert all(part in first for part in said)
