@@ -172,7 +172,7 @@ def _evidence(context: Context, keys: tuple[str, ...], steps: list[int]) -> str:
         if not facts:
             continue
         low, high = _ends(facts)
-        same = len(facts) == 1 or low.value == high.value
+        same = len(facts) == 1 or low.value == high.value or all(fact.value != fact.value for fact in facts)
         said.append(
             context.say("cause.value", metric=metric, v=low)
             if same

@@ -30,7 +30,7 @@ HIGH: Final = 0.9
 SOME: Final = 0.5
 _NOUGHT: Final = 1e-12
 _FULL: Final = 1 - 1e-9
-_TESTS: Final = {"zero", "nonzero", "full", "high", "some", "nan", "absent", "rises"}
+_TESTS: Final = {"zero", "nonzero", "full", "high", "some", "nan", "absent", "rises", "above", "below"}
 _FIELDS: Final = {"of", "states", "when", "weight", "card", "where"}
 
 
@@ -107,6 +107,9 @@ def keys_for(run: Run, quantity: str) -> tuple[str, ...]:
         found = role(run, name)
         if found is not None and found.spelling.plain:
             return found.metrics
+    for key in run.metrics if "keys" in entry else ():
+        if re.fullmatch(entry["keys"], key, re.IGNORECASE):
+            return (key,)
     for name in (entry.get("concept"), entry.get("also")):
         keys = keys_of(concepts()[name], run) if name else []
         if keys:
@@ -120,6 +123,8 @@ def quantity_of(run: Run, key: str) -> str | None:
         roles = [role(run, name) for name in entry["roles"]]
         if any(found is not None and found.spelling.plain and key in found.metrics for found in roles):
             return quantity
+        if "keys" in entry and re.fullmatch(entry["keys"], key, re.IGNORECASE):
+            return quantity
     for quantity, entry in table()[0].items():
         names = [name for name in (entry.get("concept"), entry.get("also")) if name]
         if any(key in keys_of(concepts()[name], run) for name in names):
@@ -128,13 +133,17 @@ def quantity_of(run: Run, key: str) -> str | None:
 
 
 def kinds(run: Run) -> set[str]:
-    """``rl`` where a reward is logged, ``group`` where rewards within groups are, ``sft`` where neither is."""
+    """``rl`` where a reward is logged, ``group`` where rewards within groups are, ``sft`` where neither is.
+
+    ``pair`` where the implicit rewards of preferred and rejected answers are.
+    """
+    paired = {"pair"} if keys_for(run, "chosen") and keys_for(run, "rejected") else set()
     rewarded = bool(keys_for(run, "reward") or keys_for(run, "advantage") or keys_for(run, "accuracy_reward"))
     grouped = any(keys_for(run, name) for name in ("zero_std_share", "reward_std"))
     valued = keys_of(concepts()["value_loss"], run)
     if not rewarded:
-        return {"sft"} if keys_for(run, "loss") else set()
-    return {"rl", "group"} if grouped and not valued else {"rl"}
+        return ({"sft"} if keys_for(run, "loss") else set()) | paired
+    return ({"rl", "group"} if grouped and not valued else {"rl"}) | paired
 
 
 def in_state(run: Run, key: str, state: State, steps: Sequence[int] | None = None) -> NDArray[np.intp] | None:
@@ -227,6 +236,9 @@ def _weighed(run: Run, cause: Cause, quantity: str, steps: Sequence[int]) -> Wei
 
 def _values(run: Run, key: str, steps: Sequence[int]) -> NDArray[np.float64]:
     points = series(run, key)
+    if points.dropped:  # values that are no finite number decide some causes
+        told, values = run.series(key)
+        return np.asarray(values, dtype=np.float64)[np.isin(told, list(steps))]
     return points.values[np.isin(points.steps, list(steps))]
 
 
@@ -234,9 +246,12 @@ def passes(values: NDArray[np.float64], test: str) -> bool:
     """Whether values pass a test of ``causes.yaml``; those that are no finite number pass ``nan`` alone."""
     if test == "nan":
         return bool((~np.isfinite(values)).any())
-    finite = np.abs(values[np.isfinite(values)])
+    finite = values[np.isfinite(values)]
     if not len(finite):
         return False
+    if test in {"above", "below"}:
+        return bool((finite > _NOUGHT).all() if test == "above" else (finite < -_NOUGHT).any())
+    finite = np.abs(finite)
     if test == "zero":
         return bool((finite <= _NOUGHT).all())
     if test == "nonzero":

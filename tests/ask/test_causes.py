@@ -57,7 +57,8 @@ def test_cause_that_the_log_shows_is_told(text: str, question: str, said: str) -
 def test_scores_that_differ_between_prompts_alone_leave_no_advantage() -> None:
     rows = [
         f"step:{i} - actor/grad_norm:0.006 - critic/score/mean:{0.9 + 0.002 * i} - critic/score/max:1.0 "
-        "- critic/score/min:0.0 - critic/advantages/mean:0.0 - critic/advantages/max:0.0 - critic/advantages/min:0.0 - actor/pg_loss:0.0"
+        "- critic/score/min:0.0 - critic/advantages/mean:0.0 - critic/advantages/max:0.0 "
+        "- critic/advantages/min:0.0 - actor/pg_loss:0.0"
         for i in range(1, 7)
     ]
     found = answer("\n".join(rows), "why are the advantages 0?").answer
@@ -130,3 +131,47 @@ def test_a_state_that_the_log_lacks_is_not_explained(question: str) -> None:
 )
 def test_state_asked_about(question: str, state: str | None) -> None:
     assert asked(question) == state
+
+
+def pairs(n: int = 6, **values: float) -> str:
+    """Records of preference training: implicit rewards of preferred and rejected answers."""
+    usual = [
+        {"loss": 0.4 - 0.01 * i, "grad_norm": 2.0 + 0.1 * i, "learning_rate": 1e-6, "rewards/chosen": -0.2 - 0.05 * i,
+         "rewards/rejected": -1.5 - 0.2 * i, "rewards/margins": 1.3 + 0.15 * i, "rewards/accuracies": 0.8}
+        for i in range(n)
+    ]  # fmt: skip
+    return "\n".join(str(row | {name.replace("__", "/"): value for name, value in values.items()}) for row in usual)
+
+
+def spread(**values: float) -> str:
+    """Summaries of ML-Agents."""
+    row = "INFO:mlagents.trainers: a: L: Step: {}000. Mean Reward: {:.3f}. Std of Reward: {:.3f}. Training."
+    return "\n".join(row.format(19 + i, -57.0 + 5 * i, values.get("std", 0.0)) for i in range(6))
+
+
+@pytest.mark.parametrize(
+    ("text", "question", "said"),
+    [
+        (pairs(), "rewards/chosen and rewards/rejected are both negative, is that normal?", "That is normal"),
+        (pairs(), "rewards/chosen 全程是负数正常吗", "差为正"),
+        (pairs(rewards__margins=-0.4), "why is rewards/chosen negative?", "rejected answers are favoured"),
+        (pairs(kl=0.0), "KTO: the KL drops to 0, is this normal?", "clamps at zero"),
+        (
+            log(rewards__format_reward=0.0005),
+            "Why is the format reward almost zero?",
+            "Hardly any answer matches",
+        ),
+        (log(rewards__format_reward=0.0), "format reward 为什么一直是 0", "几乎没有一条回答符合"),
+        (spread(), "Std of Reward is always 0, why?", "with a single episode there"),
+        (log(loss=0.0, grad_norm=float("nan")), "loss 0 and grad nan - why?", "numbers overflowed"),
+    ],
+)
+def test_state_of_a_kind_of_training_is_told_by_what_it_means_there(text: str, question: str, said: str) -> None:
+    found = answer(text, question)
+    assert said in found.answer.split("**")[1]
+    assert not found.grounding.unsupported
+    assert "NaN to NaN" not in found.answer
+
+
+def test_kl_of_a_group_method_is_not_told_by_what_it_means_for_kto() -> None:
+    assert "KTO" not in answer(log(kl=0.0), "kl is 0, is this normal?").answer
