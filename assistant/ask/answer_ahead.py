@@ -183,7 +183,7 @@ def time_left(context: Context) -> Verdict:
     last = max(run.distinct_steps)
     if total is not None and total <= last:
         fact, reason = None, "done"
-    few = reason == "few_points" and metric is not None and len(series(run, metric)) > 1
+    few = reason == "few_points" and metric is not None and len(series(run, metric)) > 0
     if metric is not None and total is not None and (few or (fact is not None and _useless(fact))):
         text = _at_this_pace(context, metric, total, stated=asked is not None, why=_why_none(fact))
     elif fact is not None and total is not None and isinstance(fact.value, float):
@@ -227,7 +227,7 @@ def _time_of_steps(context: Context, more: int) -> Verdict:
     count = context.ledger.constant("further_steps", more, "the question")
     if metric is not None:
         context.metrics.append(metric)
-    few = reason == "few_points" and metric is not None and len(series(run, metric)) > 1
+    few = reason == "few_points" and metric is not None and len(series(run, metric)) > 0
     if fact is None and not few:
         text = say("eta.more_refused" if reason == "no_step_times" else "eta.refused_few_points", n=count, last=last)
         context.doc.paragraph(f"**{text}**")

@@ -26,6 +26,14 @@ _ASKED: Final = re.compile(
     r"|\breward (?:func\w*|component|term|part)s?\b"
     r"|(?:哪(?:个|一个|种|项|部分)).{0,6}(?:奖励|reward)|奖励(?:函数|分项|成分|项)"
 )
+#: Parts of a loss: keys that end or begin in the word, but for their sum; and the question for them.
+_LOSS_PART: Final = re.compile(
+    r"(?i)^(?:train/|losses/|loss/)?(?!total|sum|train|val|eval|test)[\w.]{1,60}[_ ]loss$|^loss_\w{1,60}$"
+)
+_LOSS_ASKED: Final = re.compile(
+    r"(?i)\b(?:which|what)\b.{0,20}\bloss(?:es)?(?: term| component| part)?\b|\bloss (?:component|term|part)s?\b"
+    r"|(?:哪(?:个|一个|种|项|部分)).{0,6}(?:损失|loss)|损失(?:分项|成分|项)"
+)
 _LOW: Final = re.compile(
     r"(?i)\bdrag\w*|\bpull\w* (?:it |the \w+ )?down|\blow\w*|\bworst|\bhurt\w*|\bsmallest|\bweak\w*|\bproblem|\bmiss\w*"
     r"|拖|最低|最差|最小|最弱|拉低|扣"
@@ -34,6 +42,7 @@ _HIGH: Final = re.compile(
     r"(?i)\bhigh\w*|\bbest|\blargest|\bmost\b|\bcontribut\w*|\bdominat\w*|\bdriv\w*|最高|最大|贡献|主导"
 )
 _HACKING: Final = re.compile(r"(?i)\bhack\w*|\bgam(?:e|ing)\b|\bcheat\w*|刷分|作弊|投机")
+_WHEN: Final = re.compile(r"(?i)\bwhich (?:step|epoch|row|line)|\bwhat (?:step|epoch)|哪(?:一)?(?:步|轮)|第几")
 #: From which share of its first value on a part's fall beside a rising sum is told.
 FALLEN: Final = 0.3
 LEAST, MOST = 2, 8
@@ -49,7 +58,10 @@ def attempt(context: Context) -> Verdict | None:
         and (_LOW.search(said) or _HIGH.search(said))
         and context.query.steps.kind in {"none", "all"}
     ):
-        return _ranked(context, low=_LOW.search(said) is not None)
+        return _ranked(context, parts_of(context), low=_LOW.search(said) is not None)
+    ranked = _LOSS_ASKED.search(said) and _HIGH.search(said) and context.query.steps.kind in {"none", "all"}
+    if ranked and not _WHEN.search(said) and (parts := _loss_parts(context)):
+        return _ranked(context, parts, low=False)
     if _HACKING.search(said):
         return _at_the_cost(context)
     return None
@@ -61,9 +73,16 @@ def parts_of(context: Context) -> list[str]:
     return found if len(found) >= LEAST else []
 
 
-def _ranked(context: Context, *, low: bool) -> Verdict | None:
+def _loss_parts(context: Context) -> list[str]:
+    """The keys of the parts of a loss whose sum is logged beside them."""
+    lower = {m.lower() for m in context.run.metrics}
+    found = [m for m in context.run.metrics if _LOSS_PART.match(m)]
+    return found if len(found) >= LEAST and lower & {"loss", "total_loss", "total loss"} else []
+
+
+def _ranked(context: Context, parts: list[str], *, low: bool) -> Verdict | None:
     means = []
-    for metric in parts_of(context):
+    for metric in parts:
         held = [f for s in context.run.series(metric)[0] if (f := context.value(metric, s)) is not None and _finite(f)]
         if held:
             mean = context.ledger.derived(

@@ -15,6 +15,7 @@ from assistant.ask import (
     answer_causes,
     answer_computed,
     answer_define,
+    answer_held_out,
     answer_other,
     answer_overfit,
     answer_pace,
@@ -167,7 +168,7 @@ class Answerer:
         if not context.runs:
             verdict = answer_define.define(context) if query.mentions else answer_other.out_of_scope(context)
             return verdict, verdict.summary if verdict.code == "unknown_metric" else None
-        computed = answer_causes.attempt(context) or answer_sides.attempt(context)
+        computed = answer_held_out.attempt(context) or answer_causes.attempt(context) or answer_sides.attempt(context)
         computed = computed or answer_stage_pair.attempt(context)
         computed = computed or answer_portions.attempt(context) or run_questions.attempt(context)
         computed = computed or answer_reward_parts.attempt(context)
