@@ -82,7 +82,7 @@ def read_beside(document: Document, won: Reading, readers: Iterable[Reader]) -> 
     """
     found = Beside()
     for reader in readers:
-        rest = _rest(document, won.taken, found.taken)
+        rest = rest_of(document, won.taken, found.taken)
         if rest is None:
             break
         read_blocks = getattr(_loaded(reader), "read_blocks", None)
@@ -180,7 +180,7 @@ def may_hold_block(data: bytes, begin: int, end: int) -> bool:
     return _HEADED.search(data, begin, end) is not None or _ROWS.search(data, begin, end) is not None
 
 
-def _rest(document: Document, *taken: Set[int]) -> Document | None:
+def rest_of(document: Document, *taken: Set[int]) -> Document | None:
     """The document with blank lines for those that are taken, and for programs; ``None`` if nothing is left."""
     fences = Fences()
     lines: list[str] = []

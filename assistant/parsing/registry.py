@@ -24,6 +24,7 @@ from assistant.parsing.beside import (
     lost_note,
     read_beside,
 )
+from assistant.parsing.onerow import with_list
 from assistant.parsing.repair import Document
 from assistant.parsing.table import Reading
 
@@ -127,6 +128,8 @@ class Registry:
         if not claims:
             return Reading(not_understood=tuple(dict.fromkeys(doubtful)))
         won = settle(claims)
+        if _LISTS in self._formats and all(claim.name != _LISTS for claim in claims):
+            won = with_list(won, document, self._formats[_LISTS])
         return add_beside(won, self.beside(document, won, {claim.name for claim in claims}))
 
     def beside(self, document: Document, won: Reading, winners: Set[str] = frozenset()) -> Beside:

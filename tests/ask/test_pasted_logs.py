@@ -379,3 +379,11 @@ FOUR_STAGES = line(
 def test_two_stages_of_one_step_are_set_against_each_other(question: str, said: tuple[str, ...]) -> None:
     first = lead(f"{FOUR_STAGES}\n{question}")
     assert all(part in first for part in said)
+
+
+def test_pass_at_k_is_known_by_its_plain_name() -> None:
+    text = (
+        "reward/avg_pass_at_8: 0.625, reward/avg_raw_reward: -0.125, reward/mean_positive_reward: 0.4\n"
+        "{'timing/step': '200.0', 'timing/generate': '50.0', 'timing/policy_train': '120.0'}"
+    )
+    assert "0.625" in paste(f"{text}\nwhat is pass@8?").answer
