@@ -1,4 +1,4 @@
-"""Draws of comparisons by the thousand, and the fit of their factors (``evals.compare_widths --fit averaged``).
+"""Draws of comparisons by the thousand, and the fit of their factors (``evals.compare_widths --fit averaged, unlike``).
 
 Of AR(1) noise of known ρ, the product's own functions tell the mixture of each pair of sides; what the interval of 95 %
 misses, and how often p falls below a twentieth of that, then hangs on two factors alone. Both tables of
@@ -9,7 +9,7 @@ a share of misses changes with a factor as fast as draws lie near the bound, whi
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from scipy.special import gammaln, stdtr
 
 from assistant.analysis.compare_averaged import Mixture, average, mixed
-from assistant.analysis.compare_factors import KNOTS, factor_logs, tail_logs
+from assistant.analysis.compare_factors import FACTORS, KNOTS, LIKE, MOST_UNLIKE_SHORT, factor_logs, tail_logs
 from evals.trend_calibration import noise
 
 Array = NDArray[np.float64]
@@ -62,6 +62,13 @@ OFF, OFF_FAR, LESS = 0.01, 0.0004, 0.25
 #: In units of what the share held may be off: from here on an error grows with its third power.
 WORSE = 1.0
 BENT, LARGE = (4.0, 0.01, 0.0), (1.0, 0.01, 1.0)
+BENT_UNLIKE = (1.0, 0.05, 0.0)
+#: Pairs of unlike length that are drawn for the fit (seed, short sides or not, how many), and those that are measured.
+UNLIKE_FITTED = (
+    (11, False, 90), (12, False, 60), (13, False, 60), (14, True, 45), (15, False, 50), (16, True, 20), (17, False, 45),
+    (18, True, 15),
+)  # fmt: skip
+UNLIKE_MEASURED = ((19, False, 45), (20, True, 15))
 #: Half-widths of the kernels that tell how fast a share changes, in logarithms; steps of the search.
 KERNEL, KERNEL_FAR, STEPS = 0.12, 0.3, 60
 
@@ -184,8 +191,49 @@ def quantile(found: Mixture, share: float) -> Array:
     return size
 
 
+def unlike(seed: int, count: int, *, short: bool) -> list[Cell]:
+    """Pairs of unlike length at random: each up to 160 points, logs of 10 to 600.
+
+    Args:
+        seed: of the draw.
+        count: how many; those too short to tell a scatter are among them and are left out where they are drawn.
+        short: whether one side has two points at most.
+    """
+    rng = np.random.default_rng(seed)
+    # Pairs that are not averaged are drawn all the same, so that a seed gives the same pairs, and left out later.
+    sizes = [1, 1, 2] if short else [1, 2, 3, 5, 8, 10, 12, 15, 20, 25, 30, 40, 50, 60, 80]
+    ratios = [2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 30, 40, 60] if short else [1.3, 1.5, 2, 2, 3, 3, 4, 5, 8, 12, 20]
+    assert max(ratios) <= MOST_UNLIKE_SHORT
+    cells: list[Cell] = []
+    while len(cells) < count:
+        kind = str(rng.choice(["ends", "ends", "next", "runs"]))
+        n = int(rng.choice(sizes))
+        m = round(n * rng.choice(ratios))
+        if m == n or m > 160:
+            continue
+        if rng.random() < 0.3:
+            n, m = m, n
+        length = int(max(n, m) * rng.choice([1, 1.5, 2, 4]) if kind == "runs" else (n + m) * rng.choice([1, 1.3, 2, 4]))
+        if 10 <= length <= 600:
+            cells.append(Cell("ends" if kind == "next" and length == n + m else kind, n, m, length))  # type: ignore[arg-type]
+    return cells
+
+
+def drawn_unlike(groups: Sequence[tuple[int, bool, int]], repeats: int) -> list[tuple[Cell, float, Draws]]:
+    """Draws of pairs of unlike length at every ρ; pairs whose scatter nothing tells are left out."""
+    found = []
+    for seed, short, count in groups:
+        for cell in unlike(seed, count, short=short):
+            try:
+                found += [(cell, rho, draw(cell, rho, repeats, seed)) for rho in RHOS]
+            except AssertionError:
+                continue
+    return found
+
+
 def fit_tables(draws: Sequence[Draws]) -> tuple[Array, Array]:
-    """Log factors and log powers at :data:`KNOTS` by features, each of shape (9, 12)."""
+    """Log factors and log powers of sides of one length at :data:`KNOTS` by features, each of shape (9, 12)."""
+    draws = [replace(some, sides=some.sides[: LIKE.shape[1]]) for some in draws]
     unit = np.zeros((len(KNOTS), len(draws[0].sides)))
     places = [hats(some.rho) for some in draws]
     sides = np.unique([some.sides for some in draws], axis=0)[:, None, :]
@@ -203,6 +251,20 @@ def fit_tables(draws: Sequence[Draws]) -> tuple[Array, Array]:
         return _errors(draws, places, table, logs, (PASSED, OFF_FAR, OFF_FAR / LESS, KERNEL_FAR))
 
     return factors, least(passes, unit, sides, LARGE)
+
+
+def fit_added(draws: Sequence[Draws]) -> Array:
+    """What is added for sides of unlike length, at :data:`KNOTS` by the features of these, shape (9, 20)."""
+    places, own = [hats(some.rho) for some in draws], LIKE.shape[1]
+    sides = np.unique([some.sides[own:] for some in draws], axis=0)[:, None, :]
+
+    def misses(added: Array) -> tuple[Array, Array]:
+        table = np.hstack([LIKE, added])
+        logs = [-some.over(table) for some in draws]
+        errors, slopes = _errors(draws, places, table, logs, (HELD, OFF, OFF, KERNEL))
+        return errors, slopes.reshape(len(errors), *table.shape)[:, :, own:].reshape(len(errors), -1)
+
+    return least(misses, np.zeros((len(KNOTS), FACTORS.shape[1] - own)), sides, BENT_UNLIKE)
 
 
 def hats(rho: Array, at_knots: Sequence[float] = KNOTS) -> tuple[NDArray[np.intp], Array]:
@@ -266,11 +328,22 @@ def least(
 
 
 def fit_averaged(repeats: int) -> None:
-    """Prints the tables of ``assistant/analysis/compare_factors.py``."""
+    """Prints the tables of ``assistant/analysis/compare_factors.py`` for sides of one length."""
     cells = [Cell(kind, *sides) for kind, found in FITTED.items() for sides in found]  # type: ignore[arg-type]
     tables = fit_tables([draw(cell, rho, repeats, 31) for cell in cells for rho in RHOS])
-    for name, table in zip(("FACTORS", "TAILS"), tables, strict=True):
-        print(f"{name}: Final[Array] = np.array([")
-        for row in table:
-            print("    [" + ", ".join(f"{value:.3f}" for value in row) + "],")
-        print("])")
+    for name, table in zip(("LIKE", "LIKE_TAILS"), tables, strict=True):
+        _print(name, table)
+
+
+def fit_unlike(repeats: int) -> None:
+    """Prints the tables of ``assistant/analysis/compare_factors.py`` for sides of unlike length."""
+    added = fit_added([some for _, _, some in drawn_unlike(UNLIKE_FITTED, repeats)])
+    for name, table in zip(("UNLIKE", "UNLIKE_SHORT"), np.hsplit(added, 2), strict=True):
+        _print(name, table)
+
+
+def _print(name: str, table: Array) -> None:
+    print(f"{name}: Final[Array] = np.array([")
+    for row in table:
+        print("    [" + ", ".join(f"{value:.3f}" for value in row) + "],")
+    print("])")

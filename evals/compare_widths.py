@@ -1,8 +1,8 @@
 """Intervals of comparisons: what they hold, and the factors that make it 95 %, or at least that.
 
 ``python -m evals.compare_widths`` prints how often the interval of a difference holds the truth, in Markdown
-(``--only`` windows, families, steps or validations); ``--fit averaged`` prints the tables of
-``assistant/analysis/compare_factors.py`` (:mod:`evals.compare_fit`), ``--fit widened`` the table ``WIDENED`` of
+(``--only`` windows, unlike, families, steps or validations); ``--fit averaged`` and ``--fit unlike`` print the tables
+of ``assistant/analysis/compare_factors.py`` (:mod:`evals.compare_fit`), ``--fit widened`` the table ``WIDENED`` of
 ``assistant/analysis/compare_noise.py``. Series are drawn from a fixed seed, apart from those of the fit.
 
 Of single steps far apart, the interval allows for the strongest correlation ρ̄ that a log leaves plausible. Where that
@@ -25,7 +25,7 @@ from assistant.analysis.compare_averaged import Averaged
 from assistant.analysis.compare_noise import LARGEST, Level, Noise, between, level
 from assistant.analysis.compare_validation import agreement
 from assistant.analysis.noise import pair_noise
-from evals.compare_fit import FAMILY, Cell, draw, fit_averaged
+from evals.compare_fit import FAMILY, UNLIKE_MEASURED, Cell, draw, drawn_unlike, fit_averaged, fit_unlike
 from evals.trend_calibration import noise
 
 Array = NDArray[np.float64]
@@ -63,6 +63,8 @@ STRONG = (0.0, 0.7, 0.9)
 #: Problems and answers to each; how easily a problem is solved.
 PROBLEMS = ((8, 4), (8, 16), (30, 2), (30, 4), (30, 32), (100, 4), (500, 4))
 EASE = ((0.5, 1.0), (1.0, 1.0), (0.1, 3.0), (0.05, 5.0))
+#: Pairs of unlike length furthest from 95 %, either way, that are drawn again.
+OUTERMOST = 6
 MEASURED = (0.0, 0.3, 0.5, 0.6, 0.7, 0.8, 0.9)
 
 
@@ -176,6 +178,21 @@ def measure_windows(repeats: int) -> None:
     print(f"\nHeld: {least:.1f} to {most:.1f} %; families with a false call: at most {far:.1f} %.")
 
 
+def measure_unlike(repeats: int) -> None:
+    """What the interval of two sides of unlike length holds, of pairs at random that were not fitted."""
+    repeats *= 10
+    rows = [(100 * found.held(), cell, rho) for cell, rho, found in drawn_unlike(UNLIKE_MEASURED, repeats)]
+    rows.sort(key=lambda row: row[0])
+    outer = [*rows[:OUTERMOST], *rows[-OUTERMOST:]]
+    again = [100 * draw(cell, rho, 8 * repeats, 25).held() for _, cell, rho in outer]
+    inside = sum(93 <= held <= 97 for held, _, _ in rows)
+    print(f"\n{len(rows)} cells of {repeats} series: {rows[0][0]:.1f} to {rows[-1][0]:.1f} %, {inside} in 93 to 97 %.")
+    print(f"The outermost again, with {8 * repeats} fresh series: {min(again):.1f} to {max(again):.1f} %.\n")
+    head("sides", "points of the log", "ρ", "held", "held again")
+    for (held, cell, rho), once_more in zip(outer, again, strict=True):
+        print(f"| {cell} | {cell.length} | {rho:g} | {held:.1f} | {once_more:.1f} |")
+
+
 def measure_families(repeats: int) -> None:
     """Of families of twenty metrics, those in which one is significant after Holm's correction, in %."""
     count = 5 * repeats
@@ -217,16 +234,16 @@ def validation_cell(problems: int, samples: int, ease: tuple[float, float], repe
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--fit", choices=["averaged", "widened"], help="print the factors, or WIDENED")
-    parser.add_argument("--only", choices=["windows", "families", "steps", "validations"], help="a part of the tables")
+    parser.add_argument("--fit", choices=["averaged", "unlike", "widened"], help="print the factors, or WIDENED")
+    parser.add_argument("--only", choices=["windows", "unlike", "families", "steps", "validations"], help="a part")
     parser.add_argument("--repeats", type=int, default=400)
     arguments = parser.parse_args()
     if arguments.fit is not None:
-        {"averaged": fit_averaged, "widened": fit}[arguments.fit](arguments.repeats)
+        {"averaged": fit_averaged, "unlike": fit_unlike, "widened": fit}[arguments.fit](arguments.repeats)
         return
     parts = {
-        "windows": measure_windows, "families": measure_families, "steps": measure_steps,
-        "validations": measure_validations,
+        "windows": measure_windows, "unlike": measure_unlike, "families": measure_families,
+        "steps": measure_steps, "validations": measure_validations,
     }  # fmt: skip
     for name, part in parts.items():
         if arguments.only in {None, name}:

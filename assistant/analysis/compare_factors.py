@@ -6,10 +6,14 @@ all of them at once: a factor of the half-width with which as near to 5 % of eac
 what lies beyond that half-width with which p falls below a twentieth of that (the bound of one of twenty metrics after
 Holm's correction) no more often than it says. Both are functions of the mean correlation, linear in their logarithms
 between :data:`KNOTS`, and there of :func:`features` of the sides.
+
+Sides of unlike length need more: ``--fit unlike`` draws 385 pairs of them at random and finds what is added for these,
+in two tables, one of them for a single step or two against a window. For sides of one length nothing is added.
 """
 
 from __future__ import annotations
 
+import math
 from typing import Final
 
 import numpy as np
@@ -23,8 +27,8 @@ KNOTS: Final = (0.05, 0.15, 0.3, 0.45, 0.6, 0.7, 0.8, 0.88, 0.95)
 LEAST_TOLD: Final = 10
 #: Largest logarithm of a factor, either way: an interval five times as wide says nothing that one of four does not.
 BOUND: Final = 1.6
-#: Logarithms of the factor of the half-width, at KNOTS (rows) by features (columns).
-FACTORS: Final[Array] = np.array([
+#: Logarithms of the factor of the half-width, at KNOTS (rows) by features (columns), of sides of one length.
+LIKE: Final[Array] = np.array([
     [-0.235, -0.621, 0.509, -0.434, 1.899, -1.578, -3.365, -0.656, 2.427, 0.029, 0.094, 0.095],
     [0.639, -0.956, 0.446, -1.905, -2.121, 1.312, 1.945, 5.902, -2.762, 0.869, -0.293, 0.237],
     [0.187, -0.816, -0.359, -1.838, 3.554, 1.786, -7.411, 2.690, 1.543, -4.218, -0.113, 0.436],
@@ -36,7 +40,7 @@ FACTORS: Final[Array] = np.array([
     [-0.870, 1.853, 5.046, -4.315, -0.735, -0.433, -9.371, 5.359, 11.089, -1.459, 1.607, -0.213],
 ])  # fmt: skip
 #: The same of the power of what lies beyond it.
-TAILS: Final[Array] = np.array([
+LIKE_TAILS: Final[Array] = np.array([
     [-0.673, 1.310, -0.456, 1.220, -1.357, -0.103, 2.129, -2.117, -0.540, 1.435, -0.006, -0.029],
     [0.056, -0.482, -0.017, 0.123, -1.042, 1.476, 2.399, -0.137, -1.491, 0.126, -0.148, 0.014],
     [0.267, -1.429, 0.124, -1.444, 0.598, 1.811, -1.374, 1.730, 0.103, -1.101, 0.043, -0.116],
@@ -48,20 +52,57 @@ TAILS: Final[Array] = np.array([
     [0.071, -0.143, 0.030, 0.088, 0.230, 0.117, 0.696, -0.728, -0.020, -0.601, -0.038, 0.138],
 ])  # fmt: skip
 
+#: What is added for sides of unlike length, by the features of those.
+UNLIKE: Final[Array] = np.array([
+    [1.470, -3.550, -3.251, 0.186, -0.054, -0.327, 0.730, -0.235, 2.079, 6.948],
+    [-0.851, 0.781, 3.580, -0.451, -0.057, 0.052, 0.576, -0.270, -4.649, -1.472],
+    [0.685, -1.816, 0.182, 0.403, 0.077, -0.121, -0.013, -0.669, -2.971, 4.095],
+    [0.361, 3.384, -10.690, -0.797, 0.017, -0.174, -0.808, 3.555, 18.932, -6.236],
+    [-0.654, -2.230, 9.138, -0.251, -0.266, 0.239, 0.803, -2.182, -13.219, 4.039],
+    [2.507, 2.211, -18.658, -0.079, -0.182, -0.686, -0.872, 3.794, 23.726, -1.049],
+    [0.200, -4.013, 4.498, -0.567, -0.236, 0.001, 1.526, -2.479, -6.266, 9.842],
+    [-0.746, -0.523, 1.652, 0.323, -0.145, 0.261, 0.163, 0.418, 3.732, -0.467],
+    [-7.342, 15.336, 25.176, 1.058, 0.108, 2.248, -5.611, -0.563, -17.988, -35.000],
+])  # fmt: skip
+#: The same where one side has two points at most.
+UNLIKE_SHORT: Final[Array] = np.array([
+    [0.513, -0.278, -7.954, 0.306, -0.252, -0.040, 0.390, 2.082, -0.744, -6.347],
+    [0.031, 0.393, 4.252, -0.292, -0.027, -0.206, 0.167, -0.707, 23.864, -6.941],
+    [-0.700, -0.249, 7.851, 0.789, 0.258, 0.273, 0.009, -2.802, -23.899, 0.588],
+    [-0.604, 1.881, -6.772, -0.491, -0.126, 0.318, -0.992, 3.826, -23.465, 4.745],
+    [1.992, -2.788, -6.069, -0.179, -0.194, -0.724, 1.166, -0.741, 1.083, 10.239],
+    [-0.229, -1.037, 2.022, 0.341, 0.426, -0.222, 0.852, -0.648, 2.675, 3.728],
+    [-0.410, 0.156, 1.643, -0.311, 0.422, -0.175, 0.493, 1.499, 0.280, 1.703],
+    [-0.414, 0.959, 0.917, -0.732, 0.458, -0.097, 0.355, 1.294, 0.264, 1.063],
+    [-0.343, 1.671, 0.129, -1.089, 0.506, -0.025, 0.328, 0.161, 0.075, 0.468],
+])  # fmt: skip
+#: By all features.
+FACTORS: Final[Array] = np.hstack([LIKE, UNLIKE, UNLIKE_SHORT])
+TAILS: Final[Array] = np.hstack([LIKE_TAILS, np.zeros((len(KNOTS), UNLIKE.shape[1] + UNLIKE_SHORT.shape[1]))])
+#: Points of a side that make it short, and the largest ratios of lengths that were drawn.
+SHORT: Final = 2
+MOST_UNLIKE: Final = 20.0
+MOST_UNLIKE_SHORT: Final = 60.0
 
-def features(points: float, told: int, near: float, apart: float) -> Array:
-    """What of two sides the factors hang on, shape (12,).
+
+def features(pair: tuple[float, float], told: int, near: float, apart: float) -> Array:
+    """What of two sides the factors hang on, shape (32,): of those of one length the last 20 are zero.
 
     Args:
-        points: of a side, the harmonic mean of the two.
+        pair: points of each side.
         told: points that tell the correlation.
         near: correlation of the two means where that of neighbours is 0.9; 0 for two runs.
         apart: how much of what tells the correlation is a stretch of its own, 0 to 1.
     """
+    points = 2 / (1 / pair[0] + 1 / pair[1])
     few, share = 20 / max(told, LEAST_TOLD), points / max(told, LEAST_TOLD)
-    return np.array(
-        [1, few, few**2, share, near, near * few, near * share, share**2, few * share, near**2, apart, apart * few]
-    )  # fmt: skip
+    like = [1, few, few**2, share, near, near * few, near * share, share**2, few * share, near**2, apart, apart * few]
+    short = min(pair) <= SHORT
+    ratio = min(max(pair) / min(pair), MOST_UNLIKE_SHORT if short else MOST_UNLIKE)
+    wide = math.log(ratio)
+    unlike = wide * np.array([1, few, share, near, apart, wide, wide * few, wide * share, share**2, few * share])
+    nothing = np.zeros(len(unlike))
+    return np.concatenate([like, nothing, unlike] if short else [like, unlike, nothing])
 
 
 def factor_logs(sides: Array, table: Array | None = None) -> Array:

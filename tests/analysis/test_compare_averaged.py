@@ -31,7 +31,8 @@ def ar(n: int, rho: float, seed: int, count: int) -> np.ndarray:
 
 CELLS = [
     *(Cell("ends", n, n, length) for n, length in ((3, 10), (5, 20), (10, 20), (10, 30), (20, 60))),
-    Cell("ends", 5, 50, 100), Cell("next", 10, 10, 60), Cell("runs", 5, 5, 20), Cell("runs", 10, 10, 40),
+    Cell("ends", 5, 50, 100), Cell("ends", 50, 150, 260), Cell("runs", 30, 150, 225), Cell("next", 30, 90, 360),
+    Cell("next", 10, 10, 60), Cell("runs", 5, 5, 20), Cell("runs", 10, 10, 40),
 ]  # fmt: skip
 
 
@@ -62,7 +63,9 @@ def test_draws_are_judged_as_the_product_judges_them(cell: Cell) -> None:
 def test_difference_of_windows_of_very_unlike_length_is_the_conservative_one() -> None:
     values = ar(400, 0.0, 4, 1)[0]
     assert isinstance(difference((values, values), ((0, 1), (100, 400)), same=True), Noise)
-    assert isinstance(difference((values, values), ((0, 1), (350, 400)), same=True), Averaged)
+    assert isinstance(difference((values, values), ((0, 1), (350, 400)), same=True), Noise)
+    assert isinstance(difference((values, values), ((0, 1), (390, 400)), same=True), Averaged)
+    assert isinstance(difference((values, values), ((0, 3), (350, 400)), same=True), Averaged)
     assert isinstance(difference((values, values), ((0, 1), (399, 400)), same=True), Averaged)
 
 
@@ -164,7 +167,7 @@ def test_averaged_p_value_and_half_width_agree_at_every_share() -> None:
 
 
 sides_drawn = st.builds(
-    features, st.floats(1, 160), st.integers(6, 320), st.floats(0, 0.9), st.floats(0, 1)
+    features, st.tuples(st.floats(1, 160), st.floats(1, 160)), st.integers(6, 320), st.floats(0, 0.9), st.floats(0, 1)
 )  # fmt: skip
 
 
@@ -177,4 +180,11 @@ def test_factors_stay_within_their_bounds(sides: np.ndarray, rho: float) -> None
 
 
 def test_features_of_fewer_points_than_were_fitted_are_those_of_the_fewest() -> None:
-    assert features(2, 6, 0.4, 0.0) == pytest.approx(features(2, 10, 0.4, 0.0))
+    assert features((2, 2), 6, 0.4, 0.0) == pytest.approx(features((2, 2), 10, 0.4, 0.0))
+
+
+def test_sides_of_one_length_have_the_factors_of_these_alone_and_order_does_not_matter() -> None:
+    assert not features((20, 20), 80, 0.4, 0.5)[12:].any()
+    assert features((20, 60), 80, 0.4, 0.5) == pytest.approx(features((60, 20), 80, 0.4, 0.5))
+    assert features((1, 200), 80, 0.4, 0.5)[12:22].any() is np.False_
+    assert features((3, 200), 80, 0.4, 0.5)[22:].any() is np.False_
