@@ -1,13 +1,16 @@
-"""Why held-out figures are better than training's: what the two are taken over, and whether they are at all."""
+"""What held-out figures say: why they are better than training's, if they are, and which epoch they speak for."""
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import replace
 from typing import Final
 
-from assistant.ask.answer_overfit import evaluation_loss, training_loss
+from assistant.ask import outcomes
+from assistant.ask.answer_overfit import LEAST, evaluation_loss, training_loss
 from assistant.ask.context import Context
+from assistant.ask.naming import named_keys
 from assistant.ask.parts import number
 from assistant.model import Fact, Verdict
 from assistant.write.document import unmark
@@ -46,6 +49,29 @@ def attempt(context: Context) -> Verdict | None:
     context.metrics.extend(str(fact.metric) for pair in pairs for fact in pair[:2])
     context.settled = True
     context.query = replace(context.query, intent="explain", op=None, asked_op=None, threshold=None)
+    return Verdict("answered", unmark(text), "medium")
+
+
+def best_epoch(context: Context) -> Verdict | None:
+    """The epoch that the held-out figure speaks for; ``None`` where there is none, or another metric is named."""
+    found = outcomes.validated(context.run)
+    if found is None or not found.spelling.plain:
+        return None
+    metric = found.metrics[0]
+    if set(named_keys(context)) - {metric}:
+        return None
+    facts = [f for s in context.run.series(metric)[0] if (f := context.value(metric, s)) is not None]
+    held = [f for f in facts if isinstance(f.value, (int, float)) and math.isfinite(f.value)]
+    if len(held) < LEAST:
+        return None
+    lower = outcomes.is_loss(found)
+    best = (min if lower else max)(held, key=number)
+    side = "lowest" if lower else "highest"
+    phrase = f"held.last_{side}" if best is held[-1] else f"advice.checkpoint_{side}"
+    text = context.say(phrase, metric=metric, best=best, last=held[-1])
+    context.doc.paragraph(f"**{text}**")
+    context.metrics.append(metric)
+    context.settled = True
     return Verdict("answered", unmark(text), "medium")
 
 

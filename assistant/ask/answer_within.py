@@ -6,6 +6,8 @@ import math
 from dataclasses import replace
 
 from assistant.analysis.timing import layout_of, stage_keys, total_key
+from assistant.analysis.trend import MIN_POINTS
+from assistant.ask import outcomes
 from assistant.ask.answer_single import tail_of
 from assistant.ask.context import Context, key
 from assistant.ask.departures import all_checks
@@ -114,3 +116,20 @@ def as_trend(context: Context) -> Verdict | None:
     from assistant.ask.answer_trend import trend
 
     return trend(context) if named_keys(context) else None
+
+
+def plateaued(context: Context) -> Verdict | None:
+    """As :func:`as_trend`; where no metric is named, by what the run is judged by: validation, else the reward."""
+    if named_keys(context):
+        return as_trend(context)
+    found = outcomes.validated(context.run) or outcomes.rewarded(context.run)
+    if found is None or not found.spelling.plain:
+        return None
+    told = context.ledger.trend(found.metrics[0])
+    if told is None or (told.n or 0) < MIN_POINTS:
+        return None
+    text = trend_sentence(context, found.metrics[0], told)
+    context.doc.paragraph(f"**{text}**")
+    context.metrics.append(found.metrics[0])
+    context.settled = True
+    return Verdict(told.direction or "inconclusive", unmark(text), "medium")

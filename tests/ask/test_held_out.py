@@ -76,3 +76,46 @@ def test_a_single_step_time_tells_the_time_left_without_an_interval() -> None:
     found = answer(line, "total 30000 steps, how long will it still take?")
     assert "the 29,934 steps left take 7,184 s" in found.answer.split("**")[1]
     assert "No interval is given" in found.answer
+
+
+def epochs(values: list[float]) -> str:
+    """Epochs with a held-out loss."""
+    return "\n".join(
+        f"Epoch: {at + 1} \tTraining Loss: {0.18 - 0.003 * at:.4f} \tValidation Loss: {value}"
+        for at, value in enumerate(values)
+    )
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "best epoch?",
+        "what is the ideal number of epochs?",
+        "How many epochs should I train?",
+        "Validation loss does not decrease. What then should be the ideal number of epochs to stop training?",
+        "哪个 epoch 最好？",
+        "训练多少个 epoch 最好？",
+    ],
+)
+def test_best_epoch_is_where_the_held_out_loss_is_lowest(question: str) -> None:
+    found = answer(epochs([0.072, 0.071, 0.069, 0.073, 0.074, 0.0735]), question)
+    assert "step 3" in found.answer.split("**")[1]
+    assert not found.grounding.unsupported
+
+
+def test_best_epoch_may_be_the_last() -> None:
+    found = answer(epochs([0.08, 0.075, 0.071, 0.069]), "best epoch?")
+    assert "The last one: `Validation Loss` is lowest at step 4" in found.answer
+
+
+def test_plateau_without_a_metric_is_told_of_the_reward() -> None:
+    text = "\n".join(f"Episode {10 * at}\tAverage reward: {40 + 12 * at + (at % 2)}.5" for at in range(1, 11))
+    assert "`Average reward` is rising" in answer(text, "Has it plateaued?").answer.split("**")[1]
+
+
+def test_longest_episode_is_told_by_its_steps() -> None:
+    line = "{}/50000: episode: {}, duration: 1.0s, episode steps: {}, episode reward: {}, mean reward: 1.000, loss: 5.1"
+    text = "\n".join(
+        line.format(1000 + at, 569 + at, steps, 500 - steps) for at, steps in enumerate((13, 337, 446, 393))
+    )
+    assert "`episode steps` is 446, at step 571" in answer(text, "which episode was the longest?").answer
