@@ -13,6 +13,7 @@ from assistant.analysis import Ledger
 from assistant.ask import (
     answer_apart,
     answer_causes,
+    answer_collapsed,
     answer_computed,
     answer_define,
     answer_held_out,
@@ -169,7 +170,7 @@ class Answerer:
             verdict = answer_define.define(context) if query.mentions else answer_other.out_of_scope(context)
             return verdict, verdict.summary if verdict.code == "unknown_metric" else None
         computed = answer_held_out.attempt(context) or answer_causes.attempt(context) or answer_sides.attempt(context)
-        computed = computed or answer_stage_pair.attempt(context)
+        computed = computed or answer_stage_pair.attempt(context) or answer_collapsed.attempt(context)
         computed = computed or answer_portions.attempt(context) or run_questions.attempt(context)
         computed = computed or answer_reward_parts.attempt(context)
         computed = computed or answer_computed.attempt(context) or answer_pace.attempt(context)

@@ -387,3 +387,22 @@ def test_pass_at_k_is_known_by_its_plain_name() -> None:
         "{'timing/step': '200.0', 'timing/generate': '50.0', 'timing/policy_train': '120.0'}"
     )
     assert "0.625" in paste(f"{text}\nwhat is pass@8?").answer
+
+
+@pytest.mark.parametrize(
+    ("question", "entropy", "said"),
+    [
+        ("entropy 只有 0.002，是不是已经熵崩了？", 0.002, ("0.002", "几乎没有随机性")),
+        ("Is the model collapsed?", 0.002, ("0.002", "hardly varies")),
+        ("has the entropy collapsed?", 0.4, ("No collapse to be seen", "1.49")),
+    ],
+)
+def test_entropy_of_one_step_is_told_as_choices(question: str, entropy: float, said: tuple[str, ...]) -> None:
+    first = lead(f"{line(5, actor__entropy=entropy, critic__score__mean=0.5, actor__grad_norm=0.1)}\n{question}")
+    assert all(part in first for part in said)
+    assert "nothing unusual" not in first
+
+
+def test_sum_of_entropies_is_no_number_of_choices() -> None:
+    first = lead(f"{line(5, actor__entropy=6900.0, critic__score__mean=0.5)}\nhas the entropy collapsed?")
+    assert "choices" not in first
