@@ -26,13 +26,14 @@ _WHY: Final = re.compile(
     r"(?i)\bwhy\b|\bhow come\b|\bnormal\b|\bright\b|\bcan\b|\bcorrect\b|\bbug\b|\bwrong\b|为什么|正常|对吗|怎么会"
 )
 _ACCURACY: Final = re.compile(r"(?i)^(?:val|valid|validation|eval|test)[-_/ ]+(?P<name>acc|accuracy|[\w]*_accuracy)$")
+_LONGEST: Final = 2000
 _LOSS_ASKED: Final = re.compile(r"(?i)\bloss(?:es)?\b|_loss\b|损失")
 
 
 def attempt(context: Context) -> Verdict | None:
     """The answer to "why is the validation loss lower than the training loss"; ``None`` for any other question."""
     said = context.query.said
-    if len(context.runs) != 1 or not _ASKED.search(said) or not _WHY.search(said):
+    if len(context.runs) != 1 or len(said) > _LONGEST or not _WHY.search(said) or not _ASKED.search(said):
         return None
     pairs = [told for one in _pairs(context) if (told := _last(context, *one)) is not None]
     if not pairs:
