@@ -11,6 +11,7 @@ from assistant.ask import naming
 from assistant.ask.context import Context
 from assistant.ask.departures import all_checks
 from assistant.ask.findings import told
+from assistant.ask.intents import is_stage
 from assistant.ask.patterns import patterns
 from assistant.ask.query import Query
 from assistant.ask.stated import claim_in
@@ -100,6 +101,8 @@ def answer(context: Context) -> Verdict:
     keys = [m.key for m in query.mentions if m.key is not None]
     if query.intent == "bottleneck" and keys and all(_OF_A_TRAJECTORY.search(key) for key in keys):
         context.query = replace(query, intent="lookup")  # its own time is asked for, and no stage of a step
+    elif query.intent == "bottleneck" and len(keys) == 1 and is_stage(keys[0]) and _ITS_TIME.search(query.said):
+        context.query = replace(query, intent="lookup")  # "how long does generation take per step"
     if query.intent == "lookup" and query.depth == "every" and not query.mentions and query.op is None:
         context.query = replace(query, intent="explain")  # "list all metrics of step 10"
     return WRITERS[context.query.intent](context)
@@ -107,6 +110,11 @@ def answer(context: Context) -> Verdict:
 
 #: Times of single trajectories, which are no stages.
 _OF_A_TRAJECTORY = re.compile(r"agent_loop/(?:generate_sequences|tool_calls|slowest)/|/time/generate/")
+#: The time of the one stage that is named, and nothing of where time goes.
+_ITS_TIME = re.compile(
+    r"(?i)^(?!.*(?:\bmost\b|\bwhy\b|\bso long\b|\btoo\b|\bwhere\b|bottleneck|slow|瓶颈|最))\W*"
+    r"how (?:long|much time|many seconds) (?:do|does|did)\b.{1,60}\b(?:take|last|need|run)\b"
+)
 #: Topics that are numbers of the whole run, of which one question may ask several.
 _TOTALS = ("tokens", "total_time", "interval", "restarts")
 _JOINED = re.compile(r"(?i)[,，、;；]|\band\b|以及|还有|和")

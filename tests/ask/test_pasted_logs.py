@@ -406,3 +406,12 @@ def test_entropy_of_one_step_is_told_as_choices(question: str, entropy: float, s
 def test_sum_of_entropies_is_no_number_of_choices() -> None:
     first = lead(f"{line(5, actor__entropy=6900.0, critic__score__mean=0.5)}\nhas the entropy collapsed?")
     assert "choices" not in first
+
+
+@pytest.mark.parametrize(
+    "question", ["How long does generation take per step?", "how long does the actor update take?"]
+)
+def test_how_long_one_stage_takes_is_its_own_time(question: str) -> None:
+    stage = "timing_s/gen" if "generation" in question else "timing_s/update_actor"
+    first = lead(f"{line(3, timing_s__gen=30.0, timing_s__update_actor=50.0, timing_s__step=90.0)}\n{question}")
+    assert first.startswith(f"**`{stage}`")
