@@ -66,9 +66,9 @@ BENT_UNLIKE = (1.0, 0.05, 0.0)
 #: Pairs of unlike length that are drawn for the fit (seed, short sides or not, how many), and those that are measured.
 UNLIKE_FITTED = (
     (11, False, 90), (12, False, 60), (13, False, 60), (14, True, 45), (15, False, 50), (16, True, 20), (17, False, 45),
-    (18, True, 15),
+    (18, True, 15), (19, False, 45), (20, True, 15),
 )  # fmt: skip
-UNLIKE_MEASURED = ((19, False, 45), (20, True, 15))
+UNLIKE_MEASURED = ((21, False, 45), (22, True, 15))
 #: Half-widths of the kernels that tell how fast a share changes, in logarithms; steps of the search.
 KERNEL, KERNEL_FAR, STEPS = 0.12, 0.3, 60
 
@@ -254,7 +254,7 @@ def fit_tables(draws: Sequence[Draws]) -> tuple[Array, Array]:
 
 
 def fit_added(draws: Sequence[Draws]) -> Array:
-    """What is added for sides of unlike length, at :data:`KNOTS` by the features of these, shape (9, 20)."""
+    """What is added for sides of unlike length, at :data:`KNOTS` by the features of these, shape (9, 26)."""
     places, own = [hats(some.rho) for some in draws], LIKE.shape[1]
     sides = np.unique([some.sides[own:] for some in draws], axis=0)[:, None, :]
 

@@ -31,7 +31,6 @@ _OF_THE_RUN = re.compile(
 )
 
 
-
 def trend(context: Context) -> Verdict:
     """Trend of the metrics named, or of the main ones; the verdict is the first one's direction."""
     from assistant.ask.parts import headlines

@@ -140,8 +140,10 @@ def _difference(context: Context, request: Request, a: str, b: str) -> tuple[lis
     named = [s for s in context.query.all_steps if s in steps]
     at_first = slot.kind == "first" or re.search(r"(?i)第1步|第一步|开始|\bfirst\b|beginning|start", request.text)
     widest = max(found, key=lambda f: abs(float(f.value)), default=None) if _WIDEST.search(request.text) else None  # type: ignore[arg-type]
-    chosen = widest or next((f for f in found if named and f.step == named[0]), None) or (
-        found and (found[0] if at_first else found[-1])
+    chosen = (
+        widest
+        or next((f for f in found if named and f.step == named[0]), None)
+        or (found and (found[0] if at_first else found[-1]))
     )
     if not chosen:
         return [say("calc.no_common", a=a, b=b)], False
