@@ -123,6 +123,8 @@ def test_a_state_that_the_log_lacks_is_not_explained(question: str) -> None:
         ("why is entropy constant", "constant"),
         ("loss 怎么越来越大", "rising"),
         ("why is pg_loss negative", "negative"),
+        ("奖励在 0 到 1 之间正常吗", None),
+        ("is a reward between 0 and 1 normal?", None),
         ("why is the loss not zero", None),
         ("why did the reward fall at step 0", None),
         ("loss at step 0?", None),
