@@ -27,6 +27,7 @@ LONG, LONGEST_SYMPTOM, SHORT, LONGEST_LINE = 160, 160, 120, 300
 #: Fewest words of a sentence that asks by itself.
 WORDS: Final = 4
 _SENTENCE: Final = re.compile(r"[^.?!。？！\n]{1,600}(?:\.(?=\S)[^.?!。？！\n]{0,600}){0,20}[.?!。？！]*")
+_VALUE_LINE: Final = re.compile(r"[^?？]{1,100}[:：=]\s*[-+]?\d[\d.,eE+-]*\s*%?\W{0,3}$")
 _TAG: Final = re.compile(r"^\s{0,4}(?:#{1,4}\s{1,4})?(?:\[[A-Za-z][\w /-]{1,30}\]\s{0,4}){0,2}")
 _SYMPTOM: Final = re.compile(
     r"(?i)\b(?:not|no|never|doesn'?t|don'?t|isn'?t|can'?t|stuck|stays?|always|only|keeps?|becom\w+|nan|inf|zero|increas\w*"
@@ -76,7 +77,7 @@ def question_in(parsed: Parsed, resolver: Resolver) -> str:
 
 def asking(text: str) -> str:
     """Of a paragraph the sentences that ask, led by its first line where they name nothing; short ones as they are."""
-    text = text[_TAG.match(text).end() :]  # type: ignore[union-attr]
+    text = _without_values(text[_TAG.match(text).end() :])  # type: ignore[union-attr]
     if len(text) <= LONG or ("\n" not in text and len(text) <= LONGEST_LINE):
         return text
     sentences = [found.strip() for found in _SENTENCE.findall(text) if found.strip()]
@@ -93,6 +94,14 @@ def asking(text: str) -> str:
     if len(joined.split()) < WORDS or not _OF_TRAINING.search(joined):
         joined = f"{title} {joined}" if not text.startswith(joined) else joined
     return joined
+
+
+def _without_values(text: str) -> str:
+    """A paragraph that asks, without lines of one value ("Final mean reward: 14.1") that stand beside the question."""
+    lines = text.splitlines()
+    if len(lines) < 2 or not any(line.rstrip().endswith(("?", "？")) for line in lines):
+        return text
+    return "\n".join(line for line in lines if not _VALUE_LINE.match(line)) or text
 
 
 def _symptom(parsed: Parsed, resolver: Resolver) -> str:

@@ -45,3 +45,9 @@ def test_title_that_asks_is_kept_without_the_story() -> None:
     )
     found = service().read([Source("paste.txt", f"{body}\n\n{LOG}")]).question
     assert found == "Why is the train loss not decreasing? Why is that?"
+
+
+def test_lines_of_a_value_beside_the_question_are_none_of_it() -> None:
+    log = "\n".join(f"Episode {i:3d}/400 | Mean reward (100 ep): {23 - i / 40:.1f}" for i in range(50, 401, 50))
+    paste = f"{log}\nTraining finished. Final mean reward (100 ep): 13.0\nis it learning?"
+    assert service().read([Source("paste.txt", paste)]).question == "is it learning?"
