@@ -69,3 +69,13 @@ def test_a_part_named_before_two_clauses_holds_for_the_first(question: str) -> N
     answer = ask(question, made({5: 30.0, 33: 2.5}))
     assert "2.5" in answer.verdict.summary
     assert "33" in answer.verdict.summary
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["有没有哪一步 grad norm 特别大", "哪一步的 grad norm 异常大", "which step has an unusually large grad norm?"],
+)
+def test_a_step_that_stands_out_is_the_one_of_the_extreme(question: str) -> None:
+    answer = ask(question, made({33: 30.0}))
+    assert "30" in answer.verdict.summary
+    assert "step 33" in answer.verdict.summary
