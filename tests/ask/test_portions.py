@@ -93,7 +93,7 @@ def test_ratio_of_two_metrics_is_averaged_over_steps(question: str) -> None:
 
 def test_ratio_at_one_step_is_of_that_step() -> None:
     first = ask("第 30 步 gen 是 update_actor 的几倍", made()).answer.split("\n")[0]
-    assert "是 2.2（66 秒 / 30 秒）" in first
+    assert "是 `timing_s/update_actor` 的 2.2 倍（66 秒对 30 秒" in first
     assert "30" in first
 
 
