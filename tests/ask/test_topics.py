@@ -437,3 +437,11 @@ def test_bottleneck_of_a_step_whose_line_was_cut_says_so_instead_of_denying_the_
     assert answer.verdict.code == "no_data"
     assert "`timing_s/step`" in answer.answer
     assert "holds no `timing_s/step` with its stages" not in answer.answer
+
+
+def test_how_much_longer_the_answers_are_asks_for_no_time() -> None:
+    from assistant.ask.patterns import patterns
+
+    remaining = next(pattern for name, pattern, _ in patterns().topics if name == "remaining")
+    assert remaining.search("how much longer are the answers at the end than at the start?") is None
+    assert remaining.search("how much longer will it take?") is not None
