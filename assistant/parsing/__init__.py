@@ -46,6 +46,7 @@ registry.register(LazyFormat("nemo-rl", 90, "nemo_rl:NeMoRL", ("Training Results
 registry.register(
     LazyFormat("deepspeed-chat", 90, "deepspeed_chat:DeepSpeedChat", ("ppo_ep", "PPO Epoch", "Actor Loss"))
 )
+registry.register(LazyFormat("deepspeed-chat-eval", 91, "dschateval:DeepSpeedChatEvaluations", ("** Evaluating ",)))
 registry.register(LazyFormat("minimind", 90, "minimind:MiniMind", ("poch",)))
 registry.register(
     LazyFormat(

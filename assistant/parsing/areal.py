@@ -25,6 +25,7 @@ _HEADING: Final = re.compile(
 _NUMBER: Final = re.compile(NUMBER)
 _MOST_COLUMNS: Final = 64
 _MOST_NOISE: Final = 20
+_FEWEST_LOOSE: Final = 4
 
 
 @dataclass(slots=True)
@@ -75,7 +76,7 @@ class _Reader:
             self.table = _Table(row, self.step is not None, text[text.index("╒") :].rstrip())
             self._edge()
             return
-        if self.step is not None and text.startswith("│") and (self.table is None or self.table.loose):
+        if text.startswith("│") and (self.table is None or self.table.loose):
             self._loose_row(text.rstrip(), number, tag)
         if self.table is not None:
             self._inside(self.table, text, number)
@@ -85,8 +86,10 @@ class _Reader:
         bars = text.count("│")
         if not text.endswith("│") or bars % 2 == 0 or bars > _MOST_COLUMNS:
             return
-        if self.table is None and self.step is not None:
-            self.table = _Table(Row(self.step, number, last_line=number, tag=tag), True, "", loose=True)
+        if self.table is None:
+            step = len(self.tables) if self.step is None else self.step
+            row = Row(step, number, last_line=number, tag=tag)
+            self.table = _Table(row, self.step is not None, "", loose=True)
         if self.table is not None:
             self.table.bars, self.table.pieces = bars, []
 
@@ -153,6 +156,8 @@ class _Reader:
         table, self.table = self.table, None
         if table is not None and table.pieces:
             self._half(table)
+        if table is not None and table.loose and not table.headed and len(table.row.values) < _FEWEST_LOOSE:
+            return
         if table is not None and table.row.values:
             self.tables.append(table)
 

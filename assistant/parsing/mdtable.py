@@ -6,13 +6,13 @@ import re
 from typing import Final
 
 from assistant.model.run import Note, Number, Run
-from assistant.parsing.columns import Table, is_metric, table_run
+from assistant.parsing.columns import NO_VALUES, Table, is_metric, table_run
 from assistant.parsing.frameworks import detect_framework
 from assistant.parsing.markdown import Fences
 from assistant.parsing.metric_names import is_metric_name
 from assistant.parsing.numbers import read_number
 from assistant.parsing.repair import Document
-from assistant.parsing.stepbook import is_step
+from assistant.parsing.stepbook import is_step, unit_notes
 from assistant.parsing.table import Reading, Row, build_run
 
 _RULE: Final = re.compile(r"\s{0,8}\|?\s{0,20}:?-{2,200}:?\s{0,20}(?:\|\s{0,20}:?-{2,200}:?\s{0,20}){1,200}\|?\s*$")
@@ -109,7 +109,19 @@ def _run(table: Table, document: Document, id: str) -> Run | None:
         return None
     if not any(is_step(name) for name in table.names) and len(table.rows) > 1 and not _plain(table):
         return None
-    return table_run(table, document, format="markdown-table", id=id)
+    return table_run(table, document, format="markdown-table", id=id, warnings=_without_percent(table))
+
+
+def _without_percent(table: Table) -> list[Note]:
+    """Takes the percent signs off columns of nothing but shares, and tells so."""
+    units: dict[str, str] = {}
+    for at, name in enumerate(table.names):
+        shown = [row[at] for row in table.rows if row[at] and row[at].lower() not in NO_VALUES]
+        if shown and all(text.endswith("%") and read_number(text[:-1].rstrip()) is not None for text in shown):
+            units[name] = "%"
+            for row in table.rows:
+                row[at] = row[at].removesuffix("%").rstrip()
+    return unit_notes(units)
 
 
 def _plain(table: Table) -> bool:

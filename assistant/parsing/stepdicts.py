@@ -13,6 +13,8 @@ from assistant.parsing.repair import Document
 
 _WIDEST_TERMINAL: Final = 1000
 _LONGEST_HEADING: Final = 160
+_COLON: Final = re.compile(r"[：:]\s{0,4}(?=\S)")
+_MOST_COLONS: Final = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +52,8 @@ def find_headed(document: Document, heading: re.Pattern[str], words: tuple[str, 
         if any(word in line for word in words):
             tag, body = read_body(line)
             found = heading.match(body)
+            if found is None:
+                tag, body, found = _behind_prose(line, heading)
         if found is None and index + 1 < len(lines) and "{" in lines[index + 1][:_LONGEST_HEADING]:
             tag, body, found, skipped = _over_the_edge(line, lines[index + 1], heading)
         if found is None:
@@ -59,6 +63,17 @@ def find_headed(document: Document, heading: re.Pattern[str], words: tuple[str, 
             continue
         end = printed.entries[-1] + 1
         yield Headed(found, tag, printed)
+
+
+def _behind_prose(line: str, heading: re.Pattern[str]) -> tuple[str | None, str, re.Match[str] | None]:
+    """A heading behind words that announce it on the same line: ``Here are my results: step 1: {``."""
+    start = line[:_LONGEST_HEADING].partition("{")[0]
+    for colon in list(_COLON.finditer(start))[:_MOST_COLONS]:
+        tag, body = read_body(line[colon.end() :])
+        found = heading.match(body)
+        if found is not None:
+            return tag, body, found
+    return None, "", None
 
 
 def _over_the_edge(
