@@ -12,6 +12,8 @@ from typing import Final
 from assistant.analysis import derive
 from assistant.analysis.forecast import STEP_TIMES
 from assistant.analysis.timing import layout_of, total_key
+from assistant.ask.answer_hours import by_rate
+from assistant.ask.answer_other import derived
 from assistant.ask.answer_trend import health
 from assistant.ask.context import EPOCHS, Context, key
 from assistant.ask.part import cell, part_of, shown, statistic
@@ -40,9 +42,12 @@ NEAR, MOST, LEAST = 0.02, 0.9, 10
 def samples(context: Context) -> Verdict | None:
     """Trajectories (or prompts) trained on so far: those of a step, as the log implies them, times the steps."""
     name = "prompts_per_step" if _PROMPTS.search(context.query.said) else "trajectories_per_step"
+    if context.query.steps.kind in {"single", "pair", "first", "last"}:
+        return _of_those(context)
     held = [f for s in context.train_steps if (f := derive(context.ledger, name, s)) is not None]
     if not held:
-        return None
+        logged = any(m.key is not None and "/" in m.text for m in context.query.mentions)
+        return None if logged else by_rate(context) or _of_those(context)
     steps = context.ledger.count("training_steps", len(context.train_steps))
     each = held[-1]
     if len({f.value for f in held}) == 1:
@@ -62,6 +67,12 @@ def samples(context: Context) -> Verdict | None:
         counted = context.ledger.count(f"steps with {name}", len(held))
         context.doc.paragraph(context.say("samples.assumed", k=counted))
     return Verdict("answered", unmark(text))
+
+
+def _of_those(context: Context) -> Verdict:
+    """The batch of the steps asked about, or that it cannot be derived."""
+    context.query = replace(context.query, topics=("batch",))
+    return derived(context)
 
 
 def epoch(context: Context) -> Verdict | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from assistant.ask.answer_single import tail_of
@@ -10,9 +11,17 @@ from assistant.ask.epochs import EPOCH_KEYS
 from assistant.ask.naming import central
 from assistant.ask.query import Query
 from assistant.ask.telling import trend_sentence
+from assistant.knowledge import Mentioned
 from assistant.write.document import marked_ids
 
 MOST = 3
+_LENGTH = re.compile(r"(?i)len|long|长|token")
+
+
+def _counted(query: Query, mention: Mentioned) -> bool:
+    """Whether what sounds like a length is counted: "how many responses per prompt" names no `response_length`."""
+    counts = query.intent == "derive" and bool({"group", "batch"} & set(query.topics))
+    return counts and "length" in (mention.key or "") and _LENGTH.search(mention.text) is None
 
 
 def values_of_named(context: Context, queries: Sequence[Query]) -> None:
@@ -24,7 +33,12 @@ def values_of_named(context: Context, queries: Sequence[Query]) -> None:
     """
     if not context.runs or len(context.runs) > 1:
         return
-    named = [m.key for query in queries for m in query.mentions if m.key is not None and query.intent != "define"]
+    named = [
+        m.key
+        for query in queries
+        for m in query.mentions
+        if m.key is not None and query.intent != "define" and not _counted(query, m)
+    ]
     if not named:
         return
     told: set[str | None] = set()

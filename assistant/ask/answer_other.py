@@ -178,8 +178,8 @@ def _gpus(context: Context, step: int) -> tuple[list[str], list[str]]:
     return [context.say("derive.item_gpus", v=fact)], [line]
 
 
-def _gpus_by_rates(context: Context, step: int) -> tuple[list[str], list[str]]:
-    """GPUs as the whole throughput over that of one, where a log holds both (ROLL's ``system/tps``)."""
+def _rates(context: Context, step: int) -> tuple[Fact, Fact, Fact] | None:
+    """GPUs as the whole throughput over that of one, where a log holds both (ROLL's ``system/tps``), with the two."""
     for whole, each in _RATES:
         cells = _cells(context, step, whole, each)
         if cells is None or not all(isinstance(c.value, (int, float)) and c.value > 0 for c in cells):
@@ -188,10 +188,24 @@ def _gpus_by_rates(context: Context, step: int) -> tuple[list[str], list[str]]:
         if round(ratio) < 1 or abs(ratio - round(ratio)) > WHOLE * ratio:
             continue
         fact = context.ledger.derived("n_gpus", round(ratio), step=step, inputs=cells, formula=f"{whole} / {each}")
-        context.metrics.extend([whole, each])
-        line = context.say("derive.gpus_rates", v=fact, whole=cells[0], each=cells[1], a=whole, b=each)
-        return [context.say("derive.item_gpus", v=fact)], [line]
-    return [], []
+        return fact, cells[0], cells[1]
+    return None
+
+
+def gpus_by_rates(context: Context, step: int) -> Fact | None:
+    """The GPUs of a log that holds the whole throughput and one GPU's."""
+    found = _rates(context, step)
+    return None if found is None else found[0]
+
+
+def _gpus_by_rates(context: Context, step: int) -> tuple[list[str], list[str]]:
+    found = _rates(context, step)
+    if found is None:
+        return [], []
+    fact, whole, each = found
+    context.metrics.extend([str(whole.metric), str(each.metric)])
+    line = context.say("derive.gpus_rates", v=fact, whole=whole, each=each, a=str(whole.metric), b=str(each.metric))
+    return [context.say("derive.item_gpus", v=fact)], [line]
 
 
 def _per_gpu(context: Context, batch: Fact, step: int) -> list[str]:
@@ -199,9 +213,7 @@ def _per_gpu(context: Context, batch: Fact, step: int) -> list[str]:
     if not _PER_GPU.search(context.query.said):
         return []
     gpus = derive(context.ledger, "n_gpus", step)
-    if gpus is None:
-        _gpus_by_rates(context, step)
-        gpus = next((fact for fact in context.ledger.facts if fact.name == "n_gpus" and fact.step == step), None)
+    gpus = gpus or gpus_by_rates(context, step)
     if gpus is None or not number(gpus) or number(batch) % number(gpus):
         return []
     each = context.ledger.derived(

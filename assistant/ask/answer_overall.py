@@ -206,15 +206,49 @@ def afterwards(context: Context, metric: str, part: Part, clause: str) -> str:
     )  # fmt: skip
 
 
+def _rows_per_epoch(context: Context, metric: str, first: Fact, last: Fact) -> Verdict | None:
+    """Rows of an epoch, where the log prints no steps; ``None`` where rows do not come evenly."""
+    rows = [step for step in context.run.series(metric)[0] if first.step is not None and step >= first.step]
+    rate = (len(rows) - 1) / (number(last) - number(first))
+    fact = context.ledger.derived(
+        "rows per epoch", round(rate), inputs=[first, last], formula="rows between / epochs between"
+    )
+    context.query = replace(context.query, op=None, asked_op=None)
+    context.names.add("logging_steps")
+    return _told(context, metric, context.say("epoch.rows", metric=metric, v=fact, first=first, last=last))
+
+
+def steps_per_row(context: Context) -> Verdict | None:
+    """That a log without steps does not hold how many of them a row is, and which share of an epoch it is."""
+    metric = next((m for m in context.run.metrics if m in {"epoch", "train/epoch"}), None)
+    if metric is None or context.run.step_axis != "index":
+        return None
+    facts = [f for s in context.run.series(metric)[0] if (f := context.value(metric, s)) is not None]
+    if len(facts) < 2 or number(facts[-1]) <= number(facts[0]):
+        return None
+    share = context.ledger.derived(
+        "epochs per row", (number(facts[-1]) - number(facts[0])) / (len(facts) - 1), inputs=[facts[0], facts[-1]],
+        formula="epochs between / rows between",
+    )  # fmt: skip
+    context.query = replace(context.query, op=None, asked_op=None)
+    context.names.add("logging_steps")
+    said = context.say("epoch.per_row", v=context.doc.show(share, None, "number"))
+    context.doc.paragraph(f"**{said}**")
+    context.metrics.append(metric)
+    return Verdict("no_data", unmark(said))
+
+
 def steps_per_epoch(context: Context) -> Verdict | None:
     """Steps of an epoch, from two logged epochs and the steps between."""
     metric = next((m for m in context.run.metrics if m in {"epoch", "train/epoch"}), None)
     if metric is None:
         return None
     facts = [f for s in context.run.series(metric)[0] if (f := context.value(metric, s)) is not None]
-    if len(facts) < 2 or number(facts[-1]) <= number(facts[0]) or context.run.step_axis == "index":
+    if len(facts) < 2 or number(facts[-1]) <= number(facts[0]):
         return None
     first, last = facts[0], facts[-1]
+    if context.run.step_axis == "index":
+        return _rows_per_epoch(context, metric, first, last)
     value = ((last.step or 0) - (first.step or 0)) / (number(last) - number(first))
     fact = context.ledger.derived(
         "steps per epoch", round(value), inputs=[first, last], formula="steps between / epochs between"

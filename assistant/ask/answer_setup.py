@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 
 from assistant.analysis.diagnosis import role
@@ -17,6 +18,12 @@ _LONGEST = (
     ("completions/max_length", "completions/clipped_ratio"),
     ("token/response_length/max", "token/total_response_length/clip"),
     ("rollout/response_len/max", "rollout/truncated_ratio"),
+)
+
+
+_HOW_MANY = re.compile(
+    r"(?i)(?:多少|几)\s*(?:次|个|步|轮)|\bhow many\b|\bnumber of (?:updates|mini-?batch|gradient|epochs)"
+    r"|mini-?batch(?:es)? ?(?:数|count)"
 )
 
 
@@ -54,6 +61,9 @@ def on_policy(context: Context) -> Verdict:
         text = say("onpolicy.on", names=context.join(map(key, zero)), v=held[-1], n=count)
     else:
         text = say("onpolicy.unknown")
+    if _HOW_MANY.search(context.query.said):
+        context.names.update({"ppo_mini_batch_size", "ppo_epochs"})
+        doc.paragraph(f"**{say('onpolicy.how_many')}**")
     doc.paragraph(f"**{text}**")
     doc.bullets([_range(context, name, held) for name, held in facts.items() if len({f.value for f in held}) > 1])
     doc.paragraph(say("onpolicy.note"))
