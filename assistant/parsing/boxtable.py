@@ -155,7 +155,7 @@ def _blocks(document: Document) -> list[_Block]:
 
 def _take(block: _Block, row: re.Match[str], number: int) -> None:
     """Reads one row of a table."""
-    key, text = row["key"].strip(), row["value"].strip()
+    key, text = row["key"].strip(), row["value"].strip(" *\t")
     if not text and key.endswith("/"):
         block.group, block.pad = key, len(row["pad"])
         block.lines.append(number)

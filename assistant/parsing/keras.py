@@ -21,6 +21,9 @@ _BAR: Final = re.compile(
     r"(?:\[[=>.]{1,200}\]|[━╸╺ \s]{1,200})?(?: ?- |\s)"
     r"(?P<time>ETA: [0-9:]{1,12}s?|[0-9:.]{1,12}s?)?(?: [0-9.]{1,12}[mun]?s/(?:step|epoch|sample|iter))?"
 )
+_OLD: Final = re.compile(
+    r"\s{0,8}(?:- )?[0-9]{1,9}(?:\.[0-9]{1,6})?[mun]?s(?: [0-9.]{1,12}[mun]?s/(?:step|epoch|sample|iter))?(?= - [a-z])"
+)
 _PAIR: Final = re.compile(rf" ?- (?P<key>[A-Za-z_][\w./@+ ()-]{{0,80}}?): (?P<number>{NUMBER})(?=\s|$)")
 _LONGEST: Final = 5000
 
@@ -47,18 +50,20 @@ class KerasBars:
                 named += 1
                 continue
             bar = _BAR.match(line)
-            if bar is None:
+            old = _OLD.match(line) if bar is None and named else None
+            if bar is None and old is None:
                 continue
+            end = bar.end() if bar is not None else old.end() if old is not None else 0
             pairs = [
                 (pair, value)
-                for pair in _PAIR.finditer(line, bar.end())
+                for pair in _PAIR.finditer(line, end)
                 if (value := read_number(pair["number"])) is not None
             ]
             cells = [Cell(pair["key"], value, "", pair.start("number")) for pair, value in pairs]
             if not cells or not any(cell.key == "loss" or cell.key.endswith("loss") for cell in cells):
                 continue
             texts.append(pairs[-1][0]["number"])
-            done = bar["at"] == bar["of"] or bar["of"] == "Unknown"
+            done = bar is None or bar["at"] == bar["of"] or bar["of"] == "Unknown"
             shown = epoch
             taken.add(number)
             if rows and rows[-1][0] == shown and not (rows[-1][3] and not named):

@@ -29,6 +29,7 @@ _LINE: Final = re.compile(
     rf"[ \t]*(?P<key>{KEY})[ \t]{{0,4}}[:：=][ \t]*(?P<number>{GROUPED}|{NUMBER})"
     r"(?=[ \t]*[,;]?[ \t]*$|[ \t]+[^\s%]|[(（,，。;])"
 )
+_YAML: Final = re.compile(r"(: -?)\.((?:nan|inf)(?![\w.]))")
 _BETWEEN: Final = re.compile(r"(?: -(?= )|[\s,;|])*+")
 _STEP_FRONT: Final = re.compile(
     r"(?i)[\s\[(|]*(?:[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9:.,]{5,15}[\s\])|-]*)?"
@@ -73,7 +74,7 @@ _CHAT_BEGIN: Final = ("<|im_start|>", "<|start_header_id|>", "<|user|>", "<|assi
 _CHAT_END: Final = ("<|im_end|>", "<|eot_id|>", "<|endoftext|>", "</answer>")
 _MOST_CHAT: Final = 400
 _CONFIG_LINE: Final = re.compile(
-    r"(?i)\s*[\w.-]{1,60}\s*:\s*(?:true|false|null|none|~|\[.*\]|\{.*\}|['\"].*|[/~.]\S*|)\s*$"
+    r"(?i)\s*[\w.-]{1,60}\s*:\s*(?:true|false|null|none|~|\[.*\]|\{.*\}|['\"].*|[/~]\S*|\.(?!nan|inf)\S*|)\s*$"
 )
 _CODE_LINE: Final = re.compile(
     r"\s*(?:def \w+\(|class \w+|import \w|from \S+ import |return\b|assert |@\w+|"
@@ -157,6 +158,7 @@ def _find(document: Document) -> tuple[list[list[Found] | int], set[int], list[i
             continue
         line = strip_ray(raw)[1] if "pid=" in raw[:120] else raw
         line = line.strip("`") if "`" in line else line  # code in a sentence, pasted over several lines
+        line = _YAML.sub(r"\1\2", line) if ": ." in line or ": -." in line else line
         held = section.read(line)
         found: list[Found] = []
         if held is not None:

@@ -18,6 +18,7 @@ from assistant.parsing.repair import Document, strip_ray
 from assistant.parsing.respelt import averaged, epoch_told, respell, respell_start, tested
 from assistant.parsing.stepbook import Book, Cell, read_cell
 from assistant.parsing.table import Reading
+from assistant.parsing.toldlines import told
 from assistant.parsing.totals import TOTAL
 
 _BRACKET: Final = re.compile(r"\s{0,8}\[\s{0,12}(?P<step>[0-9]{1,12})(?:\s?/\s?[0-9]{1,12})?\]\s{1,4}(?=[A-Za-z])")
@@ -109,6 +110,8 @@ class CountedLines:
             if (mean := averaged(line, epoch)) != "":
                 line, into = mean, averages
             head = _COUNTED.match(line)
+            if head is None and (moved := told(line)):
+                line, head = moved, _COUNTED.match(moved)
             if head is None:
                 pairs = _spaced_pairs(line, number) or _tested(line, number, events)
                 if pairs is not None:

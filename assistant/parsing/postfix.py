@@ -33,6 +33,10 @@ _BEST: Final = re.compile(
     rf"Epoch #(?P<epoch>[0-9]{{1,9}}): test_reward: (?P<mean>{NUMBER}) ± (?P<spread>{NUMBER}), "
     rf"best_reward: (?P<best>{NUMBER}) ± "
 )
+_PAIRED: Final = re.compile(
+    rf"(?<=, )(?P<key>[A-Za-z][\w/ -]{{0,40}}?):? \((?P<one>{NUMBER}), (?P<two>{NUMBER})\)(?=[,\]])"
+)
+_BLANK: Final = re.compile(rf"(?<=, )(?P<key>[A-Za-z][\w/ -]{{0,40}}?):? (?P<number>{NUMBER})(?=%?[,\]])")
 _STEPS: Final = ("global_step", "env_step", "step", "trainer/global_step")
 _SKIPPED: Final = frozenset({"v_num", "refresh"})
 _LONGEST: Final = 5000
@@ -124,9 +128,11 @@ def _drawings(document: Document) -> tuple[list[_Drawing], set[int]]:
     drawings: list[_Drawing] = []
     taken: set[int] = set()
     for raw, number in zip(document.lines, document.numbers, strict=False):
-        if len(raw) > _LONGEST or not ("=" in raw or "test_reward" in raw):
+        if len(raw) > _LONGEST or not ("=" in raw or "test_reward" in raw or "/s, " in raw):
             continue
         line = strip_ray(raw)[1] if "pid=" in raw[:120] else raw
+        if "=" not in line and "/s, " in line:
+            line = _respelt(line)
         best = _BEST.search(line) if "test_reward: " in line else None
         if best is not None and drawings and drawings[-1].epoch == int(best["epoch"]):
             pairs = (("test_reward", "mean"), ("test_reward +-", "spread"), ("best_reward", "best"))
@@ -144,6 +150,12 @@ def _drawings(document: Document) -> tuple[list[_Drawing], set[int]]:
             drawings.append(_Drawing(int(found["epoch"] or 0), int(found["at"]), of, cells, number, tail))
             taken.add(number)
     return drawings, taken
+
+
+def _respelt(line: str) -> str:
+    """A bar whose values stand behind a blank, ``Loss 6.27, Acc (0.39, 2.49)``, as ``Loss=6.27, Acc=0.39, ...``."""
+    line = _PAIRED.sub(r"\g<key>=\g<one>, \g<key> (2)=\g<two>", line)
+    return _BLANK.sub(r"\g<key>=\g<number>", line)
 
 
 def _cells(line: str, at: int) -> tuple[list[Cell], str]:
