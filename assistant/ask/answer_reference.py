@@ -39,13 +39,13 @@ def reference_range(context: Context) -> Verdict | None:
     else:
         text = say("normal.no_range", metric=name)
     doc.paragraph(f"**{text}**" + (f" {context.cite(card)}" if healthy else ""))
-    doc.paragraph(_here(context, metric) if metric else say("normal.not_here", metric=name))
+    doc.paragraph(here(context, metric) if metric else say("normal.not_here", metric=name))
     doc.paragraph(context.quote(card, "read"))
     context.metrics.append(name)
     return Verdict("answered" if healthy or card.section(language, "read") else "no_data", unmark(text))
 
 
-def _here(context: Context, metric: str) -> str:
+def here(context: Context, metric: str) -> str:
     """Where the log stands: first and latest value, lowest and highest."""
     part = part_of(context, metric, Scope())
     held = [cell(context, part, place) for place in range(len(part))]

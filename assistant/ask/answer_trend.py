@@ -128,6 +128,15 @@ def health(context: Context, keys: list[str]) -> Verdict:
         quiet = "health.loss_falls"
     if not sentences and len(context.train_steps) < MIN_POINTS:
         quiet = "health.few"
+    elsewhen = []
+    if slot.kind == "single" and not found:  # nothing at that step says nothing of the others
+        elsewhen = [
+            c
+            for c in all_checks(context, steps)
+            if set(c.metrics) & set(keys) and c.severity in {"critical", "warning"}
+        ]
+    if elsewhen:
+        quiet = "health.step_clean"
     asked = context.value(keys[0], slot.values[0]) if slot.kind == "single" else None
     alone = context.run.series(keys[0])[0] if len(context.train_steps) <= 1 else []
     lone = context.value(keys[0], alone[0]) if len(alone) == 1 else None
@@ -152,9 +161,11 @@ def health(context: Context, keys: list[str]) -> Verdict:
     doc.bullets([*lines, *texts])
     beside = _outcome(context, keys)
     doc.paragraph(beside)
+    if elsewhen:
+        grave = elsewhen
     if grave and not found:
         other = told(context, grave[:1])[0]
-        doc.paragraph(context.say("health.elsewhere", first=other.sentence))
+        doc.paragraph(context.say("health.elsewhen" if elsewhen else "health.elsewhere", first=other.sentence))
     if len(keys) == 1 and slot.kind != "single":
         _values_table(context, keys[0])
     for metric in keys[:3]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Literal
 
 from assistant.analysis.checks import Check, covered
@@ -16,9 +17,11 @@ from assistant.ask.departures import all_checks
 from assistant.ask.findings import told
 from assistant.ask.naming import central, named_keys, unknown, which
 from assistant.ask.parts import note, number
+from assistant.ask.scope import scope_in
+from assistant.ask.subject import words_of
 from assistant.ask.telling import course_table, main_change, trend_sentence
 from assistant.knowledge import Card
-from assistant.model import Fact, Verdict
+from assistant.model import Fact, StepSlot, Verdict
 from assistant.write.document import unmark
 
 Claimed = Literal["collapse", "burst", "jump", "up", "down", "flat"]
@@ -59,6 +62,26 @@ AROUND = 2
 ROUNDING = 1e-9
 
 
+_SINCE_TREND = 3
+"""Values after a step from which on something is said of its course."""
+
+
+def _since(context: Context, keys: Sequence[str]) -> list[int]:
+    """Steps of the metric from the one on from which it is said to move ("since step 30"); empty for one step, or all.
+
+    The query's steps become that stretch.
+    """
+    scope = scope_in(words_of(context), context.train_steps)
+    if scope.whole or scope.first is None or not keys:
+        return []
+    held = scope.of(context.run.series(keys[0])[0])
+    if len(held) < _SINCE_TREND:
+        return []
+    last = context.run.distinct_steps[-1] if scope.last is None else scope.last
+    context.query = replace(context.query, steps=StepSlot("range", (scope.first, last)))
+    return held
+
+
 # -- "why did it collapse at step 4" -----------------------------------------------------------------------------------
 def premise(context: Context) -> Verdict:
     """Checks what a question asserts; says first where the log does not show it, then what the log does show."""
@@ -67,9 +90,10 @@ def premise(context: Context) -> Verdict:
     if not keys and any(m.card is None for m in context.query.mentions):
         return unknown(context, next(m.text for m in context.query.mentions if m.card is None))
     checks = all_checks(context)
-    step = context.query.steps.values[-1] if context.query.steps.kind in {"single", "pair"} else None
+    since = _since(context, keys)
+    step = context.query.steps.values[-1] if context.query.steps.kind in {"single", "pair"} and not since else None
     if keys:
-        return _of_metric(context, keys[0], claimed, step, checks)
+        return _of_metric(context, keys[0], claimed, step, checks, since=since)
     return _of_run(context, claimed or "collapse", step, checks)
 
 
@@ -110,25 +134,30 @@ def _touches(check: Check, step: int) -> bool:
 
 
 def _of_metric(
-    context: Context, metric: str, claimed: Claimed | None, step: int | None, checks: Sequence[Check]
-) -> Verdict:
+    context: Context, metric: str, claimed: Claimed | None, step: int | None, checks: Sequence[Check],
+    *, since: Sequence[int] = (),
+) -> Verdict:  # fmt: skip
     """A metric's movement as asserted, against what the log shows."""
     doc, say, run = context.doc, context.say, context.run
     steps, _ = run.series(metric)
     earlier = [s for s in steps if step is not None and s < step]
     context.metrics.append(metric)
     sudden = _SUDDEN.search(context.query.said) is not None
-    if step is not None and earlier and step in steps:
+    ends = _ends_named(context, steps) if step is None and not since else None
+    if ends is not None and claimed not in {"flat", None}:
+        text, holds = _at_step(context, metric, claimed, *ends)
+        step = ends[1]
+    elif step is not None and earlier and step in steps:
         text, holds = _at_step(context, metric, claimed, earlier[-1], step)
     else:
-        trend = context.ledger.trend(metric)
+        trend = context.ledger.trend(metric, list(since) or None)
         if trend is None:
             gap = context.ledger.missing(metric, step if step is not None else run.distinct_steps[-1])
             text = say("premise.no_values", metric=metric, gap=gap)
             doc.paragraph(f"**{text}**")
             return Verdict("insufficient_data", unmark(text))
-        text, holds = _over_run(context, metric, claimed, trend, sudden=sudden)
-        text += tail_of(context, metric, text)
+        text, holds = _over_run(context, metric, claimed, trend, sudden=sudden, since=since)
+        text += "" if since else tail_of(context, metric, text)
     doc.paragraph(f"**{text}**")
     related = [c for c in checks if metric in c.metrics and c.severity in {"critical", "warning"}]
     findings = told(context, related)
@@ -155,6 +184,15 @@ def _of_metric(
     worst = next((s for s in ("critical", "warning") if any(c.severity == s for c in related)), None)
     worst = worst or next((one.check.severity for one in findings if one.grave), None)
     return Verdict(worst or _unfounded(context, checks, holds=holds), unmark(text), "medium")
+
+
+def _ends_named(context: Context, steps: Sequence[int]) -> tuple[int, int] | None:
+    """The two steps between which something is said to have happened, where the metric has values at both."""
+    slot = context.query.steps
+    if slot.kind != "range" or len(slot.values) != 2 or slot.values[0] >= slot.values[1]:
+        return None
+    first, last = slot.values
+    return (first, last) if first in steps and last in steps else None
 
 
 def _unfounded(context: Context, checks: Sequence[Check], *, holds: bool) -> str:
@@ -193,8 +231,10 @@ def _at_step(context: Context, metric: str, claimed: Claimed | None, before: int
     return context.say(sure, metric=metric, c=change, a=before, b=step), True
 
 
-def _over_run(context: Context, metric: str, claimed: Claimed | None, trend: Fact, *, sudden: bool) -> tuple[str, bool]:
-    sentence = trend_sentence(context, metric, trend)
+def _over_run(
+    context: Context, metric: str, claimed: Claimed | None, trend: Fact, *, sudden: bool, since: Sequence[int] = ()
+) -> tuple[str, bool]:
+    sentence = trend_sentence(context, metric, trend, list(since) or None)
     way = {"rising": "up", "falling": "down"}.get(trend.direction or "")
     wanted = "down" if claimed == "collapse" else "up" if claimed == "burst" else claimed
     if claimed == "flat":

@@ -24,9 +24,11 @@ from assistant.ask import (
     answer_reward_parts,
     answer_sides,
     answer_stage_pair,
+    answer_supposed,
     answers,
     aspects,
     clauses,
+    framed,
     halves,
     happenings,
     meant_steps,
@@ -105,6 +107,7 @@ class Answerer:
         if len(queries) == 1 or not (marked or {q.intent for q in queries} & {whole.intent, "out_of_scope"}):
             queries = [whole]
         query = replace(queries[0], text=question)
+        given = tuple(runs)
         if query.runs:  # the runs named, in the order named; one alone is the run that the question is about
             runs = tuple(runs[place] for place in query.runs if place < len(runs))
         runs = distinct(runs)
@@ -122,6 +125,7 @@ class Answerer:
             unread.not_computed(context)
             aspects.further(context)
             answer_overfit.beside(context)
+            verdict = verdict if context.settled else answer_supposed.beside(context, verdict)
         first = context.query
         starts: list[int] = []
         for more in queries[1:] if context.runs else []:
@@ -146,6 +150,8 @@ class Answerer:
             values_of_named(context, queries)
         _scaled(context)
         _other_readings(context)
+        framed.one_sentence(context)
+        verdict = framed.of_run(context, verdict, given)
         answer = finish(context, verdict, problem, time.perf_counter() - started)
         if context.settled:  # what a follow-up goes on from: the operation that was answered
             query = replace(query, op=first.op, asked_op=first.op)

@@ -26,6 +26,7 @@ from assistant.ask.readings import alternatives
 from assistant.ask.runs_named import runs_named
 from assistant.ask.steplists import Mark
 from assistant.ask.steps import SLOWEST_STEP, step_marks
+from assistant.ask.supposed import values_in
 from assistant.ask.wording import language_of, normalised, without_language
 from assistant.knowledge import Mentioned, Resolver
 from assistant.model import Run, StepSlot
@@ -153,7 +154,8 @@ def evidence(
         mentions = _step_time(slow, resolver, run)
     keyless = _blank(text, [(m.start, m.end) for m in mentions if re.search(r"[/_@]", m.text)])
     bare = _blank(text, [(m.start, m.end) for m in mentions])
-    steps, marks = step_marks(_blank(text, [(m.start, m.end) for m in mentions if "/" in m.text]), held.steps, run)
+    no_steps = [*((m.start, m.end) for m in mentions if "/" in m.text), *values_in(text)]
+    steps, marks = step_marks(_blank(text, no_steps), held.steps, run)
     if run is not None:
         if AN_EPOCH.search(text) and any(m.key not in EPOCH_KEYS for m in mentions):
             mentions = tuple(m for m in mentions if m.key not in EPOCH_KEYS)  # it tells the step, and is not asked for

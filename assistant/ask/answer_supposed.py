@@ -1,0 +1,120 @@
+"""Says in front of an answer that a value which the question takes for granted is not what the log holds."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
+
+from assistant.ask.context import Context
+from assistant.ask.naming import central, named_keys
+from assistant.ask.part import Part, cell, part_of
+from assistant.ask.scope import Scope, scope_in
+from assistant.ask.subject import words_of
+from assistant.ask.supposed import Supposed, supposed_in
+from assistant.model import Fact, Verdict
+from assistant.write.document import mark, unmark
+from assistant.write.numbers import format_number
+
+#: Answers that say by themselves that it is not so.
+_DENIED: Final = re.compile(
+    r"(?i)^\W*(?:no\b|not so|it is the other way|the log does not|nothing of"
+    r"|没有(?!发现)|不是|并非|与问题所说|日志没有|日志里没有)"
+)
+_OF_VALUES: Final = {"health", "explain", "advice", "lookup", "define", "trend", "validation", "bottleneck"}
+
+
+def beside(context: Context, verdict: Verdict) -> Verdict:
+    """The verdict, with what is supposed denied in its first sentence and in front of the text where it is not so."""
+    if len(context.runs) != 1 or context.query.intent not in _OF_VALUES or not context.doc.blocks:
+        return verdict
+    supposed = supposed_in(words_of(context))
+    first = context.doc.blocks[0]
+    if supposed is None or _DENIED.search(first):
+        return verdict
+    metric = _metric(context)
+    if metric is None:
+        return verdict
+    said = _contradicted(context, metric, supposed)
+    if not said:
+        return verdict
+    context.doc.blocks.insert(0, f"**{said}**")
+    if metric not in context.metrics:
+        context.metrics.insert(0, metric)
+    return replace(verdict, summary=unmark(said))
+
+
+def _metric(context: Context) -> str | None:
+    """The one metric that is named, a mean before its extremes; ``None`` for none and for several matters."""
+    keys = [key for key in central(named_keys(context)) if key in context.run.columns]
+    starts = {mention.start for mention in context.query.mentions if mention.key in keys}
+    families = {key.rpartition("/")[0] or key for key in keys}
+    if not keys or (len(starts) > 1 and len(set(keys)) > 1 and len(families) > 1):
+        return None
+    return keys[0]
+
+
+def _contradicted(context: Context, metric: str, supposed: Supposed) -> str:
+    """The sentence that denies what is supposed; empty where the log bears it out, or cannot tell."""
+    whole = part_of(context, metric, Scope())
+    if not len(whole):
+        return ""
+    largest = max(abs(value) for value in whole.values)
+    supposed = supposed.scaled(largest)
+    part = _meant(context, metric, whole)
+    if part is None or not len(part):
+        return ""
+    slot = context.query.steps
+    at_end = supposed.last or slot.kind == "last"
+    values: Sequence[float] = part.values[-1:] if at_end else part.values
+    held = [supposed.holds(value, whole.values[0], largest) for value in values]
+    if (all if supposed.kind == "near" else any)(held):
+        return ""
+    limit = _limit(context, metric, supposed, whole)
+    shown = _shown(context, part, supposed, at_end=at_end)
+    if len(whole) == 1:
+        return context.say("supposed.one", metric=metric, v=shown, limit=limit)
+    of = whole if at_end or len(part) == 1 else part
+    low, high = (cell(context, of, of.values.index(pick(of.values))) for pick in (min, max))
+    ends = {"low": low, "high": high, "metric": metric, "v": shown, "limit": limit}
+    if at_end or len(part) == 1 or supposed.kind == "near":
+        return context.say("supposed.at", **ends)
+    if part.steps == whole.steps:
+        return context.say("supposed.nowhere", over=context.say("supposed.anywhere"), **ends)
+    over = context.say("supposed.in_part", first=part.steps[0], last=part.steps[-1])
+    return context.say("supposed.nowhere", over=over, **ends)
+
+
+def _meant(context: Context, metric: str, whole: Part) -> Part | None:
+    """The part of the values that the question is about: one step, a stretch, all."""
+    slot = context.query.steps
+    if slot.kind == "single":
+        step = slot.values[0]
+        return part_of(context, metric, Scope(step, step)) if step in whole.steps else None
+    scope = scope_in(words_of(context), context.train_steps)
+    return whole if scope.whole else part_of(context, metric, scope)
+
+
+def _shown(context: Context, part: Part, supposed: Supposed, *, at_end: bool) -> Fact:
+    """The value that is set against what is supposed: the last, or for "always" the one farthest from it."""
+    if supposed.kind != "near" or at_end:
+        return cell(context, part, len(part) - 1)
+    far = max(range(len(part)), key=lambda place: abs(part.values[place] - supposed.value))
+    return cell(context, part, far)
+
+
+def _limit(context: Context, metric: str, supposed: Supposed, whole: Part) -> str:
+    kind = supposed.kind
+    if kind == "to":
+        kind = "up_to" if supposed.value > whole.values[0] else "down_to"
+    fact = context.ledger.constant(f"supposed {supposed.value:g}", supposed.value, "the question")
+    typed = supposed.text.removesuffix("percent").removesuffix("pct")
+    plain = typed.rstrip("%％ ").replace(".", "", 1).lstrip("-").isdigit()
+    shown = (
+        typed
+        if plain and typed == supposed.text
+        else format_number(supposed.value, "number", language=context.language)
+    )
+    text = mark(fact.id, shown.replace("％", "%"))
+    return context.say(f"supposed.limit_{kind}", low=text)
