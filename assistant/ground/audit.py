@@ -14,6 +14,7 @@ from typing import Final
 from assistant.ground.across import chosen, named_in, runs_named
 from assistant.ground.audited import AuditedRun, audited
 from assistant.ground.binding import Carried, Frame
+from assistant.ground.captions import captioned
 from assistant.ground.citing import audit_of
 from assistant.ground.claims import claims_of
 from assistant.ground.courses import Courses
@@ -60,7 +61,7 @@ class Auditor:
     def audit(self, text: str) -> Audit:
         """A whole text."""
         language = self.language or ("zh" if len(_CHINESE.findall(text)) > 0.05 * len(text) else "en")
-        all_units = units(text)
+        all_units = captioned(text, units(text))
         judged = [self._units(reader, text, all_units, language) for reader in self.readers]
         if judged:
             order: list[int] = []

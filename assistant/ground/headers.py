@@ -10,19 +10,34 @@ from typing import Final
 
 from assistant.ground.cues import cue
 from assistant.ground.judging import Judge
-from assistant.ground.lexicon import Lexicon, Named
+from assistant.ground.lexicon import Lexicon, Named, words
 from assistant.ground.places import Place, part_of, places
 
 STEP_COLUMN: Final = re.compile(
     r"(?i)^\W*(?:(?:global|training|train|logged|validation|val|eval|验证|评测)[_ ]?)?(?:steps?|s|步数?|rows?|records?|记录|iter(?:ation)?s?|it|ckpts?|checkpoints?|epoch|第几步|训练步数?|step 编号|rounds?|轮次|第?几?轮|迭代(?:次数|轮次)?)\W*(?:no\.?|number|编号)?\W*$"
 )
 ENDS: Final = re.compile(
-    r"(?i)\W*(?:(?P<first>first|initial|start|首(?:值|步)?|初(?:值|始)?|开始|起始)|last|final|end|latest|末(?:值|步)?|结束|最后|最终|最新)\W*"
+    r"(?i)\W*(?:at |the |训练|的)*(?:(?P<first>first|initial|start(?:ing|ed)?|begin(?:ning)?|opening|首|初始?|开始|起始|开头|起点|起步|起初|最初|一开始)|last|final|end(?:ing)?|latest|closing|finish|末|结束|最后|最终|最新|结尾|收尾|终点|终|末尾)(?:的|时|[\s_-])*(?:logged |recorded )?(?:values?|steps?|point|rows?|值|数值|一步|步|记录)?\W*"
+)
+#: Beside the word "step", what says which step a column tells: "at step", "出现步数".
+_AT_THE_STEP: Final = re.compile(
+    r"(?i)\b(?:at|on|of|in|the|which|occurs?|reached|peak|max(?:imum)?|min(?:imum)?|highest|lowest|best|worst)\b|@|所在的?|出现(?:的|在|于)?|对应的?|发生(?:的|在|于)?|达到(?:的|于)?|取得(?:的|于)?|峰值|谷值|最[高低大小好佳差优](?:值|点)?的?|极值"
 )
 #: ``Start → end``, ``首 → 末``.
 _BOTH_ENDS: Final = re.compile(
     r"(?i)\W*(?:first|initial|start|begin(?:ning)?|首(?:值|步)?|初(?:值|始)?|开始|起始|起点|头)\s*(?:->|→|⟶|=>|to|/|到|至)\s*(?:the )?(?:last|final|end|latest|末(?:值|步)?|尾|结束|最后|最终|终点)\W*"
 )
+
+
+#: What a heading holds beside its name: marks, a unit or a statistic in brackets.
+_PLAIN_TITLE: Final = re.compile(r"[`*_\s]*[（(\[][^()（）\[\]]*[)）\]]|[`*:：↑↓]+|^[\s_]+|[\s_]+$")
+
+
+def of_steps(title: str) -> bool:
+    """Whether a column tells steps: ``step``, ``At step``, ``出现步数``."""
+    if re.search(r"%|[（(]", title):  # "% of step", "peak (step)"
+        return bool(STEP_COLUMN.match(title))
+    return bool(STEP_COLUMN.match(_AT_THE_STEP.sub(" ", title)))
 
 
 class HeaderReader:
@@ -40,8 +55,9 @@ class HeaderReader:
     def _label(text: str) -> str:
         """The statistic that a row is of, by its label."""
         for word, pattern in (
-            ("max", r"(?i)\W*(?:max(?:imum)?|peak|highest|最大值?|最高值?|峰值)\W*"), ("min", r"(?i)\W*(?:min(?:imum)?|lowest|最小值?|最低值?)\W*"),
-            ("mean", r"(?i)\W*(?:mean|average|avg|平均值?|均值)\W*"),
+            ("max", r"(?i)\W*(?:max(?:imum)?|peak|highest|high|largest|最大|最高|峰|顶点)(?:\s*value|值|点)?\W*"),
+            ("min", r"(?i)\W*(?:min(?:imum)?|lowest|low|smallest|trough|最小|最低|谷|谷底)(?:\s*value|值|点)?\W*"),
+            ("mean", r"(?i)\W*(?:mean|average|avg|平均|均)(?:\s*value|值)?\W*"),
         ):  # fmt: skip
             if re.fullmatch(pattern, text):
                 return word
@@ -55,7 +71,10 @@ class HeaderReader:
             own = tuple(f"{head[1].lower()}/{key.partition('/')[2]}" for key in keyed[0].keys if "/" in key)
             held = tuple(key for key in own if key in self.judge.table.run.columns)
             return replace(keyed[0], keys=held) if held else None  # "grad norm (critic)"
-        return keyed[0] if keyed else named[0] if named and "/" in named[0].text else None
+        if not keyed and (short := words()["short"].get(_PLAIN_TITLE.sub("", text).strip().lower())):
+            return next((n for n in self.lexicon.named(str(short)) if n.keys), None)
+        whole = named and len(_PLAIN_TITLE.sub("", text).strip()) <= len(named[0].text) + 1
+        return keyed[0] if keyed else named[0] if named and ("/" in named[0].text or whole) else None
 
     def _sibling(self, name: Named, title: str) -> Named:
         """``response_length`` in the row and ``max`` in the column's header."""
@@ -105,7 +124,7 @@ class HeaderReader:
         """The column that tells which step a row's value is of, where none is an extreme; -1 without one."""
         if any(self._label(title) for title in head):
             return -1
-        found = [at for at, title in enumerate(head) if at and at < len(cells) and STEP_COLUMN.match(re.sub(r"所在|(?i:at )", "", title))]  # fmt: skip
+        found = [at for at, title in enumerate(head) if at and at < len(cells) and of_steps(title)]
         return (
             found[0] if len(found) == 1 and (self._bare_step(cells[found[0]]) or self._steps(cells[found[0]])) else -1
         )

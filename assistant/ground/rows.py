@@ -4,29 +4,35 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
 from assistant.ground.binding import Carried, Frame
-from assistant.ground.cues import cue
 from assistant.ground.deciding import Decision
 from assistant.ground.extra import stated
-from assistant.ground.headers import ENDS, STEP_COLUMN, HeaderReader
+from assistant.ground.headers import ENDS, STEP_COLUMN, of_steps
 from assistant.ground.judging import Judge
 from assistant.ground.lexicon import Lexicon, Named
 from assistant.ground.masks import masked_spans
 from assistant.ground.places import Place, places
 from assistant.ground.quantities import Quantity, quantities
+from assistant.ground.rowwords import RowWords
 from assistant.ground.sentences import Unit
 from assistant.ground.table import agrees, median
 from assistant.ground.verdicts import Claim, as_shown
 from assistant.model import Fact
 
-_CHANGE: Final = re.compile(r"(?i)change|delta|Δ|diff|变化|差|增减|涨跌|幅|→|->|\bvs\b|growth|relative")
+_CHANGE: Final = re.compile(
+    r"(?i)\bchange|\bchg\b|delta|Δ|diff|变化|差|增减|增量|涨跌|升降|变动|净变|幅|较(?:上|前|首|起|初)|[比与]上一|相比|环比|→|->|\bvs\b|growth|relative|\b(?:up|down) by\b|\b(?:drop|fall|rise|gain|decline|increase|decrease|reduction)s?\b|降低|提升|增加|减少"
+)
 _FACTOR: Final = re.compile(r"(?i)^\W*(?:ratio|factor|×|x|倍数?|比值|times)\W*$")
 _CHANGE_ROW: Final = re.compile(
     r"(?i)^\W*(?:relative )?(?:change|delta|Δ|diff(?:erence)?|变化|差值?|增幅|涨跌幅?|变动)(?:率|量|幅度)?\W*$"
+)
+#: What says that the numbers of a column of changes may stand without a sign.
+_ONE_WAY: Final = re.compile(
+    r"(?i)drop|fall|decreas|reduc|declin|loss|lost|shrink|down|\babs|magnitude|size of|distance|[降跌减缩少低]|绝对|差值|差距|相差|[|↓↘⬇]|diff"
 )
 _NOISE: Final = re.compile(
     r"(?i)noise|噪声|std\.? ?err|标准误|interval|区间|p[- ]?value|slope|斜率|significan|显著|每步|per step|growth"
@@ -38,14 +44,6 @@ _STEP_IN_BRACKETS: Final = re.compile(
     r"(?i)[（(]\s*(?:at |on |@ ?)?(?:the |its |所在|对应|第几)?\s*(?:steps?|iter(?:ation)?|步数?|哪步)\s*(?:no\.?|号)?[)）]"
 )
 _BRACKETED: Final = re.compile(r"\d\S*\s*[（(]\s*(?P<step>\d{1,7})\s*[)）]\s*$")
-_ALONE: Final = re.compile(
-    r"[\s`*~≈约]*[-+−]?\d[\d.,]*\s*(?:%|s|ms|min|GB|GiB|秒|分钟|[kKMB万]|tokens?(?:/s)?)?[\s`*]*"
-)
-_TIMED: Final = re.compile(r"(?i)[（(/]\s*(?:s|secs?|seconds?|秒)\s*[)）]?\s*$")
-#: Titles of columns that hold no value of a step's metrics.
-_NO_METRIC: Final = re.compile(
-    r"(?i)epoch|date|time ?stamp|rank|cumul|elapsed|累计|日期|时刻|排名|序号|\bno\.?\b|#|note|备注|target|goal|目标|limit|threshold|阈值|expected|预期|change|Δ|变化|差"
-)
 #: Titles of columns that say what should be, not what is.
 _ADVISED: Final = re.compile(
     r"(?i)\b(?:suggest|recommend|propos|advis|target|goal|ideal|typical|desired)\w*|建议|推荐|目标|理想|期望|应设"
@@ -60,7 +58,7 @@ _THIRDS: Final = re.compile(r"(?i)\bthirds?\b|三分之一|中位数|median|\ble
 _OF_THIRDS: Final = re.compile(r"(?i)\bthirds?\b|三分之一")
 
 
-class RowReader(HeaderReader):
+class RowReader(RowWords):
     """Reads the rows of one table after another.
 
     Args:
@@ -72,13 +70,13 @@ class RowReader(HeaderReader):
     def __init__(self, lexicon: Lexicon, judge: Judge, extra: Sequence[Fact] = ()) -> None:
         super().__init__(lexicon, judge)
         self.extra = extra
-        self.last_step: int | None = None
+        self.last_step = self.first_step = None
         self.row_key: str | None = None
         self.rows: list[int] = []
 
     def begin(self) -> None:
         """A new table."""
-        self.last_step = None
+        self.last_step = self.first_step = None
         self.rows = []
 
     def claims(self, text: str, unit: Unit, context: Carried) -> list[Claim]:
@@ -110,11 +108,12 @@ class RowReader(HeaderReader):
                 continue
             if at == of_row:
                 continue
-            if (
-                row_name is not None
-                and row_name.keys
-                and STEP_COLUMN.match(title.replace("所在", "").replace("at ", ""))
-            ):
+            if row_name is None and len(row_steps) == 1:
+                remark = self._remark(text, unit, at, head, row_steps[0])
+                if remark is not None:
+                    found += remark
+                    continue
+            if row_name is not None and row_name.keys and of_steps(title):
                 found += self._extreme_step(text, unit, at, row_name, head)
                 continue
             name = row_name or self._name(title)
@@ -146,7 +145,7 @@ class RowReader(HeaderReader):
                 name = replace(self._with(name, statistic), statistic=statistic)
                 steps = context.steps
             change = bool(_CHANGE.search(title) or _FACTOR.match(title)) and (
-                not column_steps[at] or bool(re.search(r"(?i)change|变化|Δ|delta|diff|差", title))
+                not column_steps[at] or bool(re.search(r"(?i)\bchange|变化|Δ|delta|diff|差|幅", title))
             )
             if change_row:
                 name, steps, change = self._name(title) or name, (self.rows[0], self.rows[-1]), True
@@ -169,38 +168,16 @@ class RowReader(HeaderReader):
             )
             if self.row_key is not None and (not cells_read or cells_read[-1] != self.row_key):
                 cells_read.append(self.row_key)
+        if row_name is None and not row_steps and not found and not context.names:
+            found += self._of_nothing(text, unit, column_steps)
         if len(row_steps) == 1 and found and all(claim.status == "supported" for claim in found):
             others = [at for at in range(start_at, len(unit.cells)) if at != of_row]
             found += self._unread(text, unit, others, row_steps[0], found)
         if row_steps and len(row_steps) == 1:
             self.last_step = row_steps[0]
+            self.first_step = row_steps[0] if self.first_step is None else self.first_step
             self.rows.append(row_steps[0])
         return found
-
-    def _unread(
-        self, text: str, unit: Unit, cells: Iterable[int], step: int, found: Sequence[Claim]
-    ) -> Iterator[Claim]:  # fmt: skip
-        """The numbers of a step's row under titles that are no metric of the log, where that step holds no such value."""
-        table = self.judge.table
-        for at in cells:
-            start, end = unit.cells[at]
-            title = unit.header[at] if at < len(unit.header) else ""
-            numbers = quantities(text[start:end], [])
-            if (
-                len(numbers) != 1 or not _ALONE.fullmatch(text[start:end]) or not title or _NO_METRIC.search(title)
-                or any(claim.start < end and start < claim.end for claim in found)
-            ):  # fmt: skip
-                continue
-            timed = bool(_TIMED.search(title))
-            held = [
-                self.judge.cell(numbers[0], key, step)
-                for key in table.run.columns
-                if table.value(key, step) is not None and (not timed or table.kind(key) == "seconds")
-            ]
-            if not any(decision.status == "supported" for decision in held):
-                yield Claim(
-                    text[start:end], start, end, "unsupported", self.judge.say("unbound", shown=text[start:end])
-                )
 
     def _cell(  # noqa: PLR0917
         self, text: str, unit: Unit, at: int, name: Named | None, steps: tuple[int, ...], title: str, *, change: bool,
@@ -287,9 +264,9 @@ class RowReader(HeaderReader):
             frame = Frame(part, [], [], numbers, carried)
             self.judge.begin()
             if change:
-                decision = self._change(frame, index, name, carried.pair)
+                decision = self._change(frame, index, name, carried.pair, title)
             else:
-                shown = replace(name, statistic=name.statistic or self._aggregate(title, steps))
+                shown = replace(name, statistic=self._aggregate(title, steps) or name.statistic)
                 frame = Frame(part, [], inside if len(inside) > 1 else [], numbers, replace(carried, names=(shown,)))
                 decision = self.judge.number(frame, index)
                 if shown.statistic in {"max", "min"} and len(inside) == 1 and decision is not None and decision.status == "supported":  # fmt: skip
@@ -349,7 +326,7 @@ class RowReader(HeaderReader):
         if match is None or not which:
             return []
         first: Claim | None = None
-        for key in name.keys[:4]:
+        for key in [key for key in name.keys if key == self.row_key] or name.keys[:4]:
             rows = self.judge.table.finite(key)
             if not rows:
                 continue
@@ -390,43 +367,18 @@ class RowReader(HeaderReader):
             first = first or Decision("contradicted", note, None, key, where)
         return first
 
-    def _direction(self, part: str, name: Named, pair: tuple[int, int] | None) -> Decision | None:
-        """A cell that says ``up`` or ``下降``."""
-        senses = {
-            sense
-            for sense in ("up", "down")
-            if cue(sense).search(f" {part} ") or re.fullmatch(rf"\W*{sense}\W*", part, re.IGNORECASE)
-        }
-        if len(senses) != 1:
-            return None
-        wanted = 1 if senses == {"up"} else -1
-        table = self.judge.table
-        first: Decision | None = None
-        for key in name.keys[:3]:
-            held = table.held(key)
-            a, b = pair or ((held[0], held[-1]) if len(held) > 1 else (0, 0))
-            x, y = table.value(key, a), table.value(key, b)
-            if x is None or y is None or a == b:
-                continue
-            fact = table.ledger.change(key, a, b, table.run)
-            identity = fact.id if fact else None
-            if (y - x) * wanted > 0:
-                return Decision("supported", "", identity, key)
-            note = self.judge.say(
-                "rose" if y > x else "fell" if y < x else "same",
-                metric=key,
-                first=a,
-                second=b,
-                from_=f"{x:.4g}",
-                to=f"{y:.4g}",
-            )
-            first = first or Decision("contradicted", note, identity, key)
-        return first
-
-    def _change(self, frame: Frame, index: int, name: Named, pair: tuple[int, int] | None) -> Decision | None:
+    def _change(
+        self, frame: Frame, index: int, name: Named, pair: tuple[int, int] | None, title: str
+    ) -> Decision | None:
+        """A cell of a column of changes; without a sign it is a rise, unless the title or the cell says which way."""
         q, table = frame.numbers[index], self.judge.table
         if pair is None:
             return None
+        down = (
+            None
+            if _ONE_WAY.search(re.sub("涨跌|升降|增减", "", title) + frame.text) or q.unit in {"ratio", "factor"}
+            else False
+        )
         first: Decision | None = None
         keys = [key for key in name.keys if key == self.row_key] or list(name.keys[:4])
         for key in keys:
@@ -434,7 +386,7 @@ class RowReader(HeaderReader):
             if x is None or y is None:
                 continue
             fact = table.ledger.change(key, *pair, table.run)
-            if self.judge.changes.is_change(q, table.kind(key), x, y):
+            if self.judge.changes.is_change(q, table.kind(key), x, y, down=down):
                 return Decision("supported", "", fact.id if fact else None, key)
             told = self.judge.changes.told_change(key, *pair, x, y, q)
             first = first or Decision("contradicted", told, fact.id if fact else None, key)

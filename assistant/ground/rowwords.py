@@ -1,0 +1,142 @@
+"""Words in a table's cells, and the numbers in its rows that stand under no metric's name."""
+
+# ruff: noqa: E501 (patterns stay on one line)
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
+
+from assistant.ground.cues import cue
+from assistant.ground.deciding import Decision
+from assistant.ground.headers import HeaderReader
+from assistant.ground.lexicon import Named
+from assistant.ground.quantities import quantities
+from assistant.ground.sentences import Unit
+from assistant.ground.verdicts import Claim
+
+_ALONE: Final = re.compile(
+    r"[\s`*~≈约]*[-+−]?\d[\d.,]*\s*(?:%|s|ms|min|GB|GiB|秒|分钟|[kKMB万]|tokens?(?:/s)?)?[\s`*]*"
+)
+#: Titles of columns that hold no value of a step's metrics.
+_NO_METRIC: Final = re.compile(
+    r"(?i)epoch|date|time ?stamp|rank|cumul|elapsed|累计|日期|时刻|排名|序号|\bno\.?\b|#|note|备注|target|goal|目标|limit|threshold|阈值|expected|预期|change|Δ|变化|差"
+)
+_TIMED: Final = re.compile(r"(?i)[（(/]\s*(?:s|secs?|seconds?|秒)\s*[)）]?\s*$")
+#: Labels of rows that are worked out from those above.
+_TOTAL: Final = re.compile(
+    r"(?i)sum|total|together|difference|ratio|share|rest|other|change|合计|总|小计|比值|占比|其余|其他|倍|gpus?\b|batch|lr|config|setting|配置|超参"
+)
+#: Titles of columns of remarks.
+_REMARKS: Final = re.compile(
+    r"(?i)^\W*(?:comments?|notes?|remarks?|observations?|trend|direction|status|verdict|what happens|备注|说明|评论|点评|观察|趋势|方向|走势|状态|结论|情况)\W*$"
+)
+
+
+#: Words of comparison that say of two steps which way it went.
+_MORE: Final = {"up": "higher", "down": "lower"}
+
+
+class RowWords(HeaderReader):
+    """Reads what a row says in words, and what it says of nothing that the log holds."""
+
+    last_step: int | None = None
+    first_step: int | None = None
+
+    def _remark(self, text: str, unit: Unit, at: int, head: Sequence[str], step: int) -> list[Claim] | None:
+        """``lower`` in a step's row under ``comment``: against the row before, or the first, of the table's one metric."""
+        start, end = unit.cells[at]
+        part = text[start:end]
+        if not _REMARKS.match(head[at]) or re.search(r"\d", part):
+            return None
+        named = {n.keys[:1]: n for title in head if (n := self._name(title)) is not None and n.keys}
+        pairs = {before: None for before in (self.last_step, self.first_step) if before is not None and before != step}
+        if len(named) != 1 or not pairs:
+            return []
+        name = next(iter(named.values()))
+        decisions = [self._direction(part, name, (before, step)) for before in pairs]
+        told = next((d for d in decisions if d is not None and d.status == "supported"), decisions[0])
+        return [] if told is None else [Claim(part, start, end, told.status, told.reason, told.fact)]
+
+    def _direction(self, part: str, name: Named, pair: tuple[int, int] | None) -> Decision | None:
+        """A cell that says ``up`` or ``下降``."""
+        senses = {
+            sense
+            for sense in ("up", "down")
+            if cue(sense).search(f" {part} ")
+            or cue(_MORE[sense]).search(f" {part} ")
+            or re.fullmatch(rf"\W*{sense}\W*", part, re.IGNORECASE)
+        }
+        if len(senses) != 1:
+            return None
+        wanted = 1 if senses == {"up"} else -1
+        table = self.judge.table
+        first: Decision | None = None
+        for key in name.keys[:3]:
+            held = table.held(key)
+            a, b = pair or ((held[0], held[-1]) if len(held) > 1 else (0, 0))
+            x, y = table.value(key, a), table.value(key, b)
+            if x is None or y is None or a == b:
+                continue
+            fact = table.ledger.change(key, a, b, table.run)
+            identity = fact.id if fact else None
+            if (y - x) * wanted > 0:
+                return Decision("supported", "", identity, key)
+            note = self.judge.say(
+                "rose" if y > x else "fell" if y < x else "same",
+                metric=key,
+                first=a,
+                second=b,
+                from_=f"{x:.4g}",
+                to=f"{y:.4g}",
+            )
+            first = first or Decision("contradicted", note, identity, key)
+        return first
+
+    def _of_nothing(
+        self, text: str, unit: Unit, column_steps: Sequence[tuple[int, ...]]
+    ) -> Iterator[Claim]:  # fmt: skip
+        """The numbers under steps of a row whose label is no metric of the log, where no metric has any of them there."""
+        table, label = self.judge.table, text[slice(*unit.cells[0])]
+        if not re.search(r"[^\W\d_]", label) or _NO_METRIC.search(label) or _TOTAL.search(label):
+            return
+        told: list[Claim] = []
+        for at, (start, end) in enumerate(unit.cells):
+            numbers = quantities(text[start:end], []) if at and _ALONE.fullmatch(text[start:end]) else []
+            steps = column_steps[at] if at < len(column_steps) else ()
+            if len(numbers) != 1 or len(steps) != 1 or steps[0] not in table.steps:
+                continue
+            if any(
+                self.judge.cell(numbers[0], key, steps[0]).status == "supported"
+                for key in table.run.columns
+                if table.value(key, steps[0]) is not None
+            ):
+                return
+            note = self.judge.say("unbound", shown=text[start:end])
+            told.append(Claim(text[start:end], start, end, "unsupported", note))
+        yield from told if len(told) > 1 else ()
+
+    def _unread(
+        self, text: str, unit: Unit, cells: Iterable[int], step: int, found: Sequence[Claim]
+    ) -> Iterator[Claim]:  # fmt: skip
+        """The numbers of a step's row under titles that are no metric of the log, where that step holds no such value."""
+        table = self.judge.table
+        for at in cells:
+            start, end = unit.cells[at]
+            title = unit.header[at] if at < len(unit.header) else ""
+            numbers = quantities(text[start:end], [])
+            if (
+                len(numbers) != 1 or not _ALONE.fullmatch(text[start:end]) or not title or _NO_METRIC.search(title)
+                or any(claim.start < end and start < claim.end for claim in found)
+            ):  # fmt: skip
+                continue
+            timed = bool(_TIMED.search(title))
+            held = [
+                self.judge.cell(numbers[0], key, step)
+                for key in table.run.columns
+                if table.value(key, step) is not None and (not timed or table.kind(key) == "seconds")
+            ]
+            if not any(decision.status == "supported" for decision in held):
+                yield Claim(
+                    text[start:end], start, end, "unsupported", self.judge.say("unbound", shown=text[start:end])
+                )
