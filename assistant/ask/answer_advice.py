@@ -38,7 +38,7 @@ def advice(context: Context) -> Verdict:
     if findings:
         summary = say(f"advice.{_word(context, findings)}", first=findings[0].sentence) + _checkpoint(context)
     else:  # what is asked about comes first; that nothing speaks for a change is no answer by itself
-        lead = _checkpoint(context).strip() or (about.pop(0) if about else "")
+        lead = _no_stop(context) or _checkpoint(context).strip() or (about.pop(0) if about else "")
         gap = "" if context.language == "zh" or not lead else " "
         summary = lead + gap + say("advice.none" if covered(context.run) else "advice.none_unjudged")
     doc.paragraph(f"**{summary}**")
@@ -99,6 +99,22 @@ def _word(context: Context, findings: list[Told]) -> str:
             findings.insert(0, first)
             return name
     return "some"
+
+
+_KEPT = re.compile(r"(?i)存档|检查点|checkpoint|ckpt|回退|回滚|roll ?back|\bepochs?\b|轮")
+
+
+def _no_stop(context: Context) -> str:
+    """That nothing speaks for stopping, where that is asked, no rule fires and validation does not get worse."""
+    text = context.query.said
+    if not _ASKED["stop"][0].search(text) or _KEPT.search(text) or not covered(context.run):
+        return ""
+    if len(context.train_steps) < MIN_POINTS:
+        return context.say("advice.stop_few", n=context.ledger.count("training_steps", len(context.train_steps)))
+    found = outcomes.validated(context.run)
+    trend = None if found is None or not found.spelling.plain else context.ledger.trend(found.metrics[0])
+    worse = "rising" if found is not None and outcomes.is_loss(found) else "falling"
+    return "" if trend is not None and trend.direction == worse else context.say("advice.no_stop")
 
 
 def _checkpoint(context: Context) -> str:

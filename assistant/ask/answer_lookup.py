@@ -11,6 +11,7 @@ from assistant.ask.blanking import blanked
 from assistant.ask.conditions import condition_in
 from assistant.ask.context import Context, is_validation, key
 from assistant.ask.naming import absent, named_keys, steps_text, unknown, variant, wanted_steps, which
+from assistant.ask.part import shown
 from assistant.ask.parts import missing_lines
 from assistant.ask.portions import ratio_asked
 from assistant.ask.possible import unmeasured, unmeasured_remark
@@ -31,6 +32,8 @@ _MISLEADS = re.compile(
 )
 #: So many steps without a value are listed one by one.
 MOST_LOST = 16
+#: So many metrics are told, one a line.
+MOST_LISTED = 14
 
 
 def lookup(context: Context) -> Verdict:
@@ -73,7 +76,7 @@ def lookup(context: Context) -> Verdict:
     found = False
     slot = len(context.doc.blocks)
     context.doc.blocks.append("")
-    for metric in keys[:8]:
+    for metric in keys[:MOST_LISTED]:
         text, ok = _one(context, metric)
         texts.append(text)
         found = found or ok
@@ -253,8 +256,8 @@ def _one(context: Context, metric: str) -> tuple[str, bool]:
     if spread and context.query.steps.kind == "none" and nth is None and not _LISTED.search(context.query.wording):
         context.chart(context.title(metric), [metric])
         return spread.rstrip(":：") + ("。" if context.language == "zh" else "."), True
-    shown = held if len(held) <= 24 else held[-24:]
-    rows = [[context.doc.step(f.step or 0), context.doc.show(f), f"L{f.line}"] for f in shown]
+    listed = held if len(held) <= 24 else held[-24:]
+    rows = [[context.doc.step(f.step or 0), context.doc.show(f), f"L{f.line}"] for f in listed]
     context.doc.table([say("head.step"), key(metric), "line" if context.language == "en" else "行"], rows)
     context.chart(context.title(metric), [metric])
     gaps = [absent(context, metric, [s]) for s in steps if context.value(metric, s) is None]
@@ -433,8 +436,7 @@ def _operation(context: Context, metric: str, held: list[Fact], op: Op | None) -
             f"mean({metric})", math.fsum(v for v, _ in numbers) / len(numbers), formula=f"mean of {metric}",
             inputs=[f for _, f in numbers],
         )  # fmt: skip
-        kind = context.kind_of(metric)
-        return say("lookup.mean", metric=metric, n=count, v=context.doc.show(mean, None, kind), **ends)
+        return say("lookup.mean", metric=metric, n=count, v=shown(context, mean, metric), **ends)
     if context.query.threshold is None:
         return say("lookup.many", metric=metric, n=count)
     side, limit = context.query.threshold

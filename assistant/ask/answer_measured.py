@@ -147,6 +147,9 @@ def metrics_about(context: Context) -> Verdict | None:
         keys = list(context.run.metrics)
     if not keys:
         return None
+    slot = context.query.steps
+    if slot.kind in {"single", "last", "first"}:  # "which memory metrics are there, and how much at step 30"
+        return _about_at(context, keys, slot.values[0] if slot.kind == "single" else None)
     count = context.ledger.count("metrics asked for", len(keys))
     said = context.say("about.metrics", n=count)
     context.doc.paragraph(f"**{said}**")
@@ -159,6 +162,26 @@ def metrics_about(context: Context) -> Verdict | None:
             rows.append([f"`{name}`", context.title(name) if context.card(name) else "—", *cells])
     context.doc.table([context.say(f"about.column_{name}") for name in ("key", "title", "first", "last")], rows)
     context.metrics.extend(keys[:_MOST_LISTED])
+    return Verdict("answered", unmark(said))
+
+
+def _about_at(context: Context, keys: Sequence[str], step: int | None) -> Verdict | None:
+    """The values of metrics at one step (the first or last that holds one where it has no number)."""
+    if step is None:
+        held = sorted({at for name in keys for at in context.run.series(name)[0]})
+        step = held[0] if context.query.steps.kind == "first" else held[-1]
+    facts = [(name, fact) for name in keys if (fact := context.value(name, step)) is not None]
+    if not facts:
+        return None
+    shown = facts[:_MOST_LISTED]
+    count = context.ledger.count("metrics asked for", len(keys))
+    held_here = context.ledger.count("metrics with a value", len(facts), step=step)
+    said = context.say("about.at", n=count, k=held_here, step=step)
+    context.doc.paragraph(f"**{said}**")
+    rows = [[f"`{name}`", context.title(name) if context.card(name) else "—", context.doc.show(fact)]
+            for name, fact in shown]  # fmt: skip
+    context.doc.table([context.say(name) for name in ("about.column_key", "about.column_title", "head.value")], rows)
+    context.metrics.extend(name for name, _ in shown)
     return Verdict("answered", unmark(said))
 
 

@@ -190,7 +190,7 @@ def _explain(context: Context) -> Verdict:
         return answer_compare.compare(context)
     if keys and context.query.mentions and len(keys) <= 8 and context.query.intent == "explain":
         return _explain_metrics(context)
-    return report.explain_run(context)
+    return report.explain_run(context, brief=context.query.depth == "brief")
 
 
 _MEANING = re.compile(r"(?i)\bmeans?\b(?! (?:reward|score|length|kl|of))|\bmeaning\b|什么意思|含义|是什么")

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
+from assistant.ask.asked_again import asked_again
 from assistant.ask.differing import OVER_THE_RUN, SINCE_THEN, differing, logged, one_step
 from assistant.ask.logged import STEP_TIME, TIMED, as_mention
 from assistant.ask.other_part import other_part
@@ -26,7 +27,7 @@ _FLUFF = re.compile(
     r"|in)\b|[\s,.!?。，！？请再说一遍回答吧呗可以吗麻烦]+"
 )
 _LANGUAGE_WORDS = re.compile(
-    r"(?i)english|chinese|英文|英语|中文|汉语|用|以|换成?|改成?|翻译成?|translate|to|into|version|版"
+    r"(?i)english|chinese|英文|英语|中文|汉语|用|以|换成?|改成?|说|讲|翻译成?|translate|to|into|version|版"
 )
 _THAT_STEP = re.compile(
     r"(?i)(?:那|这|该|当时|此)(?:一)?(?:个)?\s*(?:步|step|时候|次)|\b(?:that|this|the same|at that|that (?:very|same))"
@@ -154,7 +155,7 @@ def followed(own: Query, text: str, state: State, runs: Sequence[Run], *, resolv
             )  # fmt: skip
     if (kept := _lasting(own, before, text, state)) is not None:
         return kept
-    if (again := _again(own, before, text)) is not None:
+    if (again := asked_again(own, before, text)) is not None:
         return again
     if runs and (other := other_part(own, before, text, runs[0])) is not None:
         return other
@@ -162,6 +163,7 @@ def followed(own: Query, text: str, state: State, runs: Sequence[Run], *, resolv
         return stage
     own = _limit_meant(_steps_meant(own, state, text, runs), before, text)
     marked = single["follow"].search(text) is not None or (not own.mentions and _ITS.search(text) is not None)
+    marked = marked or (before.intent == "lookup" and _bare_name(own, text))
     fragment = len(text) <= 24 if own.language == "zh" else len(text.split()) <= 5
     fragment = fragment and strength < _WEAK
     if _whole_sentence(own, before, text):
@@ -256,7 +258,21 @@ def _filled(own: Query, before: Query, text: str, *, marked: bool, fragment: boo
         pair = tuple(sorted({*own.steps.values, *before.steps.values}))
         changes |= {"steps": StepSlot("pair", pair), "all_steps": (*own.all_steps, *before.steps.values)}
         changes["intent"] = "compare"
+    elif _AGAINST.search(text) and own.steps.kind == "single" and before.steps.kind == "pair" and not own.mentions:
+        pair = (before.all_steps or before.steps.values)[0], own.steps.values[0]  # "1 against 2", and "vs step 3?"
+        if pair[0] != pair[1]:
+            changes |= {"steps": StepSlot("pair", tuple(sorted(pair))), "all_steps": pair, "intent": "compare"}
     return replace(own, **changes)  # type: ignore[arg-type]
+
+
+def _bare_name(own: Query, text: str) -> bool:
+    """Whether a text is nothing but the name of a metric: "entropy?" after "grad norm at step 10"."""
+    if not own.mentions or own.steps.kind != "none":
+        return False
+    chars = list(text)
+    for mention in own.mentions:
+        chars[mention.start : mention.end] = " " * (mention.end - mention.start)
+    return not re.search(r"[^\W_]", "".join(chars))
 
 
 def _elliptic(own: Query, text: str, whole: bool) -> bool:
@@ -275,6 +291,8 @@ def _intent_kept(own: Query, before: Query, said: dict[str, bool]) -> Intent:
         return "lookup"
     if said["metric"] and before.intent in {"derive", "bottleneck", "out_of_scope", "advice"}:
         return own.intent
+    if said["metric"] and before.intent == "explain" and not before.mentions and before.steps.kind in {"none", "all"}:
+        return "lookup" if said["steps"] else "trend"  # of the run's account one metric alone: what it does
     if said["steps"] and before.intent in {"derive", "define", "out_of_scope"}:
         return "lookup" if own.guessed and before.mentions else own.intent
     if said["runs"] and not said["metric"] and before.intent == "define" and before.mentions:
@@ -384,43 +402,6 @@ def _steps_meant(own: Query, state: State, text: str, runs: Sequence[Run]) -> Qu
     intent: Intent = "lookup" if own.mentions and own.intent in {"define", "explain"} else own.intent
     guessed = own.guessed or own.intent in {"advice", "out_of_scope"}
     return replace(own, steps=StepSlot("single", (single,)), all_steps=(single,), intent=intent, guessed=guessed)
-
-
-_COUNTED = re.compile(r"(?i)\bhow (?:often|many (?:times|steps))\b|(?:多少|几)\s*(?:次|步|回)|一共几|次数")
-_WHEN_LAST = re.compile(r"(?i)\b(?:last|latest|most recent) (?:time|one)\b|最后一次|最近一次")
-_WHEN_FIRST = re.compile(r"(?i)\b(?:first|earliest) (?:time|one)\b|第一次|第1次|首次|最早")
-_THAT_MANY = re.compile(
-    r"(?i)how many (?:answers|responses|trajectories|samples|completions|rollouts) (?:is|are|was|were"
-    r"|would) (?:that|it|those|this)"
-    r"|(?:那|这)?(?:就)?(?:是|等于|相当于|合)(?:多少|几)(?:条|个)(?:回答|轨迹|样本|response)?"
-)
-_WHICH_STAGE = re.compile(r"(?i)\b(?:which|what) (?:stage|phase|part)\b|哪(?:个|些|一)?(?:阶段|环节|部分)")
-
-
-def _again(own: Query, before: Query, text: str) -> Query | None:
-    """A follow-up that asks another thing of the same limit, the same share or the same two steps; else ``None``."""
-    if own.mentions or own.threshold is not None or not before.mentions:
-        return None
-    asked = replace(
-        before, text=own.text, wording=own.wording or own.text, language=own.language, follows="slots", guessed=False
-    )
-    whole = replace(asked, steps=StepSlot(), all_steps=(), step_marks=(), intent="lookup", topics=())
-    if before.threshold is not None:
-        if _COUNTED.search(text):
-            return replace(whole, op="count", asked_op="count")
-        if _WHEN_LAST.search(text):
-            return replace(whole, op=None, asked_op=None)
-        if _WHEN_FIRST.search(text):
-            return replace(whole, op="first_crossing", asked_op="first_crossing")
-    if _THAT_MANY.search(text) and any("clip" in (m.key or "") for m in before.mentions):
-        return replace(asked, wording=before.wording or before.text)
-    if _WHICH_STAGE.search(text) and before.earlier is not None and before.steps.kind == "single":
-        pair = (before.earlier, before.steps.values[0])
-        return replace(
-            own, steps=StepSlot("pair", tuple(sorted(pair))), all_steps=pair, step_marks=((0, pair[0]), (1, pair[1])),
-            intent="bottleneck", follows="slots", topics=(),
-        )  # fmt: skip
-    return None
 
 
 def _lasting(own: Query, before: Query, text: str, state: State) -> Query | None:

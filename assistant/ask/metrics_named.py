@@ -12,16 +12,17 @@ from typing import Any
 from assistant import resources
 from assistant.ask.appositions import joined
 from assistant.ask.facets import described_by_facets
-from assistant.ask.key_words import by_words
+from assistant.ask.key_words import by_number, by_words
 from assistant.ask.logged import TIMED, as_mention, held
 from assistant.ask.misspelt import respelt
+from assistant.ask.part_names import owned_lengths, told_apart
 from assistant.ask.patterns import late
 from assistant.ask.verbatim import first_words, spelt_with_blanks
 from assistant.knowledge import Card, Mentioned, Resolver
 from assistant.knowledge.resolver import plain_words
 from assistant.model import Run
 
-MOST_OF_A_CATEGORY = 8
+MOST_OF_A_CATEGORY = 14
 MOST_BEGUN = 3
 _STATISTICS = {
     "max": r"最大值?|最高值?|\bmax(?:imum)?\b",
@@ -117,26 +118,13 @@ def metrics_named(text: str, resolver: Resolver, run: Run | None) -> tuple[Menti
     found, told = _by_facets(text, found, run, resolver)
     found = [_owned(m, text, run, resolver) for m in _by_rule(text, found, run, resolver, told)]
     found = _stages_beside(text, _counted_steps(text, found), run, resolver)
-    found = _owners(text, found)
+    found = told_apart(text, owned_lengths(text, found))
     found = spelt_with_blanks(text, _elsewhere(text, found, run, told), run, resolver)
-    found = by_words(text, joined(text, found, run, resolver), run, resolver)
+    found = by_number(text, by_words(text, joined(text, found, run, resolver), run, resolver), run, resolver)
     seen: dict[tuple[str | None, int], Mentioned] = {}
     for mention in sorted(found, key=lambda m: m.start):
         seen.setdefault((mention.key, mention.start if mention.key is None else -1), mention)
     return tuple(seen.values())
-
-
-_OWNER = re.compile(r"(?i)(?:responses?|answers?|completions?|outputs?|回答|回复|响应)")
-_LENGTH = re.compile(r"(?i)\blen|\blong|short|tokens?\b|长|短|字")
-
-
-def _owners(text: str, found: list[Mentioned]) -> list[Mentioned]:
-    """Without the length that "responses" alone seems to name beside a metric of theirs: "clip ratio of responses"."""
-    theirs = [m for m in found if m.key is not None and re.search(r"clip_ratio|clipped_ratio|truncat|aborted", m.key)]
-    theirs = [m for m in theirs if re.search(r"(?i)ratio|rate|frac|比", m.text)]
-    if not theirs or _LENGTH.search(text):
-        return found
-    return [m for m in found if m in theirs or _OWNER.fullmatch(m.text) is None]
 
 
 #: Ends of a stage's key that stand for other things as well.
@@ -464,7 +452,25 @@ def _listed_statistics(mention: Mentioned, text: str, run: Run, resolver: Resolv
     return tuple(as_mention(run, resolver, one, mention.start, mention.end, mention.text) for one in held)
 
 
+_LENGTH_BEHIND = re.compile(r"(?i)^\s*(?:len(?:gth)?s?\b|长度)")
+
+
+_OF_THE_SLOWEST = re.compile(r"(?i)slowest|longest|最(?:慢|久|长|拖)|拖后腿|straggl")
+
+
+def _of_any(mention: Mentioned, text: str, run: Run, resolver: Resolver) -> Mentioned:
+    """The mean over trajectories where the name is also that of the slowest one's key, which nothing asks for."""
+    key, name = mention.key, mention.text.lower()
+    if key is None or not key.lower().endswith(f"/slowest/{name}") or _OF_THE_SLOWEST.search(text):
+        return mention
+    means = [k for k in run.metrics if k.lower().endswith(f"/{name}/mean")]
+    if len(means) != 1:
+        return mention
+    return as_mention(run, resolver, means[0], mention.start, mention.end, mention.text)
+
+
 def _statistic(mention: Mentioned, text: str, run: Run, resolver: Resolver, pointed: bool) -> Mentioned:
+    mention = _of_any(mention, text, run, resolver)
     key = mention.key
     for name in ("mean", *_STATISTICS):  # "generate_sequences 的 mean"
         own = [k for k in run.metrics if k.lower().endswith(f"/{mention.text.lower()}/{name}")]
@@ -472,7 +478,8 @@ def _statistic(mention: Mentioned, text: str, run: Run, resolver: Resolver, poin
             return as_mention(run, resolver, own[0], mention.start, mention.end, mention.text)
     if key is None or not key.endswith("/mean") or mention.text.lower() == key.lower():
         return mention
-    before, after = text[max(0, mention.start - 12) : mention.start], text[mention.end : mention.end + 8]
+    before, after = text[max(0, mention.start - 12) : mention.start], text[mention.end : mention.end + 16]
+    after = _LENGTH_BEHIND.sub("", after)[:8]  # "response len 的 max": the name goes on
     for name, words in _STATISTICS.items():
         sibling = f"{key[: -len('mean')]}{name}"
         beside = (pointed and re.match(rf"(?i)\s*的?\s*(?:{words})", after)) or (

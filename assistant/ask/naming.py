@@ -72,6 +72,8 @@ def wanted_steps(context: Context, metric: str) -> list[int]:
 
 
 MOST_CUT = 24
+#: So many steps are named one by one.
+MOST_NAMED = 8
 
 
 def absent(context: Context, metric: str, steps: list[int]) -> str:
@@ -87,12 +89,17 @@ def absent(context: Context, metric: str, steps: list[int]) -> str:
             return context.say("lookup.missing_cuts", metric=metric, gap=gap, steps=context.doc.show(cut[:MOST_CUT]))
         return context.say("lookup.missing_cut" if gap.limit else "lookup.missing_half", metric=metric, gap=gap)
     steps_held, _ = context.run.series(metric)
+    before = next((s for s in reversed(steps_held) if s < step), None)
+    after = next((s for s in steps_held if s > step), None)
+    near = [fact for s in (before, after) if s is not None and (fact := context.value(metric, s)) is not None]
+    if len(steps_held) > MOST_NAMED and len(near) == 2:  # a validation between two others
+        return context.say("lookup.not_there_between", metric=metric, gap=gap, before=near[0], after=near[1])
     return context.say("lookup.not_there", metric=metric, gap=gap, steps=steps_text(context, steps_held))
 
 
 def steps_text(context: Context, steps: list[int]) -> str:
     """Steps as a list, or as a range when there are many."""
-    if len(steps) <= 8:
+    if len(steps) <= MOST_NAMED:
         return context.doc.show(steps)
     count = context.ledger.count("steps", len(steps))
     return context.say("steps.range", first=steps[0], last=steps[-1], n=count)

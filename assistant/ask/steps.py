@@ -13,6 +13,7 @@ from assistant.model import Run, StepSlot
 SLOWEST_STEP = re.compile(
     r"(?i)哪(?:一|几|\s?\d{1,3}\s?)?(?:个)?\s?(?:步|step).{0,4}(?:最慢|最耗时|最快)"
     r"|最(?:慢|快|耗时)的?\s*(?:\d+|[一二两三四五六七八九十])?\s*(?:个)?\s*(?:步|step)"
+    r"|最(?:慢|快|耗时|久)的?\s*(?:是|在|出现在)?\s*(?:哪|第几)(?:一)?(?:个)?\s*(?:步|step)"
     r"|which step (?:was|is|took).{0,12}(?:slowest|fastest|longest)"
     r"|比.{0,14}(?:慢|快)|变(?:慢|快)了?|(?:慢|快)了(?:多少|几|百分)|\b(?:slower|faster)\b"
 )

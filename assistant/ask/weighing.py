@@ -31,7 +31,9 @@ _HOW_TO_READ = re.compile(
     r"|怎么理解|如何理解|怎样理解|怎么解读"
 )
 _TOLD_BY = re.compile(r"(?i)\bwhat (?:does|do|is|did)\b.{0,40}\b(?:mean|say|tell|show|about)\b")
-_WHAT_IS = re.compile(r"(?i)\bwhat('s| is| was| were| are)\b")
+_WHAT_IS = re.compile(r"(?i)\bwhat('s| is| was| were| are)\b|\bwhat (?:do|does|did)\b.{1,60}\blooks? like\b")
+#: "std@30 是 error bar 吗": what the statistic is, and not how sure a validation is.
+_ERROR_BAR = re.compile(r"(?i)error ?bars?|误差|置信|standard error")
 
 
 def _without(text: str, mentions: Sequence[Mentioned]) -> str:
@@ -149,6 +151,8 @@ def weigh(query: Query, text: str, scores: dict[str, float], n_runs: int, *, wit
         scores["compare"] += 8
     if named and scores["explain"] and scores["validation"] and any("@" in m.text for m in mentions):
         scores["define"] += 0 if re.search(r"(?i)结果|results?", text) else 10
+    if any("std@" in m.text.lower() for m in mentions) and _ERROR_BAR.search(text):
+        scores["define"] += scores["validation"] + 1
     if re.search(r"(?i)趋势|走势|曲线|\btrend|over time", text):
         scores["trend"] += 4
     if named and _HOW_TO_READ.search(text):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from assistant.ask.mixed import unmixed
+from assistant.ask.pinyin import in_characters, in_letters
 from assistant.ask.slips import mended
 from assistant.ask.steps import western_numbers
 from assistant.knowledge.terms import fold
@@ -28,11 +29,12 @@ _ORDERED = re.compile(
 )
 _TO_ENGLISH = re.compile(
     r"(?i)\b(?:in|into|to)\s+english\b|\benglish\s+(?:please|pls|version)|^\s*english\s*[.!?]*\s*$"
-    r"|(?:用|以|换成?|改成?|说)\s*(?:英文|英语|english)|(?:英文|英语)(?:回答|回复|说|版)"
+    r"|(?:用|以|换成?|改成?|说|讲)\s*(?:英文|英语|english)|(?:英文|英语|english)\s*(?:回答|回复|说|讲|版|吧|please|pls|plz)"
 )
 _TO_CHINESE = re.compile(
     r"(?i)\b(?:in|into|to)\s+chinese\b|\bchinese\s+(?:please|pls|version)|^\s*chinese\s*[.!?]*\s*$"
-    r"|(?:用|以|换成?|改成?|说)\s*(?:中文|汉语|chinese)|(?:中文|汉语)(?:回答|回复|说|版)|(?:^|[\s,，])中文\s*[.!?。]?\s*$"
+    r"|(?:用|以|换成?|改成?|说|讲)\s*(?:中文|汉语|chinese)|(?:中文|汉语|chinese)\s*(?:回答|回复|说|讲|版|吧|please|pls|plz)"
+    r"|(?:^|[\s,，])中文\s*[.!?。]?\s*$"
 )
 #: "Now the score", "OK, now for step 12": what is asked next, rather than the latest value.
 _NOW = re.compile(
@@ -45,11 +47,20 @@ _CHINESE_NAMES = re.compile(
 )
 #: Signs that a Chinese keyboard types.
 _CHINESE_SIGNS = re.compile(r"[？！，。、；：（）“”]")
+#: Those of them that no English text holds.
+_TYPED_IN_CHINESE = re.compile(r"[？！，。、；：（）]")
+#: Words that an English sentence is built with; a row of terms has none of them.
+_ENGLISH_SENTENCE = re.compile(
+    r"(?i)\b(?:what|which|how|why|when|where|who|is|are|was|were|does|did|do|has|have|had|the|an?|of|my|our|your|this"
+    r"|that|should|can|could|would|will|please|pls|tell|show|give|explain|compare)\b|\w'\w"
+)
 #: Where Chinese and a word of letters meet without a blank: "最后lr多少", "math500最高".
 _SEAM = re.compile(r"(?<=[\u3400-\u9fff])(?=[A-Za-z_])|(?<=[A-Za-z_])(?=[\u3400-\u9fff])")
 _SEAM_OF_FIGURES = re.compile(r"([A-Za-z_][A-Za-z0-9_]*\d)(?=[\u3400-\u9fff])")
 #: English terms that a Chinese question may consist of.
 _FEW_TERMS = 3
+#: More of them are an English text, whatever signs stand between them.
+_MOST_TERMS = 8
 
 
 #: Spoken forms, and the words that the patterns know them by.
@@ -72,6 +83,7 @@ def normalised(question: str) -> str:
     Characters may move, so that positions found in the result hold for it alone.
     """
     text = _DIGITS.sub(lambda match: match.group()[:_MOST_DIGITS], question.translate(_FULL_WIDTH).strip())
+    text = in_characters(text)
     text = _CHINESE.sub(lambda match: fold(match.group()), text)
     rest = _ORDERED.sub(" ", _INJECTED.sub(" ", text)).strip() if _INJECTED.search(text) else text
     rest = _NOW.sub("", rest)
@@ -118,11 +130,16 @@ def language_of(text: str, default: str = "en") -> str:
     asked = language_asked(text)
     if asked is not None:
         return asked
+    if in_letters(text):
+        return "zh"  # "entropy shi duoshao"
     rest = re.sub(r"`[^`]*`|[A-Za-z_-]+(?:[/_@][A-Za-z0-9_@.-]+)+|(?:step|第)\s*\d+\s*步?|\d[\d.,e+-]*", " ", text)
     chinese = len(re.findall(r"[\u3400-\u9fff]", rest))
     english = len(re.findall(r"[A-Za-z]{2,}", rest))
     if not chinese and english <= _FEW_TERMS and re.search(r"[\u3400-\u9fff]", text):
         return "zh"  # "第 1 步 value loss"
+    signed = not chinese and _TYPED_IN_CHINESE.search(text) is not None
+    if signed and english <= _MOST_TERMS and not _ENGLISH_SENTENCE.search(rest):
+        return "zh"  # "grad norm，step 30？": terms alone, between signs of a Chinese keyboard
     if not chinese and not english:
         return "zh" if _CHINESE_SIGNS.search(text) else default
     if chinese >= english:

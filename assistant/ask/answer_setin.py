@@ -1,0 +1,89 @@
+"""From which step a metric falls or rises: "从哪步开始掉的", "when did the entropy start to fall"."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from itertools import pairwise
+from statistics import median
+from typing import Final
+
+from assistant.ask.answer_events import SUDDEN, steepest
+from assistant.ask.context import Context
+from assistant.ask.departures import all_checks, began
+from assistant.ask.part import Part, cell, remarks
+from assistant.ask.subject import subject_of
+from assistant.ask.telling import trend_sentence
+from assistant.model import Fact, Verdict
+from assistant.write.document import unmark
+
+_UP: Final = re.compile(
+    r"(?i)涨|升|飞|走高|增|变(?:高|大|长)|\b(?:ris(?:e|es|ing)|rose|climb\w*|increas\w*|grow\w*|grew|going up|go up)\b"
+)
+_DOWN: Final = re.compile(
+    r"(?i)掉|跌|降|下滑|走低|滑|减|变(?:低|小|短)|\b(?:fall(?:s|ing)?|fell|drop\w*|declin\w*|decreas\w*|shr[iau]nk\w*"
+    r"|going down|go down)\b"
+)
+LEAST: Final = 6
+#: Forms of a trend whose sentence names the step from which it goes.
+_NAMED: Final = frozenset({"shift", "ramp"})
+
+
+def set_in(context: Context) -> Verdict | None:
+    """From which step the metric goes the way that is asked; ``None`` where no one metric or way is named."""
+    found = subject_of(context, least=LEAST)
+    if found is None or context.query.threshold is not None or context.query.steps.kind not in {"none", "all"}:
+        return None
+    up, down = _UP.search(found.text) is not None, _DOWN.search(found.text) is not None
+    if up == down:
+        return None
+    part, metric = found.part, found.metric
+    trend = context.ledger.trend(metric, list(part.steps))
+    if trend is None:
+        return None
+    side = "up" if up else "down"
+    asked, other = ("rising", "falling") if up else ("falling", "rising")
+    place = part.values.index((min if up else max)(part.values))
+    moves = len(part) - 1 - place
+    ends = {"metric": metric, "at": cell(context, part, place), "last": cell(context, part, len(part) - 1)}
+    if trend.direction == asked and trend.form in _NAMED:
+        said = trend_sentence(context, metric, trend, part.steps)
+    elif moves and (trend.direction == asked or (trend.direction != other and trend.form == "turn")):
+        count = context.ledger.count("moves after the turn", moves, metric=metric)
+        going = sum((b > a) == up and a != b for a, b in pairwise(part.values[place:]))
+        many = context.ledger.count(f"moves {side} after the turn", going, metric=metric)
+        said = context.say(f"setin.{'first' if place == 0 else 'from'}_{side}", n=count, k=many, **ends)
+    else:
+        gap = "" if context.language == "zh" else " "
+        said = context.say(f"setin.not_{side}") + gap + trend_sentence(context, metric, trend, part.steps)
+    since = _since(context, metric) if trend.direction == asked else None
+    if since is not None:
+        gap = "" if context.language == "zh" else " "
+        said = context.say("run.onset_since", metric=metric, step=since) + gap + said
+    context.doc.paragraph(f"**{said}**")
+    if trend.direction == asked:
+        _steepest(context, part, up=up)
+    context.doc.paragraph(*remarks(context, part))
+    context.doc.paragraph(context.gloss(metric))
+    context.metrics.append(metric)
+    context.chart(context.title(metric), [metric])
+    context.query = replace(context.query, op=None, asked_op=None)
+    return Verdict(_code(trend), unmark(said), "medium")
+
+
+def _code(trend: Fact) -> str:
+    return trend.direction or "inconclusive"
+
+
+def _since(context: Context, metric: str) -> int | None:
+    """The step from which a rule holds that is about this metric first of all."""
+    checks = [c for c in all_checks(context) if c.metrics[:1] == (metric,) and c.severity in {"critical", "warning"}]
+    return min((at for c in checks if (at := began(context, c)) is not None), default=None)
+
+
+def _steepest(context: Context, part: Part, *, up: bool) -> None:
+    first, last = steepest(part.values, up=up)
+    usual = median(abs(b - a) for a, b in pairwise(part.values))
+    if abs(part.values[last] - part.values[first]) > SUDDEN * usual:
+        ends = {"a": cell(context, part, first), "b": cell(context, part, last)}
+        context.doc.paragraph(context.say(f"run.onset_{'up' if up else 'down'}", metric=part.metric, **ends))

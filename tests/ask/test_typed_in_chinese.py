@@ -1,0 +1,256 @@
+"""Questions as Chinese engineers type them: in letters, with Chinese signs, clipped follow-ups, parts of names."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import pytest
+
+from assistant.ask.understand import continued_language, language_of
+from assistant.ask.wording import normalised
+from assistant.model import Answer, Number, Run
+from tests.analysis.support import run_of
+
+from .support import answerer
+
+STEPS = range(1, 41)
+ENTROPY, GRAD, SCORE, LENGTH = "actor/entropy", "actor/grad_norm", "critic/score/mean", "response_length/mean"
+STEP, GEN, WEIGHTS, ADV = "timing_s/step", "timing_s/gen", "timing_s/update_weights", "timing_s/adv"
+VAL, MAJ = "val-core/aime/acc/mean@8", "val-core/aime/acc/maj@8/mean"
+PEAK, SLOWEST = 12, 17
+
+
+def table() -> dict[int, dict[str, Number]]:
+    """A score that falls from step 12 on, a step that is slower than all others, a validation every tenth step."""
+    rows: dict[int, dict[str, Number]] = {}
+    for step in STEPS:
+        rows[step] = {
+            ENTROPY: round(0.6 - 0.005 * step, 4),
+            GRAD: round(0.3 + 0.01 * (step % 5), 4),
+            SCORE: round(0.2 + 0.02 * step if step <= PEAK else 0.44 - 0.01 * (step - PEAK), 4),
+            LENGTH: 500.0 + 3 * (step % 4), "response_length/max": 900.0 + step, "response_length/min": 10.0 + step,
+            STEP: 150.0 if step == SLOWEST else 100.0 + step % 3, GEN: 60.0 + step % 2, WEIGHTS: 5.0, ADV: 0.5,
+            "timing_s/update_actor": 20.0, "timing_s/old_log_prob": 6.0, "timing_s/ref": 4.0, "timing_s/reward": 1.0,
+            "timing_s/testing": 30.0,
+            "perf/throughput": 700.0 + step, "perf/max_memory_allocated_gb": 40.0,
+            "perf/max_memory_reserved_gb": 44.0,
+        }  # fmt: skip
+        if step % 10 == 0:
+            rows[step] |= {VAL: round(0.3 + step / 1000, 4), MAJ: round(0.4 + step / 1000, 4)}
+    return rows
+
+
+@lru_cache(maxsize=1)
+def made() -> Run:
+    return run_of(table())
+
+
+def ask(*turns: str, runs: tuple[Run, ...] | None = None) -> Answer:
+    state = None
+    for turn in turns:
+        answer, state = answerer().ask(turn, runs or (made(),), state=state)
+    return answer
+
+
+def first(answer: Answer) -> str:
+    return answer.answer.split("\n", 1)[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("grad norm，step 30？", "zh"),
+        ("entropy @ step 12，thx", "zh"),
+        ("kl（step 5）", "zh"),
+        ("step 30 de entropy shi duoshao", "zh"),
+        ("reward zenmeyang", "zh"),
+        ("zhengchang ma", "zh"),
+        ("val acc zuigao shi na yi bu", "zh"),
+        ("what is the entropy at step 5？", "en"),
+        ("is the run ok？", "en"),
+        ("first time kl > 0.05", "en"),
+        ("step 10 entropy", "en"),
+        ("what shang means", "en"),
+    ],
+)
+def test_language_of_text_without_characters_goes_by_its_signs_and_words(text: str, language: str) -> None:
+    assert language_of(text) == language
+    assert continued_language(text, None, language_of(text)) == language
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("step 30 de entropy shi duoshao", "step 30 的 entropy 是 多少"),
+        ("reward zhang le ma", "reward 涨了 吗"),
+        ("de facto entropy", "de facto entropy"),
+        ("li et al. entropy", "li et al. entropy"),
+    ],
+)
+def test_chinese_in_letters_becomes_characters_where_a_sure_word_stands(typed: str, meant: str) -> None:
+    assert normalised(typed) == meant
+
+
+def test_chinese_in_letters_is_answered_as_chinese() -> None:
+    answer = ask("step 30 de grad norm shi duoshao")
+    assert answer.language == "zh"
+    assert [(f.metric, f.step, f.value) for f in answer.facts if f.kind == "value"] == [(GRAD, 30, 0.3)]
+
+
+@pytest.mark.parametrize("question", ["最慢的是哪步", "最慢的是第几步", "最慢的是哪个 step", "最快的是哪一步"])
+def test_slowest_of_the_steps_is_a_step_and_no_stage(question: str) -> None:
+    answer = ask(question)
+    assert list(answer.slots.metrics) == [STEP]
+    if "慢" in question:
+        assert f"step {SLOWEST}" in first(answer)
+
+
+def test_step_told_as_the_slowest_is_that_step_in_a_follow_up() -> None:
+    answer = ask("最慢的是哪步", "那一步的吞吐多少")
+    assert [(f.metric, f.step, f.value) for f in answer.facts if f.kind == "value"] == [
+        ("perf/throughput", SLOWEST, 700.0 + SLOWEST)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("question", "metric", "step"),
+    [
+        ("response len 的 max，step 20", "response_length/max", 20),
+        ("step 20 response length 的 min", "response_length/min", 20),
+        ("step 20 的 maj@8 acc", MAJ, 20),
+        ("maj@8 acc at step 20", MAJ, 20),
+        ("step 20 的 acc", VAL, 20),
+    ],
+)
+def test_part_of_a_name_is_no_other_metric(question: str, metric: str, step: int) -> None:
+    answer = ask(question)
+    assert list(answer.slots.metrics) == [metric]
+    assert (metric, step, made().value(metric, step)) in [(f.metric, f.step, f.value) for f in answer.facts]
+
+
+@pytest.mark.parametrize("question", ["第 15 步各阶段耗时列出来", "step 15 的 timing 全部 list 一下"])
+def test_all_stages_of_a_step_are_all_that_the_log_holds(question: str) -> None:
+    answer = ask(question)
+    stages = {name for name in made().metrics if name.startswith("timing_s/")}
+    assert {f.metric for f in answer.facts if f.step == 15} >= stages
+
+
+def test_metrics_of_a_kind_asked_for_at_a_step_are_told_at_that_step() -> None:
+    answer = ask("列一下 step 10 所有的长度指标")
+    values = {f.metric: f.value for f in answer.facts if f.kind == "value"}
+    assert values == {LENGTH: 506.0, "response_length/max": 910.0, "response_length/min": 20.0}
+    assert {f.step for f in answer.facts if f.kind == "value"} == {10}
+
+
+def test_mean_of_a_rate_of_each_gpu_says_so() -> None:
+    assert "tokens/s/GPU" in first(ask("throughput average，前 20 steps"))
+
+
+def test_value_between_two_validations_names_both() -> None:
+    run = run_of({step: {**row, **({VAL: step / 100} if step % 4 == 0 else {})} for step, row in table().items()})
+    answer = ask("val acc at step 18", runs=(run,))
+    assert answer.verdict.code == "no_data"
+    assert "16.0% at step 16" in first(answer)
+    assert "20.0% at step 20" in first(answer)
+
+
+@pytest.mark.parametrize(
+    ("turns", "metric", "kind", "values"),
+    [
+        (("看下 step 10 的 grad norm", "entropy?"), ENTROPY, "single", (10,)),
+        (("grad norm at step 10", "entropy?"), ENTROPY, "single", (10,)),
+        (("entropy 最后是多少", "第一条呢"), ENTROPY, "first", ()),
+    ],
+)
+def test_clipped_follow_up_keeps_what_it_does_not_say(
+    turns: tuple[str, ...], metric: str, kind: str, values: tuple[int, ...]
+) -> None:
+    answer = ask(*turns)
+    assert (list(answer.slots.metrics), answer.slots.steps.kind, tuple(answer.slots.steps.values)) == (
+        [metric], kind, values,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "turns", [("compare step 4 和 8", "vs step 12 呢"), ("step 4 和 step 8 比", "和 step 12 比呢")]
+)
+def test_third_step_is_held_against_the_first_of_a_comparison(turns: tuple[str, ...]) -> None:
+    answer = ask(*turns)
+    assert answer.intent == "compare"
+    assert set(answer.slots.steps.values) == {4, 12}
+
+
+@pytest.mark.parametrize("said", ["只说验证", "只看验证", "验证呢"])
+def test_one_metric_of_an_account_of_the_run_is_told_and_not_defined(said: str) -> None:
+    answer = ask("分析一下", said)
+    assert answer.intent in {"trend", "validation"}
+    assert list(answer.slots.metrics) == [VAL]
+    assert made().value(VAL, 40) in [f.value for f in answer.facts if f.metric == VAL]
+
+
+@pytest.mark.parametrize("said", ["用中文说", "讲中文", "in Chinese please"])
+def test_asking_for_a_language_repeats_the_answer_in_it(said: str) -> None:
+    before, answer = ask("timing breakdown at step 15"), ask("timing breakdown at step 15", said)
+    assert (before.language, answer.language) == ("en", "zh")
+    assert answer.intent == before.intent == "bottleneck"
+    assert answer.slots == before.slots
+
+
+@pytest.mark.parametrize("said", ["短一点，one sentence", "太长了，一句话", "in one sentence"])
+def test_one_sentence_is_the_first_alone(said: str) -> None:
+    whole, answer = ask("这个 run 咋样"), ask("这个 run 咋样", said)
+    paragraphs = [block for block in answer.answer.split("\n\n") if not block.startswith(("来源", "Sources"))]
+    assert len(paragraphs) == 1
+    assert answer.language == "en" or first(answer) == first(whole)
+
+
+@pytest.mark.parametrize(
+    ("question", "says", "direction"),
+    [
+        ("score 从什么时候开始掉的", f"step {PEAK}", "falling"),
+        ("score 从哪个 step 开始 drop", f"step {PEAK}", "falling"),
+        ("when did the score start to fall", f"step {PEAK}", "falling"),
+        ("entropy 从哪步开始降的", "step 1", "falling"),
+        ("entropy 从哪步开始涨的", "看不出它在往上走", "falling"),
+    ],
+)
+def test_since_when_a_metric_moves_names_the_step_or_says_it_does_not(question: str, says: str, direction: str) -> None:
+    rows = table()
+    for step in STEPS:  # long enough a fall to be the whole
+        rows[step][SCORE] = 0.2 + 0.01 * step if step <= PEAK else 0.32 - 0.012 * (step - PEAK)
+    answer = ask(question, runs=(run_of(rows),))
+    assert answer.verdict.code == direction
+    assert says in first(answer)
+
+
+@pytest.mark.parametrize(
+    ("steps", "question", "says"),
+    [
+        (40, "要不要停", "没有要停的理由"),
+        (40, "should I stop the run", "Nothing speaks for stopping"),
+        (3, "要不要停掉", "还看不出该不该停"),
+    ],
+)
+def test_stopping_a_run_with_nothing_wrong_is_answered_first(steps: int, question: str, says: str) -> None:
+    rows = {step: {**row, SCORE: 0.3 + 0.005 * step} for step, row in table().items() if step <= steps}
+    assert says in first(ask(question, runs=(run_of(rows),)))
+
+
+def test_answer_about_one_of_two_runs_names_it() -> None:
+    runs = (run_of(table(), id="ra", name="a.log"), run_of(table(), id="rb", name="b.log"))
+    assert "`b.log`" in first(ask("B 第 20 步的 entropy", runs=runs))
+    assert "`a.log`" in first(ask("B 第 20 步的 entropy", "A 呢", runs=runs))
+    assert "`b.log`" in ask("B 第 20 步的 entropy", runs=runs).verdict.summary
+    assert "`a.log`" not in ask("第 20 步的 entropy", runs=runs[:1]).answer
+
+
+@pytest.mark.parametrize("question", ["std@8 是 error bar 吗", "is std@8 an error bar", "std@8 是误差棒吗"])
+def test_statistic_taken_for_an_error_bar_is_defined(question: str) -> None:
+    rows = {step: {**row, **({"val-aux/aime/acc/std@8": 0.2} if VAL in row else {})} for step, row in table().items()}
+    assert ask(question, runs=(run_of(rows),)).intent == "define"
+
+
+def test_looks_like_at_a_step_asks_for_the_value() -> None:
+    answer = ask("what do the scores look like at step 20, the mean")
+    assert answer.intent == "lookup"
+    assert answer.slots.steps.values == (20,)
