@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from assistant.analysis.series import series
 from assistant.analysis.trend import MIN_POINTS
-from assistant.ask.causes import State, Weighed, asked, in_state, keys_for, quantity_of, weigh
+from assistant.ask.causes import State, Weighed, all_asked, in_state, keys_for, quantity_of, weigh
 from assistant.ask.context import Context, is_validation, key
 from assistant.ask.naming import central, named_keys
 from assistant.ask.telling import trend_sentence
@@ -21,6 +21,8 @@ from assistant.write.document import unmark
 #: Where a question names no metric ("stuck at 0?"): the quantities that may be meant, first that stands so.
 _MEANT: Final = ("reward", "loss", "grad_norm", "ref_kl")
 _BESIDE: Final = ("loss", "grad_norm", "reward", "reward_std", "zero_std_share", "ref_kl", "truncated", "lr")
+#: States whose words may stand beside those of another: "where does it come from, when the advantage is 0".
+_BESIDE_ANOTHER: Final = frozenset({"nonzero", "chance"})
 _STEP_ZERO: Final = re.compile(r"(?i)(?:step|row|iteration|epoch|第|记录)\s*[:#]?\s*0(?![\w.])")
 _MOST_STEPS: Final = 5
 _MOST_OTHERS: Final = 3
@@ -35,9 +37,19 @@ def attempt(context: Context) -> Verdict | None:
     limited = query.threshold is not None and query.threshold[1] != 0
     if len(context.runs) != 1 or query.op not in {None, "first_crossing", "count"} or limited:
         return None
-    state = asked(query.said)
-    chosen = None if state is None else _meant(context, state)
-    if state is None or chosen is None:
+    for state in all_asked(query.said):
+        verdict = _of_state(context, state)
+        if verdict is not None:
+            return verdict
+        if state not in _BESIDE_ANOTHER:
+            return None
+    return None
+
+
+def _of_state(context: Context, state: State) -> Verdict | None:
+    """The answer for one state that the question may mean."""
+    chosen = _meant(context, state)
+    if chosen is None:
         return None
     metric, quantity, at, state = chosen
     if state == "flat":
@@ -156,6 +168,8 @@ def _stands(context: Context, metric: str, state: State, steps: list[int]) -> st
         below = context.ledger.count("values below zero", len(facts), metric=metric)
         return say("sign.range", metric=metric, low=low, high=high, n=count, k=below)
     low, high = _ends(facts)
+    if state in {"nonzero", "chance"}:
+        return say("cause.range_all", metric=metric, low=low, high=high)
     return say("cause.small_all", metric=metric, low=low, high=high)
 
 

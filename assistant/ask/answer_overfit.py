@@ -27,15 +27,19 @@ _TRAIN = (
     "loss",
     "lm loss",
     "lm_loss",
+    "reduced_train_loss",
 )
 #: Evaluations of other frameworks by what they are called; more of them is better.
 _EVALUATED = re.compile(
     r"(?i)(?:val|eval|valid|validation|test)[-_/ ](?:.*[-_/ ])?(?:acc|accuracy|correct|score|reward|pass)"
 )
+_SHARE = re.compile(r"(?i)acc|correct|pass")
 #: Fewest evaluations, and fewest since the lowest, that can show a turn.
 LEAST, SINCE = 3, 3
 #: So few validations that one below the best may be the beginning of a turn.
 FEW = 4
+#: How many lines an evaluation stands on, at least, where lines carry its value on.
+CARRIED = 2
 #: A rise of the evaluation loss counts from so many usual moves between two evaluations on.
 MOVES = 3.0
 
@@ -65,7 +69,10 @@ def overfitting(context: Context) -> Verdict | None:
     if held_out is None:
         return _validated(context) if validated else _unknown(context, train)
     context.metrics.extend(name for name in (train, held_out) if name)
-    evaluated = _cells(context, held_out)
+    every = _cells(context, held_out)
+    evaluated = _carried(every, 0 if train is None else len(_cells(context, train)))
+    if len(evaluated) == 1 < len(every):
+        return _repeated(context, held_out, train, every)
     if len(evaluated) < LEAST:
         text = context.say(
             "run.overfit_few", eval=held_out, n=context.ledger.count("evaluations", len(evaluated), metric=held_out)
@@ -103,12 +110,34 @@ def overfitting(context: Context) -> Verdict | None:
     return Verdict(verdict, unmark(text), "medium")
 
 
+def _carried(evaluated: list[Fact], rows: int) -> list[Fact]:
+    """Evaluations without the repeats of lines that carry the last value on until the next evaluation."""
+    if len(evaluated) < max(rows, 2):
+        return evaluated
+    new = [one for at, one in enumerate(evaluated) if not at or number(one) != number(evaluated[at - 1])]
+    return new if CARRIED * len(new) <= len(evaluated) else evaluated
+
+
+def _repeated(context: Context, held_out: str, train: str | None, every: list[Fact]) -> Verdict:
+    """One evaluation whose value every line repeats: it shows no turn, whatever its distance to the training loss."""
+    count = context.ledger.count("lines with the evaluation", len(every), metric=held_out)
+    text = context.say("run.overfit_repeated", eval=held_out, v=every[-1], n=count)
+    beside = None if train is None else _beside(context, train, every[-1], every[-1])
+    context.doc.paragraph(f"**{text}**")
+    if train is not None and beside is not None:
+        gap = _gap(context, held_out, train, every[-1], beside[1])
+        context.doc.paragraph(context.say("run.overfit_apart", train=train, t=beside[1], gap=gap))
+    context.doc.paragraph(context.gloss(held_out))
+    context.chart(context.title(held_out), [name for name in (held_out, train) if name])
+    return Verdict("insufficient_data", unmark(text), "low")
+
+
 def beside(context: Context) -> None:
     """Adds that it overfits, where the loss on held-out data rises and the training loss falls."""
     held_out, train = evaluation_loss(context), training_loss(context)
     if held_out is None or train is None or context.metrics[:1] != [held_out]:
         return
-    evaluated = _cells(context, held_out)
+    evaluated = _carried(_cells(context, held_out), len(_cells(context, train)))
     if len(evaluated) < LEAST:
         return
     low = min(evaluated, key=number)
@@ -145,7 +174,7 @@ def _validated(context: Context) -> Verdict | None:
     from assistant.ask.outcomes import trained
 
     latest = main_accuracy(context)
-    named = [m for m in context.run.metrics if _EVALUATED.match(m)]
+    named = sorted((m for m in context.run.metrics if _EVALUATED.match(m)), key=lambda m: _SHARE.search(m) is None)
     metric = latest.metric if latest is not None else next(iter(named), None)
     if metric is None:
         return None

@@ -106,6 +106,10 @@ def slow_step(context: Context) -> Verdict | None:
     return Verdict("answered", unmark(text), "medium")
 
 
+#: Timers of what is no part of a step.
+_OUTSIDE = re.compile(r"setup|checkpoint|eval|interval|elapsed|iteration")
+
+
 def slowest(context: Context) -> Verdict | None:
     """Which step was slowest; ``None`` where that is not asked, or the log tells nothing of its speed."""
     if not _WHICH.search(seamed(context.query.wording or context.query.text)) or context.query.steps.kind == "single":
@@ -132,12 +136,14 @@ def largest_times(context: Context, step: int) -> Verdict | None:
     groups: dict[str, list[Fact]] = {}
     for metric in context.run.metrics:
         name = spelt_out(metric)
-        if not _TIME.search(name) or _ASIDE.search(name) or _STEP.match(name):
+        timer = _is_timer(context, metric)
+        if not (timer or _TIME.search(name)) or _ASIDE.search(name) or _STEP.match(name):
             continue
-        fact = context.value(metric, step)
+        at = run_steps[-1] if timer and step not in (run_steps := context.run.series(metric)[0]) else step
+        fact = context.value(metric, at)
         if fact is not None and _finite(fact):
             unit = _UNIT.search(metric)
-            groups.setdefault(unit[1] if unit is not None else "", []).append(fact)
+            groups.setdefault("timer" if timer else unit[1] if unit is not None else "", []).append(fact)
     best = max(groups.values(), key=len, default=[])
     if len(best) < 2:
         return None
@@ -148,8 +154,19 @@ def largest_times(context: Context, step: int) -> Verdict | None:
     context.doc.paragraph(f"**{text}**")
     rows = [[key(str(fact.metric)), context.doc.show(fact)] for fact in ranked[:MOST]]
     context.doc.table([context.say("head.metric"), context.say("head.value")], rows)
+    card = context.card(str(ranked[0].metric)) if "timer" in groups and best is groups["timer"] else None
+    if card is not None:  # timers nest
+        context.doc.paragraph(context.quote(card, "not"))
     context.metrics.extend(str(fact.metric) for fact in ranked[:2])
     return Verdict("answered", unmark(text), "medium")
+
+
+def _is_timer(context: Context, metric: str) -> bool:
+    """Whether a key is one phase's timer in milliseconds, by its card and not by its name."""
+    card = context.card(metric)
+    if card is None or card.category != "timing" or card.kind != "milliseconds" or _OUTSIDE.search(metric):
+        return False
+    return bool(context.run.series(metric)[0]) and len(card.keys) > 1
 
 
 def left_at_rate(context: Context, total: int, *, stated: bool) -> str | None:
@@ -179,6 +196,11 @@ def left_at_rate(context: Context, total: int, *, stated: bool) -> str | None:
     context.doc.paragraph(context.say("pace.left_note"))
     context.metrics.append(metric)
     return text
+
+
+def whole_step_time(run: Run) -> str | None:
+    """The metric of a whole step's time in whatever unit; ``None`` for none."""
+    return whole_step_seconds(run) or next((m for m in run.metrics if _STEP.match(spelt_out(m))), None)
 
 
 def whole_step_seconds(run: Run) -> str | None:

@@ -12,10 +12,12 @@ from assistant.analysis.diagnosis import role
 from assistant.analysis.forecast import STEP_TIMES
 from assistant.analysis.slowdown import Slowdown, StageChange, slowdown
 from assistant.analysis.timing import layout_of, total_key
+from assistant.ask.answer_pace import whole_step_time
 from assistant.ask.context import Context, key
 from assistant.ask.departures import all_checks
 from assistant.ask.findings import told
 from assistant.ask.naming import absent, central, named_keys
+from assistant.ask.logged import as_mention
 from assistant.ask.parts import as_rate, number, timed
 from assistant.ask.telling import course_table, main_change, sides
 from assistant.model import Fact, Verdict
@@ -87,6 +89,13 @@ def why_slower(context: Context) -> Verdict:
     gap = "" if context.language == "zh" else " "
     text = f"{jump}{gap}{text}" if jump and _GRADUAL.search(context.query.said) else text
     doc.paragraph(f"**{text}**")
+        whole = whole_step_time(context.run)
+        if whole is not None and windows:  # steps are timed, their stages are not
+            from assistant.ask.answer_trend import trend
+
+            meant = as_mention(context.run, context.resolver, whole, 0, 0, "")
+            context.query = replace(context.query, intent="trend", topics=(), mentions=(meant,))
+            return trend(context)
     doc.bullets([*([] if jump and jump in text else [jump]), *beside])
     rows = [_row(context, stage) for stage in found.stages[:MOST_STAGES] if _worth(stage, found)]
     head = [say("head.stage"), _span(context, windows[0]), _span(context, windows[1])]

@@ -17,10 +17,13 @@ from assistant.analysis import Ledger
 from assistant.analysis.diagnosis import role
 from assistant.analysis.series import series
 from assistant.ask.concepts import concepts, keys_of
+from assistant.ask.schedules import is_schedule
 from assistant.model import KnowledgeError, Run
 
-State = Literal["zero", "small", "negative", "constant", "flat", "rising"]
-_STATES: Final[tuple[State, ...]] = ("negative", "small", "zero", "constant", "flat", "rising")
+State = Literal["nonzero", "chance", "zero", "small", "negative", "constant", "flat", "rising"]
+_STATES: Final[tuple[State, ...]] = (
+    "nonzero", "chance", "negative", "small", "zero", "constant", "flat", "rising"
+)  # fmt: skip
 Seen = Literal["shown", "denied", "open"]
 #: Below this a loss or an advantage counts as near zero; a share from here on counts as high, and as large.
 SMALL: Final = 1e-2
@@ -28,10 +31,13 @@ SMALL: Final = 1e-2
 NEGLIGIBLE: Final = 1e-6
 HIGH: Final = 0.9
 SOME: Final = 0.5
+#: The loss of a policy that prefers neither answer of a pair, and how near to it a printed value lies.
+LOG_TWO: Final = 0.6931
+NEAR_LOG_TWO: Final = 6e-4
 _NOUGHT: Final = 1e-12
 _FULL: Final = 1 - 1e-9
-_TESTS: Final = {"zero", "nonzero", "full", "high", "some", "nan", "absent", "rises", "above", "below"}
-_FIELDS: Final = {"of", "states", "when", "weight", "card", "where"}
+_TESTS: Final = {"zero", "nonzero", "full", "high", "some", "nan", "absent", "rises", "above", "below", "tiny"}
+_FIELDS: Final = {"of", "states", "when", "weight", "card", "where", "unless"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +52,7 @@ class Cause:
         weight: ``expected`` where it is nothing to worry about, ``neutral`` where that is not told, else ``odd``.
         card: what is cited.
         where: which rows may be in that state: ``first``, ``last``, ``only``; empty for any.
+        unless: what denies it where it is logged.
     """
 
     name: str
@@ -55,6 +62,7 @@ class Cause:
     weight: str
     card: str
     where: str = ""
+    unless: tuple[Mapping[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +102,7 @@ def table() -> tuple[Mapping[str, Mapping[str, Any]], tuple[Cause, ...]]:
         found.append(
             Cause(
                 name, tuple(entry["of"]), tuple(entry["states"]), tuple(entry["when"]), entry["weight"],
-                entry["card"], entry.get("where", ""),
+                entry["card"], entry.get("where", ""), tuple(entry.get("unless", ())),
             )
         )  # fmt: skip
     return quantities, tuple(found)
@@ -149,7 +157,8 @@ def kinds(run: Run) -> set[str]:
 def in_state(run: Run, key: str, state: State, steps: Sequence[int] | None = None) -> NDArray[np.intp] | None:
     """Which points of a metric are in a state; ``None`` where that state is not there.
 
-    Zero, negative: points that are so. Small: all, where each is near zero. Constant: all, where three and more are
+    Zero, not zero, negative, at the loss of a policy without preference (``chance``): points that are so.
+    Small: all, where each is near zero. Constant: all, where three and more are
     alike.
     """
     points = series(run, key)
@@ -158,8 +167,14 @@ def in_state(run: Run, key: str, state: State, steps: Sequence[int] | None = Non
     chosen = chosen[np.isfinite(values[chosen])]
     if not len(chosen):
         return None
+    if state == "nonzero":
+        found = chosen[np.abs(values[chosen]) > _NOUGHT]
+        return found if len(found) else None
+    if state == "chance":
+        found = chosen[np.abs(values[chosen] - LOG_TWO) < NEAR_LOG_TWO]
+        return found if len(found) else None
     if state == "zero":
-        if len(chosen) > 1 and 0 < float(np.abs(values[chosen]).max()) < NEGLIGIBLE:
+        if not is_schedule(key) and len(chosen) > 1 and 0 < float(np.abs(values[chosen]).max()) < NEGLIGIBLE:
             return None  # zero but for rounding, at some points exactly so: near zero throughout
         found = chosen[np.abs(values[chosen]) <= _NOUGHT]
         return found if len(found) else None
@@ -229,6 +244,10 @@ def _weighed(run: Run, cause: Cause, quantity: str, steps: Sequence[int]) -> Wei
             keys.extend(held[:1] if test["of"] != quantity else ())
         else:
             denied.extend(held[:1])
+    for test in cause.unless:
+        held = keys_for(run, test["of"])
+        if held and passes(_values(run, held[0], steps), test["is"]):
+            denied.append(held[0])
     if denied:
         return Weighed(cause, "denied", tuple(denied))
     return Weighed(cause, "open", (), tuple(lacking)) if lacking else Weighed(cause, "shown", tuple(keys))
@@ -252,6 +271,8 @@ def passes(values: NDArray[np.float64], test: str) -> bool:
     if test in {"above", "below"}:
         return bool((finite > _NOUGHT).all() if test == "above" else (finite < -_NOUGHT).any())
     finite = np.abs(finite)
+    if test == "tiny":
+        return bool((finite < NEGLIGIBLE).all())
     if test == "zero":
         return bool((finite <= _NOUGHT).all())
     if test == "nonzero":
@@ -267,16 +288,18 @@ def _words() -> dict[str, re.Pattern[str]]:
 
 
 def asked(text: str) -> State | None:
-    """The state whose reason a question asks for; ``None`` where it asks for none.
+    """The state whose reason a question asks for; ``None`` where it asks for none."""
+    return next(iter(all_asked(text)), None)
+
+
+def all_asked(text: str) -> list[State]:
+    """The states whose reason a question may ask for, the likeliest first.
 
     Args:
         text: the question, with a blank where Chinese meets letters.
     """
     words = _words()
     if not words["why"].search(text):
-        return None
+        return []
     plain = words["not_zero"].sub(" ", text)
-    for state in _STATES:
-        if words[state].search(plain):
-            return state
-    return None
+    return [state for state in _STATES if words[state].search(plain)]

@@ -62,6 +62,26 @@ def by_words(text: str, found: list[Mentioned], run: Run, resolver: Resolver) ->
     return [*kept, as_mention(run, resolver, key, start, end, text[start:end])]
 
 
+#: Words of a question that mean another statistic of a benchmark than its mean.
+_OTHERS: Final = re.compile(r"(?i)\b(?:best|maj\w*|std|max|min|worst|pass)\b|最好|最高|标准差|多数")
+_MEANS: Final = frozenset({"mean", "avg", "acc", "accuracy", "average", "score"})
+_NUMBERED: Final = re.compile(r"(?<![\w/@.-])[A-Za-z]{3,}[-_]?[0-9]{1,4}(?![\w/@])")
+
+
+def by_number(text: str, found: list[Mentioned], run: Run, resolver: Resolver) -> list[Mentioned]:
+    """Columns of a benchmark that a question names by its name alone: "AIME24" is ``AIME24 mean@32``."""
+    for match in _NUMBERED.finditer(text):
+        if any(m.start < match.end() and match.start() < m.end for m in found):
+            continue
+        word = match.group().lower().replace("-", "").replace("_", "")
+        keys = [key for key in run.metrics if word in re.split(r"[^a-z0-9]+", key.lower())]
+        means = [key for key in keys if _MEANS & set(re.split(r"[^a-z]+", key.lower()))]
+        chosen = means if len(keys) > 1 and not _OTHERS.search(text) else keys
+        if len(chosen) == 1:
+            found = [*found, as_mention(run, resolver, chosen[0], match.start(), match.end(), match.group())]
+    return found
+
+
 def _span(words: list[tuple[str, int, int]], parts: set[str]) -> tuple[int, int] | None:
     """Where all the words of a key stand within a few others; ``None`` where they do not."""
     width = len(parts) + BETWEEN

@@ -10,7 +10,7 @@ from itertools import pairwise
 from assistant.ask.context import Context
 from assistant.model import Fact
 
-_RATE = re.compile(r"(?:^|[/_])(?:lr|learning_rate)(?:$|[/@(])")
+_RATE = re.compile(r"(?i)(?:^|[/_ ])(?:lr|learning[_ -]rate)(?:$|[/@(])")
 #: Fewest points of a schedule, and how far from the straight line a linear phase may lie, in its peak's size.
 LEAST, STRAIGHT = 5, 0.02
 

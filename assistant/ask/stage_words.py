@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-NAMES: Final = ("gen", "actor", "critic", "ref", "log_prob", "weights", "reward", "adv")
+NAMES: Final = ("gen", "actor", "critic", "ref", "log_prob", "weights", "wait", "reward", "adv")
 
 
 def leaf(key: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -64,9 +65,26 @@ def trend_sentence(context: Context, metric: str, trend: Fact, steps: Sequence[i
         return context.say(f"trend.{way}_{phrase}", metric=metric, t=trend, **sides(context, change))
     if trend.n == 1:
         return context.say("trend.single", metric=metric, t=trend, **ends)
+    if trend.direction == "inconclusive":
+        return context.say(f"trend.{_few(context, metric, steps)}", metric=metric, t=trend, **ends)
     if trend.form == "walk" and trend.direction not in _WAY:
         return context.say("trend.walk", metric=metric, t=trend, **ends)
     return context.say(f"trend.{trend.direction}", metric=metric, t=trend, **ends)
+
+
+def _few(context: Context, metric: str, steps: Sequence[int] | None) -> str:
+    """How values that are too few for a trend follow one another."""
+    wanted = None if steps is None else set(steps)
+    held = {cell.step: cell.value for cell in context.run.cells(metric) if wanted is None or cell.step in wanted}
+    values = [value for value in held.values() if math.isfinite(value)]
+    moves = [b - a for a, b in itertools.pairwise(values)]
+    if not moves or len(values) != len(held):
+        return "few_two" if len(held) == 2 else "inconclusive"
+    if not any(moves):
+        return "few_same"
+    if len(values) == 2:
+        return "few_two"
+    return "few_up" if min(moves) > 0 else "few_down" if max(moves) < 0 else "inconclusive"
 
 
 def movement(context: Context, metric: str, trend: Fact, steps: Sequence[int] | None = None) -> str:

@@ -33,7 +33,7 @@ _NOISE: Final = re.compile(
 _ASKED: Final = re.compile(r"[A-Za-z0-9)\]'\"` ]\?+(?:\s|$)")
 _BAR: Final = re.compile(r"[0-9]+%\|")
 _TITLE: Final = re.compile(
-    r"(?i)\s{0,4}(?:#{1,4} (?=[^\n]{0,300}[?？\u3400-\u9fff]))?"
+    r"(?i)\s{0,4}(?:#{1,4} (?=[^\n]{0,300}[?？\u3400-\u9fff]|(?-i:[A-Z])[a-z]{0,20} [^\n=/{}<>$\\\[\]]{10,300}$))?"
     r"(?:\[(?:question|qst|help(?: (?:request|wanted|needed))?|bug|issue|discussion|rllib|rl|grpo|ppo|dpo|sft"
     r"|求助|问题|提问|咨询|讨论)\]\s{0,4}){0,2}"
 )

@@ -28,7 +28,7 @@ _OTHER_AXES: Final = frozenset({"index", "epoch", "episode"})
 _SAMPLE: Final = 200
 _MOST_ROWS: Final = 0.8
 _LONGEST: Final = 20_000
-_OF: Final = re.compile(r"(?<![0-9./])([0-9]{1,12}) ?/ ?([0-9]{1,12})(?![0-9./])")
+_OF: Final = re.compile(r"(?<![0-9./])([0-9]{1,12}) ?/ {0,12}([0-9]{1,12})(?![0-9./])")
 _BAR: Final = re.compile(r"(?i)training progress:[^|\n]{0,20}\|[^|\n]{0,300}\| ?[0-9]{1,12}/([0-9]{1,12}) \[")
 _RATE: Final = re.compile(
     r"[|%] {0,3}[0-9]{1,12}/([0-9]{1,12}) \[[^\]\n]{1,60}?[ ,]([0-9]{1,9}(?:\.[0-9]{1,6})?)(s/it|it/s)[,\]]"

@@ -24,14 +24,26 @@ EDGE, SHORT_PASTE = 3, 60
 #: From how many characters on a paragraph is reduced to its sentences that ask; the longest symptom,
 #: the longest sentence that is put behind a title, and the longest single line that is taken as it is.
 LONG, LONGEST_SYMPTOM, SHORT, LONGEST_LINE = 160, 160, 120, 300
-#: Fewest words of a sentence that asks by itself.
+#: Fewest words, or Chinese characters, of a sentence that asks by itself.
 WORDS: Final = 4
+CHARACTERS: Final = 6
+_ASKS: Final = re.compile(
+    r"(?i)\bwonder\w*|\bhow\b|\bwhat\b|\bwhy\b|\bwhich\b|\bany idea"
+    r"|吗|呢|什么|多少|怎么|怎样|为何|几(?!乎)|是否|能不能|要不要"
+)
+_THE_TRAINING: Final = re.compile(r"(?i)\btraining\b|\bmodel\b|模型")
+_POINTING: Final = re.compile(
+    r"(?i)\b(?:it|its|this|that|they|these|those|so|such|too|also|same|he|there|then|either|both|other)\b|这|那|它|此|该|也|还|同样|其|两个|哪"
+)
+#: What stands for an apostrophe; names of settings in a bracket, which nobody asks about.
+_APOSTROPHE: Final = re.compile(r"(?<=[a-z])[`´’](?=[a-z]{1,2}\b)")
+_LISTED: Final = re.compile(r" ?\((?:\w{1,40}, ){2,12}\w{1,40}\)")
 _SENTENCE: Final = re.compile(r"[^.?!。？！\n]{1,600}(?:\.(?=\S)[^.?!。？！\n]{0,600}){0,20}[.?!。？！]*")
 _VALUE_LINE: Final = re.compile(r"[^?？]{1,100}[:：=]\s*[-+]?\d[\d.,eE+-]*\s*%?\W{0,3}$")
 _TAG: Final = re.compile(r"^\s{0,4}(?:#{1,4}\s{1,4})?(?:\[[A-Za-z][\w /-]{1,30}\]\s{0,4}){0,2}")
 _SYMPTOM: Final = re.compile(
     r"(?i)\b(?:not|no|never|doesn'?t|don'?t|isn'?t|can'?t|stuck|stays?|always|only|keeps?|becom\w+|nan|inf|zero|increas\w*"
-    r"|decreas\w*|drop\w*|ris(?:es|ing)|fall\w*|explod\w*|diverg\w*|collaps\w*|over-?fit\w*|converg\w*|unstable|slow\w*"
+    r"|decreas\w*|drop\w*|ris(?:es|ing)|fall\w*|explod\w*|diverg\w*|collaps\w*|over-?fit\w*|converg\w*|unstable|slow\w*|same|identical|unchanged"
     r"|too|abnormal|weird|strange|wrong|minimi[sz]ed|negative|worse|low|high|fails?|fluctuat\w*|oscillat\w*)\b|=\s?0\b"
     r"|不|没|一直|始终|为\s?0|下降|上升|异常|过拟合|震荡|爆|变差|崩|失败|卡住|负|突然"
 )
@@ -40,7 +52,7 @@ _LEARNS: Final = re.compile(
     r"|不收敛|没有?收敛|学不会|学不到东西"
 )
 _STATE: Final = re.compile(
-    r"(?i)\b(?:zero|nan|always|constant|stuck|stays?|never|negative)\b|[=\s]0(?![\d.])"
+    r"(?i)\b(?:zero|nan|always|constant|stuck|stays?|never|negative|same|identical|unchanged)\b|[=\s]0(?![\d.])"
     r"|(?:\b(?:do|does|is|are|did) not|n't) (?:increas|decreas|chang|improv|mov|go)\w*"
     r"|一直|始终|为\s?0|[不没](?:上升|下降|涨|降|动|变|收敛)|负"
 )
@@ -48,8 +60,8 @@ _WHY: Final = re.compile(r"(?i)\bwhy\b|为什么|为何|原因")
 _CHINESE: Final = re.compile("[\u3400-\u9fff]")
 _OVERFITTING: Final = re.compile(r"(?i)over-?fit|过拟合")
 _OF_TRAINING: Final = re.compile(
-    r"(?i)loss|reward|\brew|\bkl\b|entropy|grad|\blr\b|learning|acc|return|converg|over-?fit|clip|ratio|length|\bstd\b|val"
-    r"|训练|奖励|损失|梯度|熵|收敛|学习|过拟合|长度|截断|准确"
+    r"(?i)loss|reward|\brew|\bkl\b|entropy|grad|\blr\b|learning|acc|return|converg|over-?fit|clip|ratio|length|\bstd\b|val|collaps|throughput|speed|\bslow"
+    r"|崩|塌|速度|吞吐|慢|训练|奖励|损失|梯度|熵|收敛|学习|过拟合|长度|截断|准确"
 )
 
 
@@ -58,6 +70,8 @@ def question_in(parsed: Parsed, resolver: Resolver) -> str:
     for position in ("after", "before", "between"):
         for paragraph in reversed(parsed.prose):
             text = paragraph.text.strip()
+            if _is_printed(text):
+                continue
             last = paragraph.line + text.count("\n")
             at_edge = {
                 "after": parsed.text_lines - last <= EDGE,
@@ -75,9 +89,18 @@ def question_in(parsed: Parsed, resolver: Resolver) -> str:
     return _symptom(parsed, resolver)
 
 
+def _is_printed(text: str) -> bool:
+    """Whether a program wrote it: a line stands there twice, and none asks."""
+    lines = text.splitlines()
+    return len(set(lines)) < len(lines) and "?" not in text and "？" not in text
+
+
 def asking(text: str) -> str:
     """Of a paragraph the sentences that ask, led by its first line where they name nothing; short ones as they are."""
     text = _without_values(text[_TAG.match(text).end() :])  # type: ignore[union-attr]
+    text = _LISTED.sub("", _APOSTROPHE.sub("'", text))
+    if len(text) <= LONG and (own := _own_question(text)):
+        return own
     if len(text) <= LONG or ("\n" not in text and len(text) <= LONGEST_LINE):
         return text
     sentences = [found.strip() for found in _SENTENCE.findall(text) if found.strip()]
@@ -94,6 +117,20 @@ def asking(text: str) -> str:
     if len(joined.split()) < WORDS or not _OF_TRAINING.search(joined):
         joined = f"{title} {joined}" if not text.startswith(joined) else joined
     return joined
+
+
+def _own_question(text: str) -> str:
+    """The sentences that ask, where they name what they ask about and others beside them only tell; else empty."""
+    sentences = [found.strip() for found in _SENTENCE.findall(text) if found.strip()]
+    asked = [one for one in sentences if one.endswith(("?", "？"))]
+    joined = " ".join(asked)
+    told = [one for one in sentences if one not in asked]
+    if any(looks_like_question(one) or _ASKS.search(one) for one in told):
+        return ""
+    enough = len(joined.split()) >= WORDS or len(_CHINESE.findall(joined)) >= CHARACTERS
+    if len(asked) == len(sentences) or not enough or _POINTING.search(joined):
+        return ""
+    return joined if _OF_TRAINING.search(joined) or _THE_TRAINING.search(joined) else ""
 
 
 def _without_values(text: str) -> str:
@@ -139,4 +176,5 @@ def _is_answerable(text: str, runs: Sequence[Run], resolver: Resolver) -> bool:
     query = understand(text, resolver, tuple(runs), language=language_of(text, "en"))
     held = {key for run in runs for key in run.columns}
     named = any(mention.key in held for mention in query.mentions)
-    return named or "learning" in query.topics or _OVERFITTING.search(text) is not None
+    timed = query.intent == "bottleneck" or "slowdown" in query.topics
+    return named or timed or "learning" in query.topics or _OVERFITTING.search(text) is not None
