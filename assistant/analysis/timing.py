@@ -188,7 +188,7 @@ def time_shares(ledger: Ledger, step: int, run: Run | None = None) -> tuple[list
     whole_key = None if layout is None else total_key(run, layout)
     if layout is None or whole_key is None:
         return [], None
-    row = _row_of_total(run, layout, whole_key, step)
+    row = row_of_total(run, layout, whole_key, step)
     total = None if row is None else ledger.value(whole_key, row, run)
     if total is None or not isinstance(total.value, (int, float)) or not 0 < total.value < math.inf:
         return [], None
@@ -221,7 +221,7 @@ def time_shares(ledger: Ledger, step: int, run: Run | None = None) -> tuple[list
     return shares, rest
 
 
-def _row_of_total(run: Run, layout: Layout, key: str, step: int) -> int | None:
+def row_of_total(run: Run, layout: Layout, key: str, step: int) -> int | None:
     """The row that holds the whole time of a step: ROLL's RLVR pipeline prints it one row later (I-57)."""
     if not layout.shifted:
         return step

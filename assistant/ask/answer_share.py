@@ -6,12 +6,13 @@ import math
 import re
 from dataclasses import replace
 
-from assistant.analysis.timing import layout_of, total_key
+from assistant.analysis.timing import inside_step, layout_of, row_of_total, total_key
 from assistant.ask.answer_speedup import each_share
 from assistant.ask.context import Context, key
 from assistant.ask.intents import is_stage
 from assistant.ask.naming import named_keys
 from assistant.ask.parts import number, timed
+from assistant.ask.stages import finite
 from assistant.model import Fact, Verdict
 from assistant.write.document import unmark
 
@@ -35,6 +36,8 @@ def share(context: Context) -> Verdict | None:
     if not stages or whole is None:
         return None
     slot = context.query.steps
+    if len(stages) == 1 and slot.kind in {"none", "all"} and _OF_ALL.search(context.query.said):
+        return _of_all(context, stages[0], whole)
     texts = []
     told = run.distinct_steps[-1]
     for stage in stages[:MOST_STEPS]:
@@ -44,7 +47,7 @@ def share(context: Context) -> Verdict | None:
         wanted = [one for one in held if slot.kind in {"single", "pair"} and one.step in slot.values]
         text = ""
         for one in wanted or [held[0] if slot.kind == "first" else held[-1]]:
-            cell, total = context.value(stage, one.step or 0), context.value(whole, one.step or 0)
+            cell, total = (context.ledger.get(name) for name in (one.inputs or ("", ""))[:2])
             if cell is None or total is None:
                 continue
             told = one.step or 0
@@ -74,6 +77,50 @@ def share(context: Context) -> Verdict | None:
     return Verdict("answered", unmark(texts[0]))
 
 
+#: "Of the whole run", and not of a step.
+_OF_ALL = re.compile(
+    r"(?i)总(?:的)?(?:时长|耗时|时间|用时)|全程|整个(?:训练|过程|run|实验)|全部时间"
+    r"|\b(?:total|whole|entire|overall|all) (?:of )?(?:the )?(?:run|training|wall|time|wall[- ]?clock)"
+    r"|\bof the (?:whole )?(?:run|training)\b"
+)
+
+
+def _of_all(context: Context, stage: str, whole: str) -> Verdict:
+    """A stage's share of all the time that the log holds, its own added where it lies outside the steps."""
+    spent, steps = (
+        [fact for step in context.run.series(name)[0] if (fact := finite(context, name, step)) is not None]
+        for name in (stage, whole)
+    )
+    outside = stage in _beside(context) and inside_step(context.run, stage) is not True
+    sums = [math.fsum(number(fact) for fact in facts) for facts in (spent, steps)]
+    own = context.ledger.derived(f"total of {stage}", sums[0], inputs=spent, unit="s", formula=f"Σ {stage}")
+    total = context.ledger.derived(
+        f"all the time with {stage}" if outside else f"total of {whole}", sums[1] + (sums[0] if outside else 0.0),
+        inputs=[*steps, own] if outside else steps, unit="s",
+        formula=f"Σ {whole}" + (f" + Σ {stage}" if outside else ""),
+    )  # fmt: skip
+    part = context.ledger.derived(
+        f"share of all of {stage}", number(own) / number(total), inputs=[own, total], unit="fraction",
+        formula=f"Σ {stage} / all the time",
+    )  # fmt: skip
+    times, count = (context.ledger.count(f"values of {n}", len(f)) for n, f in ((stage, spent), (whole, steps)))
+    text = context.say(
+        "share.of_all", metric=stage, whole=whole, share=part, k=times, n=count,
+        spent=context.doc.show(own, None, "seconds"), total=context.doc.show(total, None, "seconds"),
+        with_it=context.say("share.with_it") if outside else "",
+    )  # fmt: skip
+    context.doc.paragraph(f"**{text}**")
+    context.metrics.append(stage)
+    context.cite(context.card(stage))
+    context.settled = True
+    return Verdict("answered", unmark(text))
+
+
+def _beside(context: Context) -> tuple[str, ...]:
+    layout = layout_of(context.run)
+    return () if layout is None else tuple(layout.sometimes)
+
+
 def at_longest(context: Context) -> Verdict | None:
     """The step at which a stage took longest, and its share of that step; ``None`` where no one stage is named."""
     stages = [m for m in named_keys(context) if is_stage(m)] or _spoken(context)
@@ -92,7 +139,7 @@ def at_longest(context: Context) -> Verdict | None:
     cell, most = max(held, key=lambda pair: number(pair[0]))
     texts = {
         name: context.doc.show(fact, None, "seconds")
-        for name, fact in (("cell", cell), ("total", _total(context, whole, cell)))
+        for name, fact in (("cell", cell), ("total", context.ledger.get((most.inputs or ("", ""))[1]) or cell))
     }
     said = context.say("share.at_max", stage=stages[0], v=cell, share=most, **texts)
     context.doc.paragraph(f"**{said}**")
@@ -141,16 +188,11 @@ def _longest_alone(context: Context, stage: str) -> Verdict | None:
     return Verdict("answered", unmark(said))
 
 
-def _total(context: Context, whole: str, cell: Fact) -> Fact:
-    fact = context.value(whole, cell.step or 0)
-    assert fact is not None  # a share is made of both
-    return fact
-
-
 def _shares(context: Context, stage: str, whole: str) -> list[Fact]:
-    found = []
+    found, layout = [], layout_of(context.run)
     for step in context.run.series(stage)[0]:
-        cell, total = context.value(stage, step), context.value(whole, step)
+        row = step if layout is None else row_of_total(context.run, layout, whole, step)
+        cell, total = context.value(stage, step), None if row is None else context.value(whole, row)
         if cell is None or total is None or not (math.isfinite(number(cell)) and number(total) > 0):
             continue
         found.append(context.ledger.share(stage, whole, step, number(cell) / number(total), inputs=[cell, total]))

@@ -13,17 +13,24 @@ from assistant.analysis.forecast import STEP_TIMES
 from assistant.analysis.slowdown import Slowdown, StageChange, slowdown
 from assistant.analysis.timing import layout_of, total_key
 from assistant.ask.answer_pace import whole_step_time
+from assistant.ask.answer_tail import waited
 from assistant.ask.context import Context, key
 from assistant.ask.departures import all_checks
 from assistant.ask.findings import told
-from assistant.ask.naming import absent, central, named_keys
+from assistant.ask.intents import is_stage
 from assistant.ask.logged import as_mention
+from assistant.ask.naming import absent, central, named_keys
 from assistant.ask.parts import as_rate, number, timed
 from assistant.ask.telling import course_table, main_change, sides
 from assistant.model import Fact, Verdict
 from assistant.write.document import mark, unmark
 from assistant.write.numbers import percent, signed
 
+#: From a step on, and not at it.
+_ONWARD = re.compile(
+    r"(?i)\b(?:after|since|from|past|beyond|starting (?:at|from|with))\s+(?:about |around )?(?:step|iter\w*)?\s*\d+"
+    r"|\d+\s*(?:步)?\s*(?:之后|以后|往后|起|开始|后(?!面))|(?:从|自)\s*(?:第|step)?\s*\d+"
+)
 _HOW_MUCH = re.compile(r"(?i)多少|几(?:秒|分)|差|how much|\bthan\b|compar")
 _GRADUAL = re.compile(
     r"(?i)一步比一步|越来越|越跑越|越训越|逐渐|逐步|慢慢|gradual"
@@ -53,6 +60,8 @@ def why_slower(context: Context) -> Verdict:
 
         context.query = replace(context.query, intent="trend", topics=())
         return trend(context)
+    if (one := _one_stage(context)) is not None:
+        return one
     windows = _windows(context)
     found = None if windows is None else slowdown(context.ledger, context.run, *windows)
     if windows is None and _one_step(context):
@@ -80,6 +89,13 @@ def why_slower(context: Context) -> Verdict:
             verdict = trend(context)
             context.doc.paragraph(context.say("slower.no_total"))
             return verdict
+        whole = whole_step_time(context.run)
+        if whole is not None and windows:  # steps are timed, their stages are not
+            from assistant.ask.answer_trend import trend
+
+            meant = as_mention(context.run, context.resolver, whole, 0, 0, "")
+            context.query = replace(context.query, intent="trend", topics=(), mentions=(meant,))
+            return trend(context)
         text = context.say("slower.no_times" if windows else "slower.one_step")
         context.doc.paragraph(f"**{text}**")
         return Verdict("no_data", unmark(text))
@@ -89,13 +105,6 @@ def why_slower(context: Context) -> Verdict:
     gap = "" if context.language == "zh" else " "
     text = f"{jump}{gap}{text}" if jump and _GRADUAL.search(context.query.said) else text
     doc.paragraph(f"**{text}**")
-        whole = whole_step_time(context.run)
-        if whole is not None and windows:  # steps are timed, their stages are not
-            from assistant.ask.answer_trend import trend
-
-            meant = as_mention(context.run, context.resolver, whole, 0, 0, "")
-            context.query = replace(context.query, intent="trend", topics=(), mentions=(meant,))
-            return trend(context)
     doc.bullets([*([] if jump and jump in text else [jump]), *beside])
     rows = [_row(context, stage) for stage in found.stages[:MOST_STAGES] if _worth(stage, found)]
     head = [say("head.stage"), _span(context, windows[0]), _span(context, windows[1])]
@@ -103,6 +112,7 @@ def why_slower(context: Context) -> Verdict:
     changed = found.slower or found.faster
     if changed and found.carrier is not None and found.carrier.cause != "other":
         longer = _longer(context, windows) if found.carrier.cause == "more_tokens" else ""
+        longer = say("slower.means_tools") if waited(context, found, windows) is not None else longer
         doc.paragraph(longer or say(f"slower.means_{found.carrier.cause}", stage=key(found.carrier.stage)))
     elif found.slower is None:
         least = context.ledger.constant("least_steps_a_side", LEAST_SIDE, "slowdown")
@@ -119,6 +129,36 @@ def why_slower(context: Context) -> Verdict:
     return Verdict("answered", unmark(text), "low" if found.slower is None else "medium")
 
 
+def _one_stage(context: Context) -> Verdict | None:
+    """The one stage that is named, at two steps set against each other; ``None`` for any other question."""
+    named, slot = central(named_keys(context)), context.query.steps
+    if len(named) != 1 or not is_stage(named[0]) or slot.kind != "pair" or len(slot.values) != 2:
+        return None
+    facts = [context.value(named[0], step) for step in sorted(slot.values)]
+    held = [fact for fact in facts if fact is not None and _finite(fact) and number(fact) > 0]
+    if len(held) != 2:
+        return None
+    times = context.ledger.derived(
+        f"ratio of {named[0]}", number(held[1]) / number(held[0]), inputs=[held[1], held[0]],
+        formula=f"{named[0]} at step {held[1].step} / at step {held[0].step}",
+    )  # fmt: skip
+    more = context.ledger.derived(
+        f"difference of {named[0]}", number(held[1]) - number(held[0]), inputs=[held[1], held[0]], unit="s",
+        formula=f"{named[0]} at step {held[1].step} − at step {held[0].step}",
+    )  # fmt: skip
+    first, second = (context.doc.show(fact, None, "seconds") for fact in held)
+    text = context.say(
+        "slower.one_stage", metric=named[0], first=first, second=second, a=held[0].step or 0, b=held[1].step or 0,
+        times=times, more=_signed(context, more),
+    )  # fmt: skip
+    context.doc.paragraph(f"**{text}**")
+    context.doc.paragraph(context.say("slower.one_stage_note"))
+    context.metrics.append(named[0])
+    context.cite(context.card(named[0]))
+    context.query = replace(context.query, intent="compare")
+    return Verdict("inconclusive", unmark(text), "low")
+
+
 def _one_step(context: Context) -> bool:
     """Whether the log's only step tells where its time goes: all that one step can say of being slow."""
     steps = context.train_steps or list(context.run.distinct_steps)
@@ -132,8 +172,14 @@ def _windows(context: Context) -> tuple[tuple[int, int], tuple[int, int]] | None
     if slot.kind == "pair" and len(slot.values) > 1:
         low, high = sorted(slot.values)[:2]
         return (low, low), (high, high)
+    onward = [s for s in steps if slot.kind == "single" and s >= slot.values[0]]
+    if len(onward) > 1 and onward[0] > steps[0] and _ONWARD.search(context.query.said):
+        return (steps[0], max(s for s in steps if s < onward[0])), (onward[0], onward[-1])
     if slot.kind == "single" and (earlier := [s for s in steps if s < slot.values[0]]):
         return (earlier[0], earlier[-1]), (slot.values[0], slot.values[0])
+    after = slot.kind == "range" and slot.values[1] >= steps[-1] and _ONWARD.search(context.query.said) is not None
+    if after and (earlier := [s for s in steps if s < slot.values[0]]):
+        return (earlier[0], earlier[-1]), (next(s for s in steps if s >= slot.values[0]), steps[-1])
     if slot.kind == "range":
         steps = [s for s in steps if slot.values[0] <= s <= slot.values[1]]
     if slot.kind == "last_n" and (earlier := steps[: -slot.values[0]]):
@@ -174,6 +220,15 @@ def _summary(context: Context, found: Slowdown, windows: tuple[tuple[int, int], 
     if carrier is None or state == "same" or carrier.stage == "timing_s/step":
         return text
     gap = "" if context.language == "zh" else " "
+    if (waits := waited(context, found, windows)) is not None:
+        shown = {name: context.doc.show(fact, None, "seconds") for name, fact in zip("ab", waits, strict=True)}
+        return (
+            text
+            + gap
+            + context.say(
+                "slower.carrier_tools", stage=key(carrier.stage), before=carrier.before, after=carrier.after, **shown
+            )
+        )
     return text + gap + context.say(
         f"slower.carrier_{carrier.cause}", stage=key(carrier.stage), before=carrier.before, after=carrier.after
     )  # fmt: skip

@@ -17,6 +17,8 @@ from assistant.write.document import mark, unmark
 from assistant.write.numbers import plain
 
 MOST_STAGES: Final = 8
+#: Asks which of two it is, and not by how much.
+_WHICH: Final = re.compile(r"(?i)哪(?:个|一个|边)|谁|\bwhich\b")
 _NUMERALS: Final = {"三": 3.0, "四": 4.0, "五": 5.0, "六": 6.0, "八": 8.0, "十": 10.0}
 
 
@@ -179,6 +181,16 @@ def stage_gap(context: Context) -> Verdict | None:
         context.say("stages.at", step=steps[0]) if len(steps) == 1
         else context.say("stages.mean", n=count, first=steps[0], last=steps[-1])
     )  # fmt: skip
+    if _WHICH.search(words_of(context)) and number(means[0]) != number(means[1]):
+        longer = number(means[0]) > number(means[1])
+        ordered = stages if longer else stages[::-1]
+        if not longer:
+            shown["a"], shown["b"] = shown["b"], shown["a"]
+        said = context.say("stages.which", where=where, one=key(ordered[0]), other=key(ordered[1]), **shown)
+        context.doc.paragraph(f"**{said}**")
+        context.metrics.extend(stages)
+        context.query = replace(context.query, op=None, asked_op=None)
+        return Verdict("answered", unmark(said))
     way = "stages.longer" if number(means[0]) >= number(means[1]) else "stages.shorter"
     said = context.say(way, where=where, one=key(stages[0]), other=key(stages[1]), **shown)
     context.doc.paragraph(f"**{said}**")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Final
 
+from assistant.ask.answer_tail import tools_or_generation
 from assistant.ask.context import Context, key
 from assistant.ask.lexicon import words
 from assistant.ask.parts import number
@@ -29,6 +30,8 @@ def attempt(context: Context) -> Verdict | None:
     stages = stages_in(context)[:_MOST]
     if len(stages) < 2 or (asked != "pair_sum" and len(stages) > 2):
         return None
+    if any("/agent_loop/" in stage for stage in stages):  # a trajectory's own time is no part of a step's
+        return tools_or_generation(context) if asked != "pair_sum" else None
     step = _step(context, stages)
     if step is None:
         return None

@@ -135,7 +135,7 @@ def further(context: Context, understand: Understand, write: Write) -> None:
     at = pointed_step(context)
     lost = []
     for clause in clauses:
-        if context.kind and run_questions.holds(context.kind, clause):
+        if context.kind and (run_questions.holds(context.kind, clause) or _covered(context.kind, clause)):
             continue
         clause = clause if clause == clauses[0] else at_that_one(context, clause)  # noqa: PLW2901
         query = meant(understand(pointed(clause, at)), first)
@@ -147,6 +147,32 @@ def further(context: Context, understand: Understand, write: Write) -> None:
     context.query = first
     for clause in lost:
         context.doc.paragraph(unread(context, clause))
+
+
+#: What an answer of a kind holds beside what its words ask for.
+_HELD: Final = {"slowest_trajectory": re.compile(r"(?i)token|长|\blong\b|多久|时间|\btime\b")}
+
+
+def _covered(kind: str, clause: str) -> bool:
+    words = _HELD.get(kind)
+    return words is not None and words.search(clause) is not None
+
+
+#: A clause that sets what the one before told against something: "…? how many times slower than step 20?".
+_AGAINST: Final = re.compile(
+    r"(?i)^(?:那|又|和|跟|与)?(?:它)?比\s*(?=step|第|\d)|\bthan (?:at |in |on )?(?:step|iteration)\b"
+)
+
+
+def against(clause: str, first: Query) -> str:
+    """A clause that sets the value told before against another step's, with that value's metric and step named."""
+    keys = list(dict.fromkeys(m.key for m in first.mentions if m.key is not None))
+    if len(keys) != 1 or first.steps.kind != "single" or _AGAINST.search(clause) is None:
+        return clause
+    step = first.steps.values[0]
+    if first.language == "zh":
+        return f"step {step} 的 {keys[0]} {clause}"
+    return f"{clause.rstrip(' ?.')} is {keys[0]} at step {step}?"
 
 
 def unread(context: Context, clause: str) -> str:

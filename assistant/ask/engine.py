@@ -21,6 +21,7 @@ from assistant.ask import (
     answer_overfit,
     answer_pace,
     answer_portions,
+    answer_reference,
     answer_reward_parts,
     answer_sides,
     answer_stage_pair,
@@ -128,11 +129,13 @@ class Answerer:
             verdict = verdict if context.settled else answer_supposed.beside(context, verdict)
         first = context.query
         starts: list[int] = []
-        for more in queries[1:] if context.runs else []:
+        for place, more in enumerate(queries[1:], start=1) if context.runs else ():
             starts.append(len(context.doc.blocks))
             told = pointed(happenings.at_that_one(context, more.wording), clauses.pointed_step(context))
+            told = told if leaning else clauses.against(told, first)
             same = told == more.wording  # else: "and how long were the answers then?"
             meant = more if same else understand(told, self.resolver, runs, language=language)
+            queries[place] = meant
             context.query = clauses.meant(meant, first) if leaning else _of_the_same(meant, first)
             _, further = self._answer(context)
             problem = problem or further
@@ -172,6 +175,9 @@ class Answerer:
             text = context.say("empty.no_metrics")
             context.doc.paragraph(f"**{text}**")
             return Verdict("no_metrics", text), text
+        ranged = not context.runs and run_questions.asks("reference_range", query)
+        if ranged and (told := answer_reference.reference_range(context)) is not None:
+            return told, None
         if not context.runs:
             verdict = answer_define.define(context) if query.mentions else answer_other.out_of_scope(context)
             return verdict, verdict.summary if verdict.code == "unknown_metric" else None

@@ -171,6 +171,9 @@ def time_part(context: Context, step: int) -> bool:
         if use is not None and float(longest.value or 0) >= 0.9 * float(whole.value or 0):
             lines.append(say("time.tail", longest=longest, mean=mean, use=use))
         lines.append(say("time.nested"))
+    from assistant.ask.answer_tail import tool_waits
+
+    lines.append(tool_waits(context, step))
     doc.paragraph(*lines)
     return True
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from assistant.analysis.timing import layout_of, stage_keys, total_key
+from assistant.analysis.timing import layout_of, row_of_total, stage_keys, total_key
 from assistant.ask.context import Context
 from assistant.ask.intents import is_stage
 from assistant.ask.lexicon import words
@@ -56,7 +56,9 @@ def totals(context: Context) -> Timed | None:
     layout = layout_of(context.run)
     whole = None if layout is None else total_key(context.run, layout)
     if whole is not None:
-        held = {s: fact for s in context.run.series(whole)[0] if (fact := finite(context, whole, s)) is not None}
+        steps = context.run.distinct_steps
+        rows = {s: None if layout is None else row_of_total(context.run, layout, whole, s) for s in steps}
+        held = {s: fact for s, row in rows.items() if row is not None and (fact := finite(context, whole, row))}
         return Timed(whole, held) if held else None
     stages = all_stages(context)
     if len(stages) < 2:
