@@ -78,6 +78,8 @@ def _of_those(context: Context) -> Verdict:
 def epoch(context: Context) -> Verdict | None:
     """The latest value of the logged epoch."""
     metric = next((m for m in context.run.metrics if m in EPOCHS or m.endswith("/epoch")), None)
+    if metric is None and context.run.step_axis == "epoch":
+        return None  # its rows are counted by epochs
     if metric is None:
         return _without(context, "epoch")
     steps, _ = context.run.series(metric)
@@ -207,7 +209,10 @@ def per_rank(context: Context) -> Verdict | None:
 
 
 #: Keys of an evaluation in any trainer's spelling: ``val_loss``, ``Val total_rewards_mean``, ``Validation Loss``.
-_HELD_OUT = re.compile(r"(?i)(?:val|valid|validation|eval|evaluation|test|dev)[-_/ .]")
+_HELD_OUT = re.compile(
+    r"(?i)(?:.{0,60}[-_/ .])?(?:val|valid|validation|eval|evaluation|test|dev)(?:[-_/ .]|$)"
+    r"|(?:val|valid|test)(?=loss|acc)"
+)
 
 
 def evaluations_absent(context: Context) -> Verdict | None:

@@ -25,6 +25,17 @@ _ASKED: Final = re.compile(
     r"(?i)\b(?:which|what)\b.{0,12}\breward(?:s| func\w*| term| component| part| signal)?\b"
     r"|\breward (?:func\w*|component|term|part)s?\b"
     r"|(?:哪(?:个|一个|种|项|部分)).{0,6}(?:奖励|reward)|奖励(?:函数|分项|成分|项)"
+    r"|\b(?:which|what)\b.{0,16}\bpenalt(?:y|ies)\b|哪(?:个|一个|种|项).{0,6}惩罚|惩罚项.{0,6}(?:哪|最)"
+)
+#: A penalty is the larger the more negative it is.
+_PENALTY: Final = re.compile(r"(?i)\bpenalt(?:y|ies)\b|惩罚|扣分")
+_WHY_LOW: Final = re.compile(
+    r"(?i)(?:\bwhy\b|\bwrong\b|\breason\b|\bcaus\w*|\bwhat makes\b).{0,80}"
+    r"(?:\brew(?:ard)?s?\b.{0,40}\b(?:negative|low|bad)\b|\b(?:negative|low|bad) (?:mean )?rew(?:ard)?s?\b"
+    r"|(?<!kl )(?<!length )(?<!repetition )\bpenalt(?:y|ies)\b)"
+    r"|\brew(?:ard)?s?\b.{0,40}\b(?:negative|low)\b.{0,40}\bwhy\b"
+    r"|(?:为什么|为何|怎么|原因).{0,20}(?:奖励|reward|惩罚).{0,20}(?:负|低|大)"
+    r"|(?:奖励|reward).{0,20}(?:为什么|为何|怎么).{0,20}(?:负|低)|(?:奖励|reward).{0,12}(?:负|低).{0,12}(?:为什么|为何|怎么|原因)"
 )
 #: Parts of a loss: keys that end or begin in the word, but for their sum; and the question for them.
 _LOSS_PART: Final = re.compile(
@@ -58,7 +69,15 @@ def attempt(context: Context) -> Verdict | None:
         and (_LOW.search(said) or _HIGH.search(said))
         and context.query.steps.kind in {"none", "all"}
     ):
-        return _ranked(context, parts_of(context), low=_LOW.search(said) is not None)
+        low = (_LOW.search(said) is not None) != (_PENALTY.search(said) is not None)
+        return _ranked(context, parts_of(context), low=low)
+    named = {mention.key for mention in context.query.mentions}
+    if (
+        _WHY_LOW.search(said)
+        and context.query.steps.kind in {"none", "all", "last"}
+        and not named & set(parts_of(context))
+    ):
+        return _drags(context)
     ranked = _LOSS_ASKED.search(said) and _HIGH.search(said) and context.query.steps.kind in {"none", "all"}
     if ranked and not _WHEN.search(said) and (parts := _loss_parts(context)):
         return _ranked(context, parts, low=False)
@@ -80,7 +99,8 @@ def _loss_parts(context: Context) -> list[str]:
     return found if len(found) >= LEAST and lower & {"loss", "total_loss", "total loss"} else []
 
 
-def _ranked(context: Context, parts: list[str], *, low: bool) -> Verdict | None:
+def _means(context: Context, parts: list[str]) -> list[tuple[str, Fact]]:
+    """Each part with its mean over the run."""
     means = []
     for metric in parts:
         held = [f for s in context.run.series(metric)[0] if (f := context.value(metric, s)) is not None and _finite(f)]
@@ -90,6 +110,33 @@ def _ranked(context: Context, parts: list[str], *, low: bool) -> Verdict | None:
                 formula=f"mean of {metric}",
             )  # fmt: skip
             means.append((metric, mean))
+    return means
+
+
+def _drags(context: Context) -> Verdict | None:
+    """Why a reward is so low: the most negative of its parts; ``None`` where none is below zero."""
+    means = sorted(_means(context, parts_of(context)), key=lambda pair: number(pair[1]))
+    below = [pair for pair in means if number(pair[1]) < 0]
+    if len(means) < LEAST or not below:
+        return None
+    metric, mean = below[0]
+    whole = rewarded(context.run)
+    name = whole.metrics[0] if whole is not None and whole.spelling.plain else None
+    last = None if name is None else context.value(name, int(context.run.series(name)[0][-1]))
+    count = context.ledger.count("parts below zero", len(below))
+    parts = context.ledger.count("parts of the reward", len(means))
+    told = "parts.drags" if last is None else "parts.drags_of"
+    text = context.say(told, metric=metric, v=mean, k=count, n=parts, whole=name or "", last=last or mean)
+    context.doc.paragraph(f"**{text}**")
+    rows = [[key(one), context.doc.show(fact)] for one, fact in means[:MOST]]
+    context.doc.table([context.say("head.metric"), context.say("parts.head_mean")], rows)
+    context.doc.paragraph(context.say("parts.scale"))
+    context.metrics.extend([*([name] if name else []), *(one for one, _ in below[:2])])
+    return Verdict("insufficient_data", unmark(text), "medium")
+
+
+def _ranked(context: Context, parts: list[str], *, low: bool) -> Verdict | None:
+    means = _means(context, parts)
     if len(means) < LEAST:
         return None
     means.sort(key=lambda pair: number(pair[1]), reverse=not low)

@@ -26,7 +26,9 @@ TOPIC_INTENTS: dict[str, Intent] = {
     "best": "lookup", "worst": "lookup", "learning": "health", "sign": "define", "good": "define", "premise": "explain",
 }  # fmt: skip
 _SMALL_IS_GOOD = re.compile(
-    r"loss|timing_s|time|kl|clip|grad_norm|perplexity|ppl|zero_std|truncat|aborted|incorrect", re.IGNORECASE
+    r"loss|timing_s|time|kl|clip|grad_norm|perplexity|zero_std|truncat|aborted|incorrect|error"
+    r"|(?<![a-z])(?:ppl|nll|mse|rmse|mae|wer|cer|fid|bp[bcd])(?![a-z])",
+    re.IGNORECASE,
 )
 _RATE = re.compile(r"throughput|tps|mfu|per_sec|per_second")
 _RATES = re.compile(r"(?i)最(?:快|慢)|\b(?:fastest|slowest|quickest)\b")
@@ -271,6 +273,8 @@ def is_stage(metric: str) -> bool:
     name = metric.lower()
     whole = ("/step", "step_total", "time_per_step", "total_step_time", "total step time")
     counted = ("/fps", "/iterations", "/total_timesteps", "/time_elapsed")  # Stable-Baselines3: no seconds of a stage
+    if "num_preempted" in name or name.endswith(("prompt_length", "response_length", "topk_ratio")):
+        return False  # counts and lengths that verl logs under its prefix of times
     return name.startswith(TIMED) and not name.endswith((*whole, *counted))
 
 

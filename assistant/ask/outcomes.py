@@ -7,6 +7,7 @@ how a metric goes; no rule of diagnosis rests on it.
 
 from __future__ import annotations
 
+import re
 from typing import Final
 from weakref import ref
 
@@ -31,6 +32,9 @@ _BETTER: Final = {
     "reward": "higher_better",
     "accuracy": "higher_better",
 }
+#: Words of a name, where no word of a concept tells; errors before scores ("accuracy error").
+_SMALLER: Final = re.compile(r"(?i)\b(?:nll|mse|rmse|mae|mape|ppl|perplexity|bpb|bpc|bpd|wer|cer|fid|error|err)\b")
+_LARGER: Final = re.compile(r"(?i)\b(?:psnr|ssim|f1|auc|auroc|bleu|rouge|map|iou|miou|dice|ndcg|recall|precision)\b")
 _REWARDS: Final = ("score_mean", "reward_mean", "plain_reward")
 #: Frameworks of environments: a step's rewards come from episodes, not from prompts.
 _EPISODES: Final = frozenset(
@@ -96,7 +100,7 @@ def direction(context: Context, metric: str) -> str:
         held = concepts()[concept]
         if (held.never is None or not held.never.search(name)) and any(key.search(name) for key in held.keys):
             return way
-    return "context"
+    return "lower_better" if _SMALLER.search(name) else "higher_better" if _LARGER.search(name) else "context"
 
 
 def trend_hint(context: Context) -> str:

@@ -1,0 +1,91 @@
+"""Questions below logs of environments and of hand-written loops, as people paste them."""
+
+from __future__ import annotations
+
+import pytest
+
+from assistant.model import Answer
+from assistant.service.facade import Source, service
+
+
+def asked(text: str, question: str = "") -> Answer:
+    return service().explain(service().read([Source("paste.txt", text)]), question).answer
+
+
+PENALTIES = "\n".join(
+    f"{'#' * 80}\n                          Learning iteration {i}/1500\n\n"
+    f"                        Collection time: 1.2s\n                            Mean reward: -68.{i}\n"
+    "            Episode_Reward/track_lin_vel: 0.8\n             Episode_Reward/lin_vel_z_l2: -0.04\n"
+    f"             Episode_Reward/joint_acc_l2: -3.{i}\n"
+    for i in range(20, 27)
+)
+EVALUATED = "\n".join(
+    f"Epoch: {i:04d} nll_train: {t} acc_train: 0.{i + 1} nll_val: {v} mse_val: 0.{v:03d} acc_val: 0.0 time: 86.2s"
+    for i, (t, v) in enumerate(((93.1, 104), (40.8, 75), (28.3, 44), (23.0, 60), (20.6, 68)))
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "begins"),
+    [
+        ("Which penalty is the largest?", "`Episode_Reward/joint_acc_l2` is the lowest part: -3.2"),
+        ("why is the mean reward so negative?", "`Episode_Reward/joint_acc_l2` pulls the reward down most (-3.2"),
+        ("哪个惩罚项最大？", "拉低最多的是 `Episode_Reward/joint_acc_l2`"),
+        ("奖励为什么这么低？", "拉低奖励最多的是 `Episode_Reward/joint_acc_l2`"),
+    ],
+)
+def test_a_low_reward_is_told_by_its_most_negative_part(question: str, begins: str) -> None:
+    assert asked(f"{PENALTIES}\n{question}").verdict.summary.startswith(begins)
+
+
+def test_a_reward_whose_parts_are_all_above_zero_has_none_that_pulls_it_down() -> None:
+    log = PENALTIES.replace(": -3.", ": 3.").replace(": -0.04", ": 0.04")
+    assert "pulls the reward down" not in asked(f"{log}\nwhy is the mean reward so negative?").answer
+
+
+@pytest.mark.parametrize(
+    ("question", "says"),
+    [
+        ("Which epoch has the best nll_val?", "The minimum of `nll_val` is 44, at step 2"),
+        ("哪个 epoch 的 mse_val 最好？", "`mse_val` 的最小值是 0.044，在 step 2"),
+        ("which epoch is best by acc_train?", "The maximum of `acc_train` is 0.5, at step 4"),
+    ],
+)
+def test_the_best_of_an_error_is_the_lowest(question: str, says: str) -> None:
+    answer = asked(f"{EVALUATED}\n{question}")
+    assert says in answer.verdict.summary
+    assert "no epoch" not in answer.answer
+
+
+def test_values_that_mean_something_are_no_mean() -> None:
+    table = "\n".join(
+        f"{'-' * 38}\n| % time spent exploring  | 2        |\n| episodes                | {100 * i}      |\n"
+        f"| mean 100 episode reward | -{60 - i}    |\n| steps                   | {1800 + 600 * i}     |\n{'-' * 38}"
+        for i in (1, 2, 3)
+    )
+    answer = asked(f"So, what exactly do these values mean? What does `episodes` represent?\n{table}")
+    assert "The mean of `episodes`" not in answer.answer
+
+
+@pytest.mark.parametrize(
+    ("text", "question"),
+    [
+        (
+            "I tried some parameters (num_layers, buffer_size, learning_rate, batch_size) to see. "
+            "But every mean reward is negative. Why is it so?",
+            "I tried some parameters to see. But every mean reward is negative. Why is it so?",
+        ),
+        ("why the reward doesn`t change, what`s the problem?", "why the reward doesn't change, what's the problem?"),
+        ("Same episodic returns every epoch", "Same episodic returns every epoch - why?"),
+    ],
+)
+def test_the_question_is_found_without_what_stands_beside_it(text: str, question: str) -> None:
+    log = "\n".join(f"Step: {1000 * i}. Mean Reward: -0.5. Std of Reward: 0.07." for i in range(1, 6))
+    assert service().read([Source("paste.txt", f"{text}\n\n{log}\n")]).question == question
+
+
+def test_lines_that_a_program_prints_twice_ask_nothing() -> None:
+    log = "\n".join(f"{{'loss': 0.0, 'grad_norm': 0.0, 'learning_rate': 0, 'epoch': 0.{i}}}" for i in range(1, 6))
+    said = "tried to get lr value before scheduler started stepping, returning lr=0"
+    text = f"loss始终为0\n\n{said}\n{said}\n{log}\n"
+    assert service().read([Source("paste.txt", text)]).question == "loss始终为0，为什么？"
