@@ -3,71 +3,87 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Final
 
+from assistant import resources
 from assistant.analysis.validation import validation_sets
 from assistant.ask.context import Context, key
-from assistant.model import Verdict
+from assistant.ask.logged import as_mention
+from assistant.ask.wording import normalised
+from assistant.model import KnowledgeError, Verdict
 from assistant.write.document import unmark
 
-#: Things by the words that ask for them; each is answered by the phrase ``absent.<name>``.
-THINGS: tuple[tuple[str, re.Pattern[str]], ...] = (
-    (
-        "per_problem",
-        re.compile(
-            r"(?i)每(?:一)?(?:道|个)题|逐题|哪(?:些|几|道).{0,2}题"
-            r"|per[- ](?:problem|question|prompt) (?:result|score|accurac)|which (?:problems|questions)"
-        ),
-    ),
-    (
-        "samples",
-        re.compile(
-            r"(?i)(?:看|贴|给|展示).{0,6}(?:样本|样例|回答内容|生成的?文本|输出的?文本)|(?:样本|样例)(?:内容|长什么样)"
-            r"|(?:show|see|print).{0,14}(?:samples?|generations?|outputs?|completions?)\b"
-            r"|what do the (?:samples|outputs) look"
-        ),
-    ),
-    (
-        "data",
-        re.compile(
-            r"(?i)(?:什么|啥|哪(?:个|份|些|套|种)).{0,2}数据集|数据集(?:是|叫|用)|(?:用|训)的?(?:是)?(?:什么|哪(?:个|份|些)|啥)数据"
-            r"|(?:which|what)(?:'s| is)? (?:the )?(?:training )?data ?set\b(?! (?:is|was) better)"
-            r"|(?:name|source) of the (?:training )?data ?set"
-        ),
-    ),
-    (
-        "model",
-        re.compile(
-            r"(?i)(?:什么|哪个|多大的?)(?:基座|底座)?模型|模型(?:是|叫)什么|(?:用|训)的?(?:是)?(?:什么|哪个|啥).{0,4}模型"
-            r"|底模|多少 ?b ?的"
-            r"|\d+ ?b ?(?:还是|or) ?\d+ ?b|多大的模型|模型.{0,4}(?:多大|几b|参数量)"
-            r"|\b\d+(?:\.\d+)? ?b\b.{0,4}(?:吗|么|的?模型|model)"
-            r"|(?:which|what)(?:'s| is)? (?:the )?(?:base |training )?model\b(?! (?:is|was) better)"
-            r"|model (?:name|size)"
-            r"|how (?:big|large) is the model"
-        ),
-    ),
-    (
-        "setting",
-        re.compile(
-            r"(?i)采样?温度|温度(?:是|设|多少)|随机种子|种子是|top[-_]?[pk]\b|\btemperature\b|\bseed\b|rollout\.n\b|优化器|optimi[sz]er"
-            r"|tokenizer|weight decay|权重衰减|超参|hyper-?param|(?:什么|哪种|啥).{0,4}(?:显卡|gpu|卡)"
-            r"|(?:用|是)的?.{0,6}(?<![a-z0-9])(?:[ahblv]\d{2,3}|[34]090)s?(?![a-z0-9])|(?:are|is"
-            r"|on) .{0,16}\b[ahblv]\d{2,3}s?\b|(?:which"
-            r"|what) (?:kind of )?gpu"
-            r"|单机|多机|几台|几个?节点|how many (?:nodes|machines|servers|hosts)|train_batch_size|mini-?batch|warm-?up"
-        ),
-    ),
+_FIELDS: Final = {"re", "unless", "asks", "first"}
+#: Things that are told in the words of another.
+_SAME: Final = {"model_family": "model", "setting_named": "setting"}
+_COUNTED: Final = re.compile(r"(?:几|多少)(?:个|条)|采|how many")
+#: Words that ask for a setting's value, or whether it is one.
+_ASKS: Final = re.compile(
+    r"(?i)多少|几|多大|设(?:的|成|为|了|置)?|用的?|配的?|是不是|吗\s*[?]*$|么\s*[?]*$|啥|哪|开(?:了|着)?(?:没|吗)|呢\s*[?]*$"
+    r"|\b(?:what|which|how (?:many|much|big|large|high|low))\b|\b(?:did|do|have) (?:i|we|you|they)\b"
+    r"|^\W*(?:is|was|are|were|does|did)\b"
+    r"|\b(?:set|used?|using|value|config\w*)\b|^\W*[\w \-.]{1,30}\?\s*$"
 )
+_MOST: Final = 3
+#: So much of a text is searched.
+_LONGEST: Final = 300
 
 
-_COUNTED = re.compile(r"(?:几|多少)(?:个|条)|采|how many")
+@dataclass(frozen=True, slots=True)
+class _Thing:
+    words: re.Pattern[str]
+    unless: re.Pattern[str] | None
+    asks: bool
+    first: bool
+
+
+@lru_cache(maxsize=1)
+def things() -> Mapping[str, _Thing]:
+    """The things of ``absent.yaml``, in their order.
+
+    Raises:
+        KnowledgeError: an entry has other fields, or holds no regular expression.
+    """
+    path = Path(__file__).with_name("absent.yaml")
+    found = {}
+    for name, entry in resources.yaml_table(path).items():
+        if not isinstance(entry, dict) or not {"re"} <= set(entry) <= _FIELDS:
+            raise KnowledgeError(
+                zh=f"{path.name}：{name} 的字段不对：{entry}。", en=f"{path.name}: {name} is malformed: {entry}."
+            )
+        try:
+            words = re.compile(entry["re"], re.IGNORECASE)
+            unless = re.compile(entry["unless"], re.IGNORECASE) if "unless" in entry else None
+        except re.error as error:
+            raise KnowledgeError(
+                zh=f"{path.name}：{name} 不是正则表达式：{error}。", en=f"{path.name}: {name} is no pattern: {error}."
+            ) from None
+        found[str(name)] = _Thing(words, unless, bool(entry.get("asks")), bool(entry.get("first")))
+    return found
+
+
+def _found(text: str, *, first: bool) -> tuple[str, str] | None:
+    """The first thing that a text asks for, and the words that name it."""
+    for name, thing in things().items():
+        match = thing.words.search(text) if thing.first or not first else None
+        if match is None or (thing.unless is not None and thing.unless.search(text)):
+            continue
+        if not thing.asks or _ASKS.search(text):
+            return name, match.group().strip()
+    return None
 
 
 def thing_in(text: str) -> str | None:
     """Which of the things a question asks for, by name; how many answers a problem gets is no such thing."""
-    if _COUNTED.search(text) and THINGS[0][1].search(text):
+    text = text[:_LONGEST]
+    if _COUNTED.search(text) and things()["per_problem"].words.search(text):
         return None
-    return next((name for name, words in THINGS if words.search(text)), None)
+    found = _found(text, first=False)
+    return None if found is None else found[0]
 
 
 def _validated_on(context: Context) -> list[str]:
@@ -77,9 +93,50 @@ def _validated_on(context: Context) -> list[str]:
 
 
 def unlogged(context: Context) -> Verdict:
-    """That the log does not hold it, and what does."""
-    name = thing_in(context.query.said) or "setting"
-    text = context.say("absent.lead", what=context.say(f"absent.what_{name}"))
+    """That the log's metrics do not hold it, and what does."""
+    return _told(context, thing_in(context.query.said) or "setting")
+
+
+def attempt(context: Context) -> Verdict | None:
+    """As :func:`unlogged`, for what is sure to be asked for before any metric is looked for.
+
+    Returns:
+        The verdict; ``None`` (nothing written) where nothing of the kind is asked for, or the log has a metric of that
+        name.
+    """
+    if len(context.runs) != 1 or context.query.intent == "advice":
+        return None
+    text = normalised(context.query.wording or context.query.text)[:_LONGEST]
+    found = _found(text, first=True)
+    if found is None:
+        return None
+    name, word = found
+    parts = set(re.split(r"[^a-z0-9]+", word.lower())) - {""}
+    spelt = "_".join(re.split(r"[^a-z0-9]+", word.lower()))
+    held = [m for m in context.run.metrics if len(spelt) > 1 and (spelt in m.lower() or m.lower() in parts)]
+    if held:
+        return _logged(context, held[:_MOST], word) if name == "setting_named" else None
+    context.query = replace(context.query, intent="lookup", topics=(), mentions=(), alternatives=(), op=None)
+    context.settled, context.kind = True, "unlogged"
+    return _told(context, name, word if name == "setting_named" else "")
+
+
+def _logged(context: Context, keys: list[str], word: str) -> Verdict:
+    """The values of metrics that are named as the setting is."""
+    from assistant.ask.answer_lookup import lookup
+
+    mentions = tuple(as_mention(context.run, context.resolver, key, 0, 0, word) for key in keys)
+    context.query = replace(context.query, intent="lookup", topics=(), mentions=mentions)
+    return lookup(context)
+
+
+def _told(context: Context, name: str, word: str = "") -> Verdict:
+    shown = _SAME.get(name, name)
+    what = context.say(f"absent.what_{shown}")
+    if word:
+        context.names.add(word)
+        what = context.say("absent.what_named", name=key(word))
+    text = context.say("absent.lead", what=what)
     sources = _validated_on(context) if name == "data" else []
     if sources:
         text += ("" if context.language == "zh" else " ") + context.say(
@@ -87,5 +144,5 @@ def unlogged(context: Context) -> Verdict:
         )
         context.names.update(sources)
     context.doc.paragraph(f"**{text}**")
-    context.doc.paragraph(context.say(f"absent.{name}"))
+    context.doc.paragraph(context.say(f"absent.{shown}"))
     return Verdict("no_data", unmark(text))

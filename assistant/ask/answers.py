@@ -8,7 +8,7 @@ from dataclasses import replace
 from importlib import import_module
 
 from assistant.ask import naming
-from assistant.ask.context import Context
+from assistant.ask.context import Context, is_validation
 from assistant.ask.departures import all_checks
 from assistant.ask.findings import told
 from assistant.ask.intents import is_stage
@@ -109,7 +109,7 @@ def answer(context: Context) -> Verdict:
 
 
 #: Times of single trajectories, which are no stages.
-_OF_A_TRAJECTORY = re.compile(r"agent_loop/(?:generate_sequences|tool_calls|slowest)/|/time/generate/")
+_OF_A_TRAJECTORY = re.compile(r"agent_loop/(?:generate_sequences|tool_calls|slowest|num_preempted)/|/time/generate/")
 #: The time of the one stage that is named, and nothing of where time goes.
 _ITS_TIME = re.compile(
     r"(?i)^(?!.*(?:\bmost\b|\bwhy\b|\bso long\b|\btoo\b|\bwhere\b|bottleneck|slow|瓶颈|最))\W*"
@@ -136,6 +136,13 @@ def _other_totals(context: Context, query: Query, told: str) -> None:
     context.query = kept
 
 
+#: Asks in which run a quantity is larger, and not which run is better.
+_WHICH_RUN_HAS = re.compile(
+    r"(?i)(?:哪(?:个|一个|份|次|边)|谁)(?:\s*(?:run|日志|log|实验))?[^,，。?]{0,24}(?:更|比较)?(?:高|低|长|短|大|小)(?:一?些|一?点)?\s*[?。]*$"
+    r"|\bwhich (?:run|log|one|of (?:the|these) (?:two |runs|logs))\b.{0,24}\b(?:higher|lower|longer|shorter|larger|smaller|bigger|more)\b"
+)
+
+
 def _of_runs(context: Context) -> Verdict | None:
     """What is asked of several runs at once; ``None`` where the question is for one run's writer, or a pair's."""
     from assistant.ask import answer_by_run, answer_compare, answer_runs
@@ -157,6 +164,14 @@ def _of_runs(context: Context) -> Verdict | None:
     if query.intent == "trend":
         return answer_by_run.trends(context, keys)
     peaks = query.op in {"max", "min", "argmax", "argmin"} and query.steps.kind in {"none", "all"}
+    if query.intent == "compare" and _WHICH_RUN_HAS.search(query.said) and query.steps.kind in {"none", "all"}:
+        several = all(len(run.series(key)[0]) > 1 for run in context.runs for key in keys[:1] if key in run.columns)
+        op = "mean" if several and not any(is_validation(key) for key in keys) else query.op
+        context.query = replace(query, op=op)
+        verdict = answer_by_run.by_run(context, keys)
+        context.query = replace(context.query, op=query.op)
+        two = len(context.runs) == 2
+        return replace(verdict, code=answer_compare.code_of_runs(context, keys)) if two else verdict
     pointed = peaks or query.steps.kind in {"single", "last", "first"}
     if query.intent == "compare" and (pointed or len(context.runs) > 2):
         verdict = answer_by_run.by_run(context, keys)

@@ -11,6 +11,7 @@ from weakref import WeakKeyDictionary
 
 from assistant.analysis import Ledger
 from assistant.ask import (
+    answer_absent,
     answer_apart,
     answer_causes,
     answer_collapsed,
@@ -166,7 +167,9 @@ class Answerer:
     def _answer(self, context: Context) -> tuple[Verdict, str | None]:
         query = context.query
         if query.intent == "out_of_scope" and context.runs:
-            plain = None if off_topic(query.said) else run_questions.attempt(context)
+            plain = None
+            if not off_topic(query.said):
+                plain = answer_absent.attempt(context) or run_questions.attempt(context)
             if plain is not None:
                 return plain, None
             return answer_other.out_of_scope(context), None
@@ -181,7 +184,12 @@ class Answerer:
         if not context.runs:
             verdict = answer_define.define(context) if query.mentions else answer_other.out_of_scope(context)
             return verdict, verdict.summary if verdict.code == "unknown_metric" else None
-        computed = answer_held_out.attempt(context) or answer_causes.attempt(context) or answer_sides.attempt(context)
+        computed = (
+            answer_absent.attempt(context)
+            or answer_held_out.attempt(context)
+            or answer_causes.attempt(context)
+            or answer_sides.attempt(context)
+        )
         computed = computed or answer_stage_pair.attempt(context) or answer_collapsed.attempt(context)
         computed = computed or answer_portions.attempt(context) or run_questions.attempt(context)
         computed = computed or answer_reward_parts.attempt(context)

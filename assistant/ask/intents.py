@@ -36,6 +36,7 @@ _HOW_OFTEN = re.compile(r"(?i)几次|多少次|次数|how many|how often")
 _CUT = re.compile(r"(?i)(?:被)?(?:truncat\w*|cut(?: off| short)?|截断\S{0,2}|clipped)\s*")
 _STEPS_TO_COME = re.compile(
     r"(?i)(?:几|多少)\s*个?步\s*(?:之|以)?后|再(?:过|跑|训|练)?\s*(?:几|多少)\s*个?步|how many more steps"
+    r"|how many (?:further )?(?:steps|iterations) (?:until|till|before|to (?:reach|hit|get to))|还(?:要|得|需)[^,，。?]{0,4}(?:几|多少)\s*个?步"
 )
 _YET_TO_COME = re.compile(
     r"(?:什么时候|啥时候|何时|几时)(?:才)?(?:到|达到|上|破)(?!过|了)[^?。]{0,12}(?<!的)\s*[?。]*$"

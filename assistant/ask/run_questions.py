@@ -25,7 +25,7 @@ _FIELDS = {"re", "unless", "writer", "intent", "advice"}
 #: Kinds that name no metric; what was taken for one ("the run finished") is none.
 _OF_THE_RUN = {
     "cut_lines", "time_left", "finished", "batch_changed", "penalty", "mismatch", "samples", "epoch", "validations",
-    "safe_checkpoint", "per_rank", "steps_per_epoch", "steps_per_row", "steps_in_time", "gpu_hours", "card",
+    "safe_checkpoint", "tools_used", "saves", "per_rank", "steps_per_epoch", "steps_per_row", "steps_in_time", "gpu_hours", "card",
 }  # fmt: skip
 _INTENTS = {
     "lookup", "forecast", "bottleneck", "health", "explain", "trend", "define", "validation", "derive", "advice",
@@ -92,6 +92,12 @@ def kind_of(query: Query) -> str | None:
 def holds(name: str, text: str) -> bool:
     """Whether a text by itself holds a kind's words."""
     return any(kind.name == name and kind.words.search(text) is not None for kind in kinds())
+
+
+def asks(name: str, query: Query) -> bool:
+    """Whether a question holds a kind's words, and none that rule it out."""
+    text = normalised(query.wording or query.text)
+    return any(kind.name == name and _asked(kind, text, query) for kind in kinds())
 
 
 def attempt(context: Context) -> Verdict | None:

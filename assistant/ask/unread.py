@@ -84,7 +84,7 @@ def operations() -> tuple[_Unread, ...]:
 def not_computed(context: Context) -> None:
     """Says in front of the answer which operation of the question was not computed; nothing where there is none."""
     text = normalised(context.query.wording or context.query.text)
-    if context.query.intent in {"define", "out_of_scope"}:
+    if context.query.intent in {"define", "out_of_scope"} or context.kind == "unlogged":
         return
     for one in operations():
         match = one.words.search(text)

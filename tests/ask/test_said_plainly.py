@@ -109,7 +109,7 @@ def test_gloss_statistic_is_the_one_that_the_key_holds(part: str, word: str) -> 
 
 def test_unlogged_training_data_names_the_validation_set_alone() -> None:
     said = ask("训练用的哪份数据集，看得出来吗", validated([0.4, 0.5]))
-    assert said.startswith("**日志里没有训练集的名字")
+    assert said.startswith("**日志的指标里没有训练集的名字")
     assert "`math500`" in said
 
 
