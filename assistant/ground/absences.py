@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from assistant.ground.binding import Frame
@@ -14,16 +14,40 @@ from assistant.ground.judging import Judge
 from assistant.ground.table import agrees
 
 _NO: Final = re.compile(
-    r"(?i)(?:没有|并无|缺少|缺|不含|未见|找不到|查不到|\b(?:no|without(?: any)?|lacks?(?: any)?|(?:won't|will not|can't|cannot|don't|do not|couldn't|could not) (?:find|see)(?: any)?))\s*(?:the |any |an? )?"
+    r"(?i)(?:没有|并无|缺少|缺|不含|未见|找不到|查不到|\b(?:no|without(?: any)?|lacks?(?: any)?|(?:won't|will not|can't|cannot|don't|do not|couldn't|could not) (?:find|see|have|know|get)(?: any)?))\s*(?:the |any |an? )?"
+)
+#: Between "no" and a name: "no actor MFU".
+_ADJECTIVE: Final = re.compile(r"[`*\s]*(?:[A-Za-z-]{2,12}\s)?[`*\s]*")
+_NEAR: Final = 20
+#: Nothing more is said of a metric that a log without steps does not hold.
+_LEFT: Final = re.compile(
+    r"(?i)[`*]{0,4}\s{0,3}(?:(?:in|of|from) (?:the|this|your) (?:log|run|file|output)|(?:这|该)?(?:一)?(?:个|项|列)?(?:指标|字段|列|一项)|(?:metric|key|column|field|series|entry)s?)?\s{0,3}(?:[,，.。;；]|$)"
+)
+_THERE: Final = re.compile(
+    r"(?i)(?:\b(?:log|run|file|output|it)\s+(?:also |still |does )?(?:has|have|contains?|holds?|includes?|records?|logs?|prints?|reports?|tracks?|lists?)\s+(?:an? |the |its |both )?|日志(?:里|中|文件)?(?:也|还|是|都)*(?:有|含|包含|记录了?|打印了?|记了)|(?<![没未不])(?:记录了|打印了|记了)|有记录)[`*\s]*$"
+)
+_AMONG: Final = re.compile(
+    r"(?i)[`*]*\s+(?:is|are|was|were)(?P<no> not|n't)? (?:also |never )?(?:logged|recorded|printed|reported|tracked|among the|part of the log|in (?:the|this|your) log)\b|[`*]*\s*(?P<zh_no>不|没)?在(?:这份|该)?日志(?:里|中)"
 )
 _MOVES: Final = re.compile(
     r"(?i)[`*\s]*(?:的)?[`*\s]*(?:上升|下降|变化|增长|提升|回落|波动|趋势|更|比|gain|rise|drop|growth|change|trend|increase|decrease|improve)"
 )
 
 
-def absence(frame: Frame, judge: Judge, idle: Sequence[bool]) -> tuple[int, int, Decision] | None:
-    """ "Step 5 has no reward", "日志里没有 kl_loss": a claim that something is not there."""
-    match = cue("missing").search(frame.text) or _none_of(frame)
+def absence(
+    frame: Frame, judge: Judge, idle: Sequence[bool], since: int = 0
+) -> tuple[int, int, Decision] | None:  # fmt: skip
+    """ "Step 5 has no reward", "日志里没有 kl_loss": a claim that something is not there.
+
+    Args:
+        frame: the sentence.
+        judge: its table is asked.
+        idle: which of its clauses state nothing.
+        since: where to look from; then only the names of the clause itself are meant.
+    """
+    match = cue("missing").search(frame.text, since) or _none_of(frame, since)
+    if since:
+        return _without(frame, judge, idle, match, near_by=0) if match is not None else None
     present = None if match is not None else cue("present").search(frame.text)
     if (
         present is not None
@@ -33,15 +57,31 @@ def absence(frame: Frame, judge: Judge, idle: Sequence[bool]) -> tuple[int, int,
         and not negated(frame, present.start())
     ):
         return presence(frame, judge, present.start(), present.end())
-    if match is None or idle[frame.clause(match.start())]:
+    return _without(frame, judge, idle, match) if match is not None else None
+
+
+def absences(frame: Frame, judge: Judge, idle: Sequence[bool]) -> Iterator[tuple[int, int, Decision]]:
+    """The first of :func:`absence`, and those of the clauses behind it."""
+    found = absence(frame, judge, idle)
+    while found is not None:
+        yield found
+        _, end = frame.clause_span(found[1])
+        found = absence(frame, judge, idle, end + 1) if end < len(frame.text) else None
+
+
+def _without(
+    frame: Frame, judge: Judge, idle: Sequence[bool], match: re.Match[str], near_by: int = 1
+) -> tuple[int, int, Decision] | None:
+    """What a word says is not there: the metrics of its clause, or of one beside it."""
+    if idle[frame.clause(match.start())]:
         return None
     names = [n for n in frame.names if n.keys or n.absent]
     clause = frame.clause(match.start())
     close = [n for n in names if frame.clause(n.start) == clause]
     near = [
         n
-        for n in close or names
-        if abs(frame.clause(n.start) - clause) <= 1 and not re.search(r"截断|cut|truncat", n.text)
+        for n in close or (names if near_by else [])
+        if abs(frame.clause(n.start) - clause) <= near_by and not re.search(r"截断|cut|truncat", n.text)
     ]
     if not near:
         return None
@@ -73,18 +113,47 @@ def absence(frame: Frame, judge: Judge, idle: Sequence[bool]) -> tuple[int, int,
     return start, end, Decision("supported")
 
 
-def _none_of(frame: Frame) -> re.Match[str] | None:
+def _none_of(frame: Frame, since: int = 0) -> re.Match[str] | None:
     """``没有 `timing_s/gen` ``, ``there is no entropy at step 0``: a word that denies the name right behind it."""
     for name in frame.names:
-        if not (frame.places or frame.carried.steps) or not (name.keys or name.absent):
+        if not (name.keys or name.absent):
             continue
-        match = _NO.search(frame.text, 0, name.start)
+        if not (frame.places or frame.carried.steps) and not _LEFT.match(frame.text, name.end):
+            continue
+        match = _NO.search(frame.text, since, name.start)
         while match is not None:
             rest = frame.text[match.end() : name.start]
-            if not rest.strip("` *") and not _MOVES.match(frame.text[name.end :]):
+            if len(rest) < _NEAR and _ADJECTIVE.fullmatch(rest) and not _MOVES.match(frame.text[name.end :]):
                 return match
             match = _NO.search(frame.text, match.end(), name.start)
     return None
+
+
+def logged(frame: Frame, idle: Sequence[bool], judge: Judge) -> Iterator[tuple[int, int, Decision]]:
+    """ "The log has a critic/vf_loss", "MFU is not among the logged metrics": of the run as a whole."""
+    if frame.places or frame.carried.steps or frame.numbers:
+        return
+    for name in frame.names:
+        if not (name.keys or name.absent) or idle[frame.clause(name.start)]:
+            continue
+        among = _AMONG.match(frame.text, name.end)
+        if among is None and not (
+            _LEFT.match(frame.text, name.end) and _THERE.search(frame.text[max(0, name.start - 40) : name.start])
+        ):
+            continue
+        denied = among is not None and bool(among["no"] or among["zh_no"])
+        if denied != bool(name.keys):
+            yield name.start, name.end, Decision("supported")
+        elif denied:
+            step = judge.table.held(name.keys[0])[0]
+            cell = judge.table.run.cell(name.keys[0], step)
+            note = judge.say(
+                "held", metric=name.keys[0], step=step, true=cell.value if cell else "", line=cell.line if cell else 0
+            )
+            yield name.start, name.end, Decision("contradicted", note)
+        else:
+            note = judge.say("no_metric", metric=name.text.strip("`"))
+            yield name.start, name.end, Decision("contradicted", note)
 
 
 def presence(frame: Frame, judge: Judge, start: int, end: int) -> tuple[int, int, Decision] | None:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Final
 
-from assistant.ground.absences import absence, extremes, no_nan
+from assistant.ground.absences import absence, absences, extremes, logged, no_nan
 from assistant.ground.allowed import Allowed
 from assistant.ground.bearing import borne_out, misplaced
 from assistant.ground.binding import Frame, metric_of, places_of
@@ -22,6 +22,7 @@ from assistant.ground.probing import exchanged, unaccounted, unspoken
 from assistant.ground.sentences import Unit
 from assistant.ground.silence import silent
 from assistant.ground.turning import Turn, unturned
+from assistant.ground.validated import validated
 from assistant.ground.verdicts import Claim
 from assistant.ground.wholes import wholes
 from assistant.model import Fact
@@ -162,15 +163,18 @@ def _claims(frame: Frame, judge: Judge, courses: Courses, unit: Unit, extra: Seq
             )
         )
 
-    absent = absence(frame, judge, idle)
+    lacking = [*absences(frame, judge, idle)]
     first_nan = judge.counting.first_time(frame) is not None
     decided: dict[int, Decision] = {}
-    if absent is not None:
+    for absent in lacking:
         add(*absent)
+    for start, end, held in (*validated(frame, judge, idle), *logged(frame, idle, judge)):
+        if not any(a < end and start < b for a, b, _ in lacking):
+            add(start, end, held)
     for index, q in enumerate(frame.numbers):
         if idle[frame.clause(q.start)] or normative(frame, q):
             continue
-        if absent is not None and absent[0] <= q.start < absent[1]:
+        if any(a <= q.start < b for a, b, _ in lacking):
             continue
         if q.number != q.number and first_nan:
             continue

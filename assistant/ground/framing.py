@@ -53,6 +53,7 @@ def frame_of(reader: AuditedRun, part: str, context: Carried, runs: Sequence[Spo
     names = [replace(n, text=part[n.start : n.end]) for n in names]
     names = _with_step_time(part, names, reader.table.total_time())
     names = _of_validation(_with_phases(part, names, reader.run.columns), context)
+    names = _of_eval(part, names, reader.run)
     names = _with_data_set(part, _of_data_set(part, names, reader.run), reader.run)
     part = whole
     masks = masked_spans(part, reader.run, names, found) + [(s.start, s.end) for s in runs]
@@ -252,6 +253,27 @@ def _of_data_set(part: str, names: list[Named], run: Run) -> list[Named]:
             result.append(replace(name, keys=(*own, *name.keys)) if own else name)
             continue
         result.append(name)
+    return result
+
+
+_EVALUATED: Final = re.compile(r"(?i)(?:\b(?:validation|evaluation|eval|val)|验证集?|评测|评估)(?:的|上的)?\s?$")
+_RESULT: Final = re.compile(r"(?i)(?:mean )?(?P<what>scores?|rewards?|acc(?:uracy)?|得分|分数|奖励|准确率)")
+
+
+def _of_eval(part: str, names: list[Named], run: Run) -> list[Named]:
+    """``eval score``: the validation's, where the run has one, whatever it calls it."""
+    result = []
+    for name in names:
+        before = _EVALUATED.search(part[max(0, name.start - 12) : name.start])
+        said = _RESULT.fullmatch(name.text)
+        if before is None or said is None or not name.keys or any(VALIDATION.match(key) for key in name.keys):
+            result.append(name)
+            continue
+        own = [key for key in run.columns if VALIDATION.match(key) and re.search(r"(?i)score|acc|reward|correct", key)]
+        own = [k for k in own if not re.search(r"/(?:std|best|worst|maj)", k)]
+        first = sorted(own, key=lambda key: not re.search(r"(?i)-core/|/acc/|mean", key))
+        start = name.start - len(before.group())
+        result.append(replace(name, start=start, text=part[start : name.end], keys=tuple(first[:3])) if own else name)
     return result
 
 

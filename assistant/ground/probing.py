@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Final
 
 from assistant.ground.binding import Frame
-from assistant.ground.cues import idle_clauses
+from assistant.ground.cues import cue, idle_clauses
 from assistant.ground.places import Place
 from assistant.ground.quantities import Quantity
 
@@ -101,7 +101,10 @@ def _spread(steps: Sequence[int], first: int, count: int) -> list[int]:
 
 
 def unspoken(frame: Frame) -> Iterator[tuple[int, int]]:
-    """Of a sentence in which no claim was found: the metric that it tells something of at a step that it names."""
+    """Of a sentence in which no claim was found: the metric that it tells something of at a step that it names.
+
+    Or the step of which it says that something is there or is not.
+    """
     idle = idle_clauses(frame)
     told = [
         p for p in frame.places if re.search(r"\d", frame.text[p.start : p.end]) and not idle[frame.clause(p.start)]
@@ -113,3 +116,5 @@ def unspoken(frame: Frame) -> Iterator[tuple[int, int]]:
     ]
     if told and named:
         yield named[0].start, named[0].end
+    elif told and any(cue(word).search(frame.text) for word in ("missing", "present")):
+        yield told[0].start, told[0].end
