@@ -39,7 +39,8 @@ def reference_range(context: Context) -> Verdict | None:
     else:
         text = say("normal.no_range", metric=name)
     doc.paragraph(f"**{text}**" + (f" {context.cite(card)}" if healthy else ""))
-    doc.paragraph(here(context, metric) if metric else say("normal.not_here", metric=name))
+    if context.runs:
+        doc.paragraph(here(context, metric) if metric else say("normal.not_here", metric=name))
     doc.paragraph(context.quote(card, "read"))
     context.metrics.append(name)
     return Verdict("answered" if healthy or card.section(language, "read") else "no_data", unmark(text))

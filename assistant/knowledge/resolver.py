@@ -14,6 +14,7 @@ from functools import cached_property, lru_cache
 from typing import Final, Literal, TypeVar
 
 from assistant import resources
+from assistant.knowledge import barewords
 from assistant.knowledge.cards import OWN, Card, Library
 from assistant.knowledge.nearest import nearest_names
 from assistant.knowledge.templates import OwnKeys, template_pattern, template_shape
@@ -239,6 +240,9 @@ class Resolver:
                     named = self.name(token, framework)
                     card = named[0].card if named else None
                     take(match.start(), match.start() + len(token), card, None)
+        for start, end, card in () if own else barewords.places(lower, self._bare):
+            if _whole_word(lower, start, end):
+                take(start, end, card, None, specific=True)
         for word, patterns in _occurring(lower, self._plain, self._plain_places):
             start = lower.find(word)
             while start >= 0:
@@ -313,6 +317,10 @@ class Resolver:
         """Bare words with the keys they may mean, longest word first (``knowledge/plain_words.yaml``)."""
         entries = [(_fold(word), entry["keys"]) for entry in plain_words() for word in entry["words"]]
         return sorted(entries, key=lambda item: -len(item[0]))
+
+    @cached_property
+    def _bare(self) -> list[tuple[str, Card]]:
+        return barewords.meanings(plain_words(), lambda key: _card(self.key(key)))
 
     @cached_property
     def _plain_places(self) -> _Places:

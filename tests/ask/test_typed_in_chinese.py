@@ -254,3 +254,36 @@ def test_looks_like_at_a_step_asks_for_the_value() -> None:
     answer = ask("what do the scores look like at step 20, the mean")
     assert answer.intent == "lookup"
     assert answer.slots.steps.values == (20,)
+
+
+@pytest.mark.parametrize(
+    ("question", "metric"),
+    [
+        ("clip_ratio 是什么", "response_length/clip_ratio"),
+        ("response 的 clip_ratio 是什么意思", "response_length/clip_ratio"),
+        ("prompt 的 clip_ratio 是什么", "prompt_length/clip_ratio"),
+        ("kl 是什么", "actor/kl_loss"),
+        ("what is kl_loss", "actor/kl_loss"),
+        ("explain pg_clipfrac 中文", "actor/pg_clipfrac"),
+        ("loss 是什么", "loss"),
+    ],
+)
+def test_bare_word_without_a_log_means_what_engineers_mean_by_it(question: str, metric: str) -> None:
+    answer = answerer().ask(question, ())[0]
+    assert list(answer.slots.metrics) == [metric]
+    assert f"`{metric}`" in first(answer)
+
+
+@pytest.mark.parametrize(
+    ("question", "says"),
+    [
+        ("kl 一般多少算正常", "没有公认的正常范围"),
+        ("entropy 正常范围", "没有公认的正常范围"),
+        ("what is a normal entropy value", "no accepted normal range"),
+    ],
+)
+def test_normal_range_without_a_log_is_told_before_anything_else(question: str, says: str) -> None:
+    answer = answerer().ask(question, ())[0]
+    assert answer.intent == "define"
+    assert says in first(answer)
+    assert "这份日志" not in answer.answer
