@@ -120,6 +120,26 @@ def _cut_here(context: Context) -> Verdict | None:
     return Verdict("no_data", unmark(text))
 
 
+_ACCURACY = re.compile(r"(?i)准确率|正确率|\baccurac(?:y|ies)\b|(?<![a-z])acc(?![a-z])")
+
+
+def accuracy_lost(context: Context) -> Verdict | None:
+    """That a validation's accuracy stands behind a cut, where the validation asked about has other metrics alone."""
+    slot, run = context.query.steps, context.run
+    held = [metric for metric in run.metrics if is_validation(metric)]
+    if not held or not _ACCURACY.search(context.query.said) or any(_ACCURACY.search(metric) for metric in held):
+        return None
+    steps = slot.values if slot.kind in {"single", "pair"} else context.validation_steps[-1:]
+    gap = next((gap for gap in run.missing if gap.step in steps), None)
+    if gap is None:
+        return None
+    fact = context.ledger.missing(held[0], gap.step)
+    text = context.say("validation.accuracy_cut", gap=fact, names=context.join(map(key, held[:3])))
+    context.doc.paragraph(f"**{text}**")
+    context.metrics.extend(held[:1])
+    return Verdict("no_data", unmark(text))
+
+
 def when_logged(context: Context, card: Card) -> str:
     """What a metric that the log lacks needs to be logged, in its card's words."""
     when = card.present_when(context.language).rstrip("。.")
@@ -394,6 +414,8 @@ def _lost_values(context: Context, metric: str, held: list[Fact]) -> list[str]:
     steps = context.validation_steps if is_validation(metric) else context.train_steps
     if slot.kind in {"range", "last_n"}:
         low = slot.values[0] if slot.kind == "range" else min(fact.step or 0 for fact in held)
+        if slot.kind == "last_n":
+            low = min([low, *steps[-slot.values[0] :][:1]])
         high = slot.values[1] if slot.kind == "range" else max(steps, default=0)
         steps = [step for step in steps if low <= step <= high]
     lost = [step for step in steps if step not in at and context.run.missing_at(metric, step) is not None]

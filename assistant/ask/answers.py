@@ -138,8 +138,9 @@ def _other_totals(context: Context, query: Query, told: str) -> None:
 
 #: Asks in which run a quantity is larger, and not which run is better.
 _WHICH_RUN_HAS = re.compile(
-    r"(?i)(?:哪(?:个|一个|份|次|边)|谁)(?:\s*(?:run|日志|log|实验))?[^,，。?]{0,24}(?:更|比较)?(?:高|低|长|短|大|小)(?:一?些|一?点)?\s*[?。]*$"
-    r"|\bwhich (?:run|log|one|of (?:the|these) (?:two |runs|logs))\b.{0,24}\b(?:higher|lower|longer|shorter|larger|smaller|bigger|more)\b"
+    r"(?i)(?:哪(?:个|一个|份|次|边)|谁)(?:\s*(?:run|日志|log|实验))?[^,，。?]{0,24}(?:更|比较)?[高低长短大小](?:一?些|一?点)?\s*[?。]*$"
+    r"|\bwhich (?:run|log|one|of (?:the|these) (?:two |runs|logs))\b.{0,24}"
+    r"\b(?:higher|lower|longer|shorter|larger|smaller|bigger|more)\b"
 )
 
 
@@ -238,6 +239,9 @@ def _validation(context: Context) -> Verdict:
 
     slot, query = context.query.steps, context.query
     keys = naming.named_keys(context)
+    lost = None if keys else answer_lookup.accuracy_lost(context)
+    if lost is not None:
+        return lost
     report = re.search(
         r"结果|results?\b|解读|分析|explain|interpret|误差|可信|能信|可靠|error|trust|confiden|uncertain|题|problems",
         query.said,

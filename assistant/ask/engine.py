@@ -221,9 +221,10 @@ class Answerer:
         if not missing:
             return None
         held = naming.steps_text(context, sorted(steps))
-        text = context.say("lookup.no_step", step=str(missing[0]), steps=held)
+        keys = naming.central(naming.named_keys(context))
+        text = naming.no_step(context, missing[0], held, keys if len(missing) == 1 else [])
         context.doc.paragraph(f"**{text}**")
-        context.metrics.extend(naming.central(naming.named_keys(context)))
+        context.metrics.extend(keys)
         for step in missing:
             for metric in [*context.metrics[:1], None][:1]:
                 context.ledger.add(

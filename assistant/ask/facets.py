@@ -124,6 +124,12 @@ def _nearest(heads: list[tuple[int, int]], others: list[tuple[int, int]]) -> tup
     return min(heads, key=lambda head: min((abs(head[0] - at) for at, _ in others), default=0))
 
 
+def _all_cut(run: Run) -> bool:
+    """Whether every row of a verl log but its first is cut, so that no row tells what stands at its end."""
+    cut = {gap.step for gap in run.missing}
+    return run.framework == "verl" and bool(cut) and cut.issuperset(run.distinct_steps[1:])
+
+
 def _keys(rule: Rule, run: Run) -> tuple[str, ...]:
     """The log's keys that a rule means: of each pattern the first that answers, of ``first`` rules one."""
     held = []
@@ -131,6 +137,8 @@ def _keys(rule: Rule, run: Run) -> tuple[str, ...]:
     for pattern in rule.keys:
         key = next((key for key in run.metrics if key == pattern or fnmatchcase(key.lower(), pattern.lower())), None)
         key = pattern if key is None and pattern in lost else key  # its value was cut off: no other stands for it
+        if key is None and pattern == rule.keys[0] and "*" not in pattern and _all_cut(run):
+            key = pattern  # as verl spells it, which comes first
         if key is not None and key not in held:
             held.append(key)
     return tuple(held if rule.take == "all" else held[:1])

@@ -37,3 +37,23 @@ def held(patterns: Iterable[str], keys: Sequence[str]) -> list[list[str]]:
         if same:
             groups.append(same)
     return groups
+
+
+def behind_the_cuts(run: Run, resolver: Resolver, key: str, start: int, end: int) -> Mentioned:
+    """A key of which every row was cut before it could stand there, as a mention without a value."""
+    found = resolver.key(key, run.framework)
+    return Mentioned(start, end, key, None if found is None else found.card)
+
+
+_OF_THE_SLOWEST = re.compile(r"(?i)slowest|longest|最(?:慢|久|长|拖)|拖后腿|straggl")
+
+
+def of_any(mention: Mentioned, text: str, run: Run, resolver: Resolver) -> Mentioned:
+    """The mean over trajectories where the name is also that of the slowest one's key, which nothing asks for."""
+    key, name = mention.key, mention.text.lower()
+    if key is None or not key.lower().endswith(f"/slowest/{name}") or _OF_THE_SLOWEST.search(text):
+        return mention
+    means = [k for k in run.metrics if k.lower().endswith(f"/{name}/mean")]
+    if len(means) != 1:
+        return mention
+    return as_mention(run, resolver, means[0], mention.start, mention.end, mention.text)

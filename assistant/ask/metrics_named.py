@@ -13,7 +13,7 @@ from assistant import resources
 from assistant.ask.appositions import joined
 from assistant.ask.facets import described_by_facets
 from assistant.ask.key_words import by_number, by_words
-from assistant.ask.logged import TIMED, as_mention, held
+from assistant.ask.logged import TIMED, as_mention, behind_the_cuts, held, of_any
 from assistant.ask.misspelt import respelt
 from assistant.ask.part_names import owned_lengths, told_apart
 from assistant.ask.patterns import late
@@ -301,7 +301,13 @@ def _by_facets(
         if spelt or (one.weak and outside):
             continue
         found = [m for m in found if m not in touching]
-        found += [as_mention(run, resolver, key, one.start, one.end, text[one.start : one.end]) for key in one.keys]
+        lost = {gap.metric for gap in run.missing}
+        found += [
+            as_mention(run, resolver, key, one.start, one.end, text[one.start : one.end])
+            if key in run.columns or key in lost
+            else behind_the_cuts(run, resolver, key, one.start, one.end)
+            for key in one.keys
+        ]
         told += one.spans
     return found, tuple(told)
 
@@ -358,7 +364,9 @@ def _by_rule(
                 found = [m for m in found if m not in touching]
                 found.append(Mentioned(start, end, match.group(), known.card))
                 break
-            if not touching and not outside and (lost := _lost(rule, run, resolver)) is not None:
+            told_already = any(m.key or (m.card is not None and m.card.framework == run.framework) for m in touching)
+            if not told_already and not outside and (lost := _lost(rule, run, resolver)) is not None:
+                found = [m for m in found if m not in touching]
                 found.append(Mentioned(start, end, match.group(), lost))
                 break
     return found
@@ -455,22 +463,8 @@ def _listed_statistics(mention: Mentioned, text: str, run: Run, resolver: Resolv
 _LENGTH_BEHIND = re.compile(r"(?i)^\s*(?:len(?:gth)?s?\b|长度)")
 
 
-_OF_THE_SLOWEST = re.compile(r"(?i)slowest|longest|最(?:慢|久|长|拖)|拖后腿|straggl")
-
-
-def _of_any(mention: Mentioned, text: str, run: Run, resolver: Resolver) -> Mentioned:
-    """The mean over trajectories where the name is also that of the slowest one's key, which nothing asks for."""
-    key, name = mention.key, mention.text.lower()
-    if key is None or not key.lower().endswith(f"/slowest/{name}") or _OF_THE_SLOWEST.search(text):
-        return mention
-    means = [k for k in run.metrics if k.lower().endswith(f"/{name}/mean")]
-    if len(means) != 1:
-        return mention
-    return as_mention(run, resolver, means[0], mention.start, mention.end, mention.text)
-
-
 def _statistic(mention: Mentioned, text: str, run: Run, resolver: Resolver, pointed: bool) -> Mentioned:
-    mention = _of_any(mention, text, run, resolver)
+    mention = of_any(mention, text, run, resolver)
     key = mention.key
     for name in ("mean", *_STATISTICS):  # "generate_sequences 的 mean"
         own = [k for k in run.metrics if k.lower().endswith(f"/{mention.text.lower()}/{name}")]

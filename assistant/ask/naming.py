@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from assistant.ask.context import Context, is_validation, key
 from assistant.model import Verdict
@@ -63,12 +64,37 @@ def wanted_steps(context: Context, metric: str) -> list[int]:
     if slot.kind == "range":
         return [s for s in steps if slot.values[0] <= s <= slot.values[1]]
     if slot.kind == "last_n":
-        return steps[-slot.values[0] :]
+        return last_steps(context, metric, steps, slot.values[0])
     if slot.kind == "last":
         return steps[-1:]
     if slot.kind == "first":
         return steps[:1]
     return steps
+
+
+def last_steps(context: Context, metric: str, steps: Sequence[int], count: int) -> list[int]:
+    """The last so many steps that hold a metric; of the last so many of the run where cut lines lost some of these."""
+    tail = context.train_steps[-count:]
+    there = set(steps)
+    if any(s not in there and context.run.missing_at(metric, s) is not None for s in tail):
+        return [s for s in steps if s >= tail[0]]
+    return list(steps[-count:])
+
+
+def no_step(context: Context, step: int, held: str, keys: Sequence[str]) -> str:
+    """That the log has no row of a step, with the rows before and after it and what the metric named is there."""
+    steps = context.run.distinct_steps
+    before = max((s for s in steps if s < step), default=None)
+    after = min((s for s in steps if s > step), default=None)
+    if before is None or after is None:
+        return context.say("lookup.no_step", step=str(step), steps=held)
+    text = context.say("lookup.no_step_near", step=str(step), steps=held, before=before, after=after)
+    gap = "" if context.language == "zh" else " "
+    for metric in keys[:1]:
+        ends = [context.value(metric, s) for s in (before, after)]
+        if ends[0] is not None and ends[1] is not None:
+            text += gap + context.say("lookup.near_values", metric=metric, before=ends[0], after=ends[1])
+    return text
 
 
 MOST_CUT = 24

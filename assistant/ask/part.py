@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from assistant.ask.conditions import Condition
 from assistant.ask.context import Context, is_validation
-from assistant.ask.naming import steps_text
+from assistant.ask.naming import last_steps, steps_text
 from assistant.ask.possible import unmeasured, unmeasured_remark
 from assistant.ask.scope import Scope
 from assistant.model import Fact, StepSlot
@@ -50,7 +50,7 @@ class Part:
 def part_of(context: Context, metric: str, scope: Scope) -> Part:
     """The part of a metric's values that a scope takes in."""
     steps, values = context.run.series(metric)
-    wanted = set(scope.of(steps))
+    wanted = set(last_steps(context, metric, steps, scope.latest) if scope.latest else scope.of(steps))
     pairs = [(s, float(v)) for s, v in zip(steps, values, strict=True) if s in wanted]
     empty = unmeasured(context, metric)
     held = [fact for s, v in pairs if v == empty and (fact := context.value(metric, s)) is not None]
