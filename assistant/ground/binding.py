@@ -153,6 +153,8 @@ def _joined(frame: Frame, here: Quantity, there: Quantity, form: str, *, first: 
     if not alike:
         return ""
     before = frame.text[max(0, here.start - 40) : here.start]
+    if here.unit == "%" and there.unit != "%" and not _FROM.search(_without(frame, before, here)):
+        return "versus" if first and _AGAINST.match(kept) else ""  # "fell by 9%, to 0.203"
     if _ARROW.match(kept) and form in {"", "chain"}:
         return "chain"
     if (

@@ -191,9 +191,9 @@ class Cells(Extremes):
         elif (
             group is not None
             and group.form in {"list", "versus"}
-            and len(group.members) == 2
             and len(frame.places) == 1
-            and len(frame.places[0].steps) == 2
+            and len(frame.places[0].steps) == len(group.members)
+            and (len(group.members) == 2 or frame.places[0].kind != "range")
         ):
             steps, how = (frame.places[0].steps[group.members.index(index)],), "one"
         if how in {"list", "carried_list"} and group is not None and len(group.members) == len(steps):
@@ -206,6 +206,10 @@ class Cells(Extremes):
                 at += at < len(numbers) and self.cell(numbers[at], key, step).status == "supported"
             if at == len(numbers):
                 return Decision("supported", "", None, key)
+        if how == "span" and not q.bound and _GONE_TO.search(frame.text[max(0, q.start - 24) : q.start]):
+            rows = table.finite(key, (min(steps), max(steps)))
+            if rows and (reached := self.cell(q, key, rows[-1][0])).status == "supported":
+                return reached  # "over steps 45 to 85 it fell by 46 %, to 853"
         aggregate = self._aggregate(frame, q, key, name, steps, how, clause)
         if aggregate is not None and aggregate.status == "supported":
             return aggregate
@@ -348,6 +352,7 @@ class Cells(Extremes):
         return Decision("contradicted", note, fact.id if fact else None, key)
 
 
+_GONE_TO: Final = re.compile(r"(?i)(?:\bto|降到|升到|到|至)\s*(?:about|around|roughly|just|约)?\s*[`*]*$")
 _THAN: Final = re.compile(r"(?i)\bthan\b|\babove\b|\bbelow\b|比|较|相比|高于|低于")
 _EXCEPT: Final = re.compile(
     r"(?i)(?:\bexcept(?:ing)?(?: for)?|\bapart from|\bother than|\bexcluding|\bbesides|除(?:了|去)?(?:[^，。；、\d]{0,6}的)?|不算|不计)\s*(?:at|in|on|the|在)?\s*(?:the |very )*$"

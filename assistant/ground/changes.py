@@ -22,6 +22,7 @@ Outcome = tuple[Status, str, str | None]
 _VERSUS_END: Final = re.compile(
     r"(?i)(?:\bthan(?: it was| was)?(?: at| in| on)?(?: the)?|\bcompared (?:to|with)(?: at)?(?: the| its)?|\brelative to(?: the| its)?|\bversus|\bvs\.?|\bover|\babove|\bbelow|\bfrom|\bagainst|\bsince|\bfrom (?:its|the) (?:level|value|figure|reading)s?(?: (?:at|in|on))?|"
     r"比起?|相比于?|较|相对于?|对比|与|和|跟|同|高于|低于|大于|小于|从|自)\s*(?:在|the)?\s*(?:第)?\s*$"
+    r"|\b(?:above|below|over|under|beyond|than|against|vs\.?|versus|(?:compared|relative) (?:to|with)) (?:its|the|their) (?:own )?(?:value|level|figure|reading|mark|number|size|state)s? (?:at|in|on|of|from)(?: the)?\s*$"
 )
 
 

@@ -14,7 +14,7 @@ from assistant.ground.comparisons import SPEED, Word
 from assistant.ground.cues import REVERSED, change_cue, cue, negated
 from assistant.ground.deciding import Decision
 from assistant.ground.lexicon import Named
-from assistant.ground.steadiness import Steadiness
+from assistant.ground.steadiness import BLEW_UP, CRASHED, TRENDED, Steadiness
 from assistant.ground.table import median
 
 _DRASTIC: Final = re.compile(r"(?i)collaps|explod|blew|崩|坍|爆炸|发散|diverg")
@@ -23,7 +23,7 @@ _TREND_FLAT: Final = re.compile(r"(?i)\bflat\b|走平|持平|横盘|essentially|
 #: 用掉了: what a phase took, no course.
 _USED_UP: Final = re.compile(r"[用花吃占耗费砍丢去删关漏截忘省]掉了?$")
 NO_COURSE: Final = re.compile(
-    r"(?i)fall(?:s|ing)? (?:on|at|in|within|between|outside|into|under) (?!to\b)|up (?:to|until)\b|over (?:(?:the |all |its )?(?:steps?|(?:first|second|last|whole|entire|full)\b)|\d)|grow(?:s|n)? out"
+    r"(?i)more than (?:doubl|halv|tripl|quadrupl|trebl)|fall(?:s|ing)? (?:on|at|in|within|between(?! (?:the )?steps? \d)|outside|into|under) (?!to\b)|up (?:to|until)\b|over (?:(?:the |all |its )?(?:steps?|(?:first|second|last|whole|entire|full)\b)|\d)|grow(?:s|n)? out"
 )
 _MAGNITUDE: Final = re.compile(r"(?i)\babsolute\b|\bmagnitude|绝对值|幅度")
 ABSOLUTE: Final = re.compile(r"(?i)\babsolute (?:value|size)|(?<!order of )(?<!orders of )\bmagnitude\b|绝对值")
@@ -98,6 +98,9 @@ class Courses(Steadiness):
         if sense in {"higher", "lower"}:
             return self._compared(frame, word)
         name = self._metric(frame, word)
+        if name is not None and name.keys and sense == "worsen" and (frame.places or frame.groups):
+            drastic = frame.text[word.start : word.end]
+            sense = "down" if CRASHED.match(drastic) else "up" if BLEW_UP.match(drastic) else sense
         if (
             name is not None
             and name.keys
@@ -167,7 +170,10 @@ class Courses(Steadiness):
         ]
         if sense in {"up", "down"} and len(by) == 1 and by[0].steps[0] in values:
             return (values[by[0].steps[0]] - rows[0][1]) * (1 if sense == "up" else -1) > 0  # "down to 0.1 by step 100"
-        if sense in {"up", "down"} and _LOCAL.search(text) and after and after[0] in values:
+        moved_by = any(
+            0 <= q.start - word.end <= 12 and change_cue(frame, q) == "sure" for q in frame.numbers
+        )  # "plunged by 0.03" is no trough
+        if sense in {"up", "down"} and _LOCAL.search(text) and after and after[0] in values and not moved_by:
             middle = median([v for _, v in rows])
             back = self.table.before(key, after[0])
             there = values[after[0]]
@@ -283,6 +289,16 @@ class Courses(Steadiness):
             if len(stepped) > 1 and stepped[0] != stepped[-1]:
                 return (stepped[0], stepped[-1]), True
             return ((held[0], held[-1]) if len(held) > 1 else None), False
+        if (
+            reached
+            and len(own) == 1
+            and held
+            and own[0].start >= word.end
+            and own[0].steps[0] != held[0]
+            and not any(p.end <= word.start for p in frame.places)
+            and any(_THEN.search(frame.text[own[0].end : p.start]) for p in elsewhere)
+        ):
+            return (held[0], own[0].steps[0]), True  # "rises to 0.15 at step 2, then falls to 0.14 at step 3"
         pairs = (
             self.judge.changes.pairs(frame, word.start, key, told)
             if frame.places or frame.carried.pair or frame.carried.steps
@@ -406,7 +422,8 @@ class Courses(Steadiness):
                 key,
             )
         clause = frame.clause_text(word.start)
-        steadily = bool(cue("steadily").search(clause))
+        valued = said and any(frame.clause(q.start) == frame.clause(word.start) for q in frame.numbers)
+        steadily = bool(cue("steadily").search(TRENDED.sub("", clause) if valued else clause))
         rows = table.finite(key, (min(a, b), max(a, b)))
         if (steadily or not said) and len(rows) > 3 and not size:
             return self._trend(key, wanted, rows, (a, b, x, y), said=said)

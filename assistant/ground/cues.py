@@ -29,7 +29,7 @@ _CHANGE_AFTER: Final = re.compile(
 
 
 _DIFFERENCE: Final = re.compile(
-    r"(?i)(?:之差|差值|相差|之比|比值|比例关系)\s*(?:为|是|约|[:：=])*\s*$|(?:Δ|\bdelta\b)[^，,。；;0-9]{0,24}(?:=|:|：|is|为|是)\s*$|\b(?:difference|gap|ratio|minus|increase|decrease|drop|rise|decline|growth|gain|reduction)\b[^.;，。]{0,48}\b(?:is|was|of|comes to|=)\s*$|(?:涨幅|降幅|增幅|跌幅|变化量|变化幅度)\s*(?:为|是|约|达|[:：=])*\s*$"
+    r"(?i)(?:之差|差值|相差|之比|比值|比例关系)\s*(?:为|是|约|[:：=])*\s*$|(?:Δ|\bdelta\b)[^，,。；;0-9]{0,24}(?:=|:|：|is|为|是)\s*$|\b(?:difference|gap|ratio|minus|increase|decrease|drop|rise|decline|growth|gain|reduction|fall|climb|dip|slump|uptick|surge|slide|jump|(?:the|a) loss(?= (?:in|of)))\b[^.;，。]{0,48}\b(?:is|was|of|c[ao]mes? to|amount(?:s|ed) to|total(?:s|led)|equals|=)\s*$|(?:涨幅|降幅|增幅|跌幅|变化量|变化幅度)\s*(?:为|是|约|达|[:：=])*\s*$"
 )
 _GENERALLY: Final = re.compile(
     r"(?i)^\W*(?:typical(?:ly)?|usual(?:ly)?|normal(?:ly)?|in general|generally|as a rule|一般(?:来说|而言|情况下)?|通常)"
@@ -222,7 +222,7 @@ def change_cue(frame: Frame, q: Quantity) -> str:
             "sure"
             if not re.search(r"(?i)\bof\s*[`*]*$", left)
             or re.search(
-                r"(?i)(?:change|loss|slide|slump|increase|decrease|drop|rise|gain|decline|jump|fall|reduction|difference|improvement|growth|slowdown)s? of\s*[`*]*$",
+                r"(?i)(?:change|loss|slide|slump|increase|decrease|drop|rise|gain|decline|jump|fall|reduction|difference|improvement|growth|slowdown|climb|dip|surge|uptick|downtick|upswing|plunge|spike|bump|boost|shrinkage|contraction|expansion|swing|shift|hike|leap|cut|move)s? of\s*[`*]*$",
                 left,
             )
             else ""
@@ -249,6 +249,8 @@ def change_cue(frame: Frame, q: Quantity) -> str:
         return "maybe"
     if q.sign == "-" and q.unit == "%":
         return "maybe"
+    if q.sign == "-" and re.search(r"\x00[`*\s]*$", left) and (len(frame.places) == 2 or any(len(p.steps) == 2 for p in frame.places)):  # fmt: skip
+        return "maybe"  # "step 10 to step 65: entropy -0.03"
     if re.search(r"(?i)(?:change|delta|Δ|变化|差(?:值|异)?|difference)[^，,。；;0-9]{0,14}$", left):
         return "maybe"
     return ""

@@ -43,6 +43,10 @@ class Place:
 _LIST: Final = re.compile(
     rf"(?i){_HEAD}(?:(?<!\d steps)(?<!steps)\s+(?:being|is|was|number|no\.))?\s*[#:：=_-]?\s*(?P<first>{_N}(?:(?:{_JOIN}|{_SPAN}|{_ARROW})(?:{_HEAD}\s*[#:]?\s*|第\s*)?{_N}(?!\s*(?:[%％°×]|倍|秒|s\b|ms\b|tokens?|GB|GiB|个|条|步|steps?\b|(?:at|in|on|by|for|@|of|out of)\s)))*)(?![\d.]*\d)(?!\s*(?:s\b|min\b|minutes|seconds|秒|分钟|h\b|hours?\b|GB\b|ms\b|条|tokens?\b|GPUs?\b|trajector|prompts?\b|[%％]|GiB|个\s?(?:prompt|回答|样本|点|值|step|步)))"
 )
+#: ``over steps 47–79, 187 → 14.1``: behind a range, a value that something went from.
+_RANGE_THEN_VALUES: Final = re.compile(
+    rf"(?i)\d{{1,7}}{_SPAN}(?:{_HEAD}\s*)?\d{{1,7}}(?=\s*(?:步)?\s*[,，]\s*\d{{1,7}}\s*(?:tokens?\s*|s\s*)?(?:→|->|⟶|=>|⇒|\bto\b|到))"
+)
 _BEST_STEP: Final = re.compile(
     r"(?i)\b(?:best|worst|highest|lowest|peak|top) step\b[^.,;，。\d]{0,30}\b(?:is|was|being)\s+(\d{1,7})(?![\d.]*\d|%)"
 )
@@ -229,8 +233,9 @@ def places(text: str, steps: Sequence[int]) -> list[Place]:
             text[: match.start()].endswith("训练") or re.match(r"\s*个", text[match.end("first") :])
         ):
             continue  # "训练步 3 个" counts them
-        named, kind = _listed(match["first"])
-        take(match.start(), match.end("first"), named, kind)
+        short = _RANGE_THEN_VALUES.match(text, match.start("first"))
+        named, kind = _listed(short.group() if short else match["first"])
+        take(match.start(), short.end() if short else match.end("first"), named, kind)
     for match in _CHINESE.finditer(text):
         if match["tail"] or re.search(r"步|step", match["first"]):
             named, kind = _listed(match["first"])

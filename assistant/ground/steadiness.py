@@ -15,6 +15,11 @@ from assistant.ground.verdicts import as_shown
 
 #: Relative change below which "unchanged" is fair, and spread below which "stable" is.
 SAME, STABLE = 0.01, 0.15
+#: With the values told, it says no more than that they moved so.
+TRENDED: Final = re.compile(r"(?i)\btrend(?:s|ed|ing)? (?=up|down|higher|lower)")
+#: Of a metric with steps or values beside it, which way it went.
+CRASHED: Final = re.compile(r"(?i)collaps|崩[塌溃]|坍")
+BLEW_UP: Final = re.compile(r"(?i)explod|blew|爆炸")
 _HEDGED: Final = re.compile(
     r"(?i)\b(?:almost|nearly|roughly|practically|virtually|more or less)\b|几乎|大致|大体|基本|差不多"
 )

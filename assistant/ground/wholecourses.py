@@ -235,12 +235,14 @@ class CourseReader(WholeReader):
         key = self.key()
         if match is None or key is None or (still is None and negated(self.frame, match.start())):
             return
-        values = [v for _, v in self.table.finite(key, self.span())]
+        singles = [p.steps[0] for p in self.frame.places if len(p.steps) == 1]
+        span = (min(singles), max(singles)) if len(singles) == 2 == len(self.frame.places) else self.span()
+        values = [v for _, v in self.table.finite(key, span)]
         if len(values) < 2:
             return
         size = max(map(abs, values))
         spread = (max(values) - min(values)) / size if size else 0.0
-        rows = self.table.finite(key, self.span())
+        rows = self.table.finite(key, span)
         if still and len(self.frame.numbers) >= 2 and abs(rows[-1][1] - rows[0][1]) <= LITTLE * size:
             fine: bool | None = True  # the two ends are told
         elif still:
