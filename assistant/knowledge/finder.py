@@ -20,6 +20,7 @@ from assistant.knowledge.entries import entry_of, entry_of_passage
 from assistant.knowledge.finder_found import Found, How, varied
 from assistant.knowledge.finder_signs import Signs
 from assistant.knowledge.index import Entry, Index
+from assistant.knowledge.loosekeys import LooseKeys
 from assistant.knowledge.namewords import absent_names, name_words
 from assistant.knowledge.naming import GENERAL, LIKE_KEY, MAJOR, Naming
 from assistant.knowledge.nearest import LEAST_LIKENESS, alike_names
@@ -39,12 +40,18 @@ from assistant.knowledge.questions import (
 from assistant.knowledge.resolver import EXPLAINED_AS, Resolution, Resolver, _ordered
 from assistant.knowledge.resolver import GENERAL as ANYBODYS
 from assistant.knowledge.spoken import SpokenKeys
+from assistant.knowledge.stated import names_within
 from assistant.knowledge.terms import fold, pieces
 from assistant.knowledge.typos import KEY, NAME, Speller
 
 _JOINT: Final = re.compile(r"[/_@]")
 _SHORT_REST: Final = 12
 _LONG_REST: Final = 20
+_PLACES: Final = 3
+_REACH: Final = 10
+_SHOWN_NAMED: Final = 2
+"""Cards of a name that come before what the search found."""
+
 _LEAST: Final = 0.5
 _HALF: Final = 5.6
 """Weighted sum of a card that is just likely enough; goes with the scale of the weights."""
@@ -59,6 +66,7 @@ _FEW: Final = 2
 _FEW_WORDS: Final = 3
 """Words that a question for a quantity may hold besides its name."""
 
+_HYPHENED: Final = re.compile(r"[a-z][.-][a-z]")
 _UNJOINED: Final = re.compile(r"[\s-]+")
 _WORDS: Final = re.compile(r"[a-z]+")
 _LEAST_LIKENESS: Final = 0.5
@@ -67,14 +75,16 @@ _LEAST_LIKENESS: Final = 0.5
 
 @dataclass(frozen=True, slots=True)
 class _Reading:
-    """A question as it is understood: as typed and mended, what it calls by name, the framework it names, and whether
-    it is about a key that nothing is called, or a quantity that nothing here measures."""
+    """A question as it is understood: as typed and mended, what it calls by name, the framework it names, whether it
+    is about a key that nothing is called, or a quantity that nothing here measures, and the names that count only where
+    nothing else is found: bare words of other trainers."""
 
     typed: str
     question: str
     direct: tuple[Resolution, ...]
     asked: str | None
     unknown: bool
+    aside: tuple[Resolution, ...] = ()
 
 
 class Finder:
@@ -167,11 +177,47 @@ class Finder:
             return []
         first, rest = self._ranked(read, framework)
         best = rest[0] if rest else None
-        if not first and (best is None or not (best.is_named or self._is_sure(read, best, rest))):
-            cards = self.naming.said(without_frame(without_framework(fold(read.question))), framework or read.asked)
-            return [Found(card, "alias", 0.9, {"name": 1.0}) for card in cards][:k]
+        sure = bool(first) or (best is not None and (best.is_named or self._is_sure(read, best, rest)))
+        about = [] if first else self._about(read, framework, sure=sure)
+        if not sure:
+            words = without_frame(without_framework(fold(read.question)))
+            cards = about or [r.card for r in read.aside] or self.naming.said(words, framework or read.asked)
+            named = [Found(card, "alias", 0.9, {"name": 1.0}) for card in cards]
+            if about and "failure" in asked_kinds(fold(read.question)):  # what goes wrong with it, in the second place
+                named[1:1] = [found for found in rest[:_REACH] if found.card.framework == "failure"][:1]
+            return named[:k]
         shown = [*first, *(found for found in rest if found.score >= _LEAST)]
+        if about:
+            major = any(card.framework in MAJOR for card in about)
+            shown = _with_named(shown, about, leads=major and "failure" not in asked_kinds(fold(read.question)))
+        elif not first and (spelt := self._spelt(read)):
+            shown = _with_named(shown, spelt, leads=False)
         return varied(shown, len(first), self._counterparts_of(read, framework))[:k]
+
+    def _about(self, read: _Reading, framework: str | None, *, sure: bool) -> list[Card]:
+        """Cards of the one quantity that a question calls by name where it says nothing else than how that is.
+
+        What cards are asked for by besides names counts only where the search is not sure.
+        """
+        text = fold(read.question)
+        told = named_frameworks(text)
+        if len(told) > 1 or (told and asks_counterpart(text)):
+            return []
+        asked = framework or read.asked or (told[0] if told else None)
+        for name in names_within(without_framework(text)):
+            cards = [r.card for r in self.resolver.name(name, asked) if r.how != "template"]
+            cards = self.naming.also_called(name, asked) or cards or [r.card for r in self.naming.alone(name, asked)]
+            if not cards and asked is None and not sure:
+                cards = self._wordings.get(_spoken(name), [])
+            if cards:
+                return cards
+        return []
+
+    def _spelt(self, read: _Reading) -> list[Card]:
+        """Cards of the keys that a question spells in full, with their joints, whatever else it says."""
+        keys = (match.group().rstrip("./-:") for match in NAME.finditer(fold(read.question)))
+        found = (self.resolver.key(key) for key in keys if KEY.search(key))
+        return list(dict.fromkeys(one.card for one in found if one is not None and one.how == "exact"))[:_SHOWN_NAMED]
 
     def nearest(self, question: str, framework: str | None = None, k: int = 3) -> list[Card]:
         """Cards that may have been meant where :meth:`find` is not sure, likeliest first: an offer, never an answer.
@@ -284,15 +330,40 @@ class Finder:
                 direct = self.naming.called(text, framework)
         if not direct and framework is None:
             direct = [Resolution(card, "alias", 0.9) for card in self._wordings.get(_spoken(fold(question)), ())]
+        aside: list[Resolution] = []
         if framework is None and not _JOINT.search(question) and all(r.card.framework not in MAJOR for r in direct):
-            direct = []  # other trainers' bare names are weighed with everything else
+            direct, aside = [], direct  # other trainers' bare names are weighed with everything else
         if asked is not None and not KEY.search(typed) and all(r.card.framework == ANYBODYS for r in direct):
             direct = []  # words that are everybody's key may be another one of the framework asked for
         if not direct:
             nearly = self.naming.nearly_called(fold(narrow(typed_as)), framework or asked)
             direct = [Resolution(card, "alias", 0.8) for card in nearly]
+        if not direct:
+            direct = [Resolution(card, "alias", 0.8) for card in self._loosely_called(typed_as, framework or asked)]
         unknown = not direct and (self._asks_for_unknown(question, framework or asked) or self._asks_for_absent(typed))
-        return _Reading(typed, question, tuple(direct), asked, unknown)
+        return _Reading(typed, question, tuple(direct), asked, unknown, tuple(aside))
+
+    def _loosely_called(self, question: str, framework: str | None) -> list[Card]:
+        """Cards of a key that a question is nothing but, its joints or letters typed otherwise."""
+        text = without_framework(fold(narrow(question)))
+        for name in dict.fromkeys((text.strip("`?？ "), *names_within(text))):
+            if not KEY.search(name) and not _HYPHENED.search(name):
+                continue
+            if self.resolver.key(name) is not None:  # a key as it is
+                return []
+            cards = self.loose.find(name)
+            home = None if framework is None else EXPLAINED_AS.get(framework, framework)
+            if cards := [card for card in _ordered(cards, framework) if home in {None, card.framework}]:
+                return cards
+        for key in (match.group() for match in NAME.finditer(text) if KEY.search(match.group())):
+            if self.resolver.key(key) is None and not any(True for _ in self.naming.named(key, framework)):
+                return self.loose.between_left_out(key)
+        return []
+
+    @cached_property
+    def loose(self) -> LooseKeys:
+        """Keys by their words."""
+        return LooseKeys(self.library)
 
     def _with_other_names(self, direct: list[Resolution], question: str, framework: str | None) -> list[Resolution]:
         """What a question names; what goes by that name elsewhere first, if it is nothing or only others' cards."""
@@ -371,6 +442,17 @@ class Finder:
         if not keys or any(True for key in keys for _ in self.naming.named(self.speller.mend(fold(key))[0], framework)):
             return False
         return not any(True for _ in self.naming.named(question, framework))
+
+
+def _with_named(found: list[Found], named: Sequence[Card], *, leads: bool) -> list[Found]:
+    """What was found, with the cards of a name among the first three: at their head, or after the best one."""
+    if not named or (not leads and any(one.card in named for one in found[:_PLACES])):
+        return found
+    mine = [Found(card, "alias", 0.9, {"name": 1.0}) for card in named]
+    others = [one for one in found if one.card not in named]
+    if leads:
+        return [*mine[:_SHOWN_NAMED], *others, *mine[_SHOWN_NAMED:]]
+    return [*others[:1], *mine[:1], *others[1:], *mine[1:]]
 
 
 def _spoken(text: str) -> str:

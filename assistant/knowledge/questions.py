@@ -270,6 +270,8 @@ def search_table() -> dict[str, Any]:
         "abbreviations": table["abbreviations"],
         "called": table["called"],
         "fillers": {*english, *chinese},
+        "framed": {*table["frame"]["en"], *table["frame"]["zh"]},
+        "stated": {*table["states"]["en"], *table["states"]["zh"]},
         "known": {
             *english,
             *table["frame"]["en"],

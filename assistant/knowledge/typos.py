@@ -34,9 +34,7 @@ _LISTED: Final = re.compile(r"\d|^(?:avg|mean|max|min|std|sum|total|acc|score|re
 _LEAST_ALIKE: Final = 0.75
 _SURELY_ALIKE: Final = 0.9
 _PART_ALIKE: Final = 0.7
-_SHORT_PART_ALIKE: Final = 0.66
-"""One slip in three letters."""
-
+_SHORT_PART_ALIKE: Final = 0.66  # one slip in three letters
 _LEAST_PART_ALIKE: Final = 0.5
 _LEAST_WORD_ALIKE: Final = 0.4
 """Two slips in four letters."""
@@ -472,13 +470,15 @@ def _parts_alike(typed: str, right: str, knows: Callable[[str], bool]) -> bool:
 
 
 def _is_another(typed: str, right: str) -> bool:
-    """Whether a word of a key is no misspelling of another one; short ones may be anything."""
+    """Whether a word of a key is no misspelling of another one; short ones may be any as short."""
     from rapidfuzz.distance import OSA
 
     slips = int(OSA.distance(typed, right))
     longest = max(len(typed), len(right))
     unlike = 1 - slips / longest < _LEAST_WORD_ALIKE or slips > max(_PAIR, longest // _LETTERS_A_SLIP)
-    return min(len(typed), len(right)) >= _SHORTEST and unlike and sorted(typed) != sorted(right)
+    if min(len(typed), len(right)) < _SHORTEST:  # "kurtosis" is no misspelt "min"
+        return abs(len(typed) - len(right)) > _PAIR
+    return unlike and sorted(typed) != sorted(right)
 
 
 def _alike(typed: str, right: str) -> bool:

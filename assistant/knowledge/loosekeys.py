@@ -1,0 +1,180 @@
+"""Keys whose joints were typed otherwise, perhaps with slips besides: ``critic/kl coef``, ``val-core_gsm8k/accc``.
+
+A key is compared word by word, whatever joins its words; a template's field stands for one word or a few. What is
+spelt as some key is never looked up here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+
+from assistant.knowledge.cards import Card, Library
+from assistant.knowledge.keyforms import spelt_forms
+from assistant.knowledge.nearest import STATISTICS
+
+_JOINTS: Final = re.compile(r"[\s/_@.()=:-]+")
+_FIELD: Final = "*"
+_NUMBER: Final = "#"
+_NUMBERED: Final = frozenset({"n", "k", "i", "device_id"})
+_MOST_WORDS: Final = 12
+_LONGEST_FIELD: Final = 3
+_LETTERS_A_SLIP: Final = 6
+"""Fixed letters that a key needs for each slip that is forgiven beyond the first."""
+
+_MOST_SLIPS: Final = 3
+_LETTERS_OF_A_WORD: Final = 4
+_LEAST_FIXED: Final = 5
+_LEAST_AROUND_FIELD: Final = 10
+"""Fixed letters of a key, and of one whose field may be any text."""
+
+_SHORTEST: Final = 3
+_MOST_CARDS: Final = 3
+_PAIR: Final = 2
+_JOINED_OTHERWISE: Final = 0.5
+"""What it costs that two words were written as one."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Form:
+    """A key as its words, how many fixed letters they have, and its cards."""
+
+    words: tuple[str, ...]
+    fixed: int
+    cards: tuple[Card, ...]
+
+
+class LooseKeys:
+    """Looks keys up by their words.
+
+    Args:
+        library: the cards; only metrics' keys count.
+    """
+
+    def __init__(self, library: Library) -> None:
+        table: dict[tuple[str, ...], list[Card]] = {}
+        for card in library:
+            for key in card.keys if card.framework not in {"concept", "failure"} else ():
+                for form in spelt_forms(key.lower()) or [key.lower()]:
+                    held = table.setdefault(_words(form), [])
+                    if card not in held:
+                        held.append(card)
+        self._ends: dict[str, list[tuple[list[str], Card]]] = {}
+        for card in library:
+            for key in card.keys:
+                parts = key.lower().split("/")
+                if parts[-1] in STATISTICS:
+                    parts.pop()
+                if len(parts) > _PAIR and "{" not in key:
+                    self._ends.setdefault(parts[0], []).append((parts, card))
+        forms = (_Form(words, sum(map(_letters, words)), tuple(cards)) for words, cards in table.items())
+        self._forms = [
+            form
+            for form in forms
+            if form.fixed >= (_LEAST_AROUND_FIELD if _FIELD in form.words else _LEAST_FIXED) and len(form.words) > 1
+        ]
+
+    def find(self, name: str) -> list[Card]:
+        """Cards of the key that a folded name most nearly is; empty if it is like none, or like those of many."""
+        typed = tuple(word for word in _JOINTS.split(name) if word)
+        if not 1 < len(typed) <= _MOST_WORDS:
+            return []
+        best: tuple[float, int] | None = None
+        found: list[Card] = []
+        for form in self._forms:
+            most = min(_MOST_SLIPS, 1 + form.fixed // _LETTERS_A_SLIP)
+            slips = _slips_of(typed, form.words, float(most))
+            if slips is None:
+                continue
+            rank = (slips, -form.fixed)
+            if best is None or rank < best:
+                best, found = rank, list(form.cards)
+            elif rank == best:
+                found += [card for card in form.cards if card not in found]
+        return found if len(found) <= _MOST_CARDS else []
+
+    def between_left_out(self, name: str) -> list[Card]:
+        """Cards of a key of which a folded name is the first and the last part: ``timing_s/compute_score``."""
+        first, _, last = name.partition("/")
+        found: list[tuple[tuple[float, int], Card]] = []
+        for parts, card in self._ends.get(first, ()):
+            slips = _slips(last, parts[-1]) if len(parts[-1]) >= _LEAST_FIXED else None
+            if slips is not None:
+                found.append(((slips, len(parts)), card))
+        least = min((rank for rank, _ in found), default=None)
+        cards = list(dict.fromkeys(card for rank, card in found if rank == least))
+        return cards if len(cards) <= _MOST_CARDS else []
+
+
+def _words(key: str) -> tuple[str, ...]:
+    """A key's words; ``*`` for a field, ``#`` for one that is a number."""
+    spelt = re.sub(r"\{([^{}]*)\}", lambda m: f" {_NUMBER if m.group(1) in _NUMBERED else _FIELD} ", key)
+    return tuple(word for word in _JOINTS.split(spelt) if word)
+
+
+def _letters(word: str) -> int:
+    return 0 if word in {_FIELD, _NUMBER} else sum(char.isalpha() for char in word)
+
+
+def _slips_of(typed: Sequence[str], words: Sequence[str], most: float) -> float | None:
+    """The fewest slips between typed words and a key's, ``None`` if there are more than so many."""
+    if not len(words) - 2 <= len(typed) <= len(words) + _LONGEST_FIELD * words.count(_FIELD) + 2:
+        return None
+    costs = {0: 0.0}  # typed words used → slips, for the key's words so far
+    waiting: list[dict[int, float]] = []
+    for at, word in enumerate(words):
+        after: dict[int, float] = waiting.pop() if waiting else {}
+        for used, cost in costs.items():
+            for taken, slips in _matches(typed, used, word):
+                if (total := cost + slips) <= most:
+                    after[used + taken] = min(total, after.get(used + taken, most))
+        if at + 1 < len(words) and word[0].isalnum() and words[at + 1][0].isalnum():  # two words written as one
+            both: dict[int, float] = {}
+            for used, cost in costs.items():
+                slips_of_both = _slips(typed[used], word + words[at + 1]) if used < len(typed) else None
+                if slips_of_both is not None and (total := cost + slips_of_both + _JOINED_OTHERWISE) <= most:
+                    both[used + 1] = total
+            waiting.append(both)
+        if not after and not (waiting and waiting[-1]):
+            return None
+        costs = after
+    return costs.get(len(typed))
+
+
+def _matches(typed: Sequence[str], used: int, word: str) -> Iterable[tuple[int, float]]:
+    """How many of the typed words from a place on one word of a key may be, and with how many slips."""
+    if used >= len(typed):
+        return
+    if word == _FIELD:
+        yield from ((taken, 0.0) for taken in range(1, min(_LONGEST_FIELD, len(typed) - used) + 1))
+        return
+    if word == _NUMBER:
+        if typed[used].isdigit():
+            yield 1, 0.0
+        return
+    slips = _slips(typed[used], word)
+    if slips is not None:
+        yield 1, slips
+    if used + 1 < len(typed):
+        slips = _slips(typed[used] + typed[used + 1], word)
+        if slips is not None:
+            yield 2, slips + _JOINED_OTHERWISE
+
+
+@lru_cache(maxsize=16384)
+def _slips(typed: str, word: str) -> float | None:
+    """Edits between two words, ``None`` if they are too many to be slips."""
+    from rapidfuzz.distance import OSA
+
+    if typed == word:
+        return 0.0
+    most = max(1, len(word) // _LETTERS_OF_A_WORD)
+    if word[0].isdigit() or len(word) < _SHORTEST or abs(len(typed) - len(word)) > most:
+        return None
+    slips = int(OSA.distance(typed, word, score_cutoff=most))
+    if slips > most and sorted(typed) == sorted(word):
+        slips = most
+    return float(slips) if slips <= most else None
