@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from assistant.analysis.series import series
 from assistant.analysis.trend import MIN_POINTS
-from assistant.ask.causes import State, Weighed, all_asked, in_state, keys_for, quantity_of, weigh
+from assistant.ask.causes import State, Weighed, all_asked, asks_why, in_state, keys_for, quantity_of, weigh
 from assistant.ask.context import Context, is_validation, key
 from assistant.ask.naming import central, named_keys
 from assistant.ask.telling import trend_sentence
@@ -23,6 +23,15 @@ _MEANT: Final = ("reward", "loss", "grad_norm", "ref_kl")
 _BESIDE: Final = ("loss", "grad_norm", "reward", "reward_std", "zero_std_share", "ref_kl", "truncated", "lr")
 #: States whose words may stand beside those of another: "where does it come from, when the advantage is 0".
 _BESIDE_ANOTHER: Final = frozenset({"nonzero", "chance"})
+#: What a question for one state may be about, the first that the metric shows.
+_MEANT_BY: Final[dict[State, tuple[State, ...]]] = {
+    "small": ("small", "zero"),
+    "zero": ("zero", "small"),
+    "constant": ("chance", "zero", "constant"),
+}
+#: States that a question need not name to be about them, and at how many rows of a metric they stand throughout.
+_THROUGHOUT: Final[tuple[State, ...]] = ("chance", "zero")
+_FEWEST: Final = 3
 _STEP_ZERO: Final = re.compile(r"(?i)(?:step|row|iteration|epoch|第|记录)\s*[:#]?\s*0(?![\w.])")
 _MOST_STEPS: Final = 5
 _MOST_OTHERS: Final = 3
@@ -43,6 +52,22 @@ def attempt(context: Context) -> Verdict | None:
             return verdict
         if state not in _BESIDE_ANOTHER:
             return None
+    return None if all_asked(query.said) or not asks_why(query.said) else _implied(context)
+
+
+def _implied(context: Context) -> Verdict | None:
+    """Whether a metric that stands at zero, or at the loss of a policy without preference, throughout is as it should
+    be; ``None`` where none of those named does.
+    """
+    for metric in central(named_keys(context)):
+        quantity = quantity_of(context.run, metric)
+        for state in _THROUGHOUT if quantity is not None and not is_validation(metric) else ():
+            at = in_state(context.run, metric, state)
+            if at is None or len(at) < _FEWEST or len(at) < len(context.run.series(metric)[0]):
+                continue
+            found = weigh(context.run, metric, str(quantity), state, at)
+            if any(one.seen == "shown" for one in found):
+                return _write(context, metric, state, at, found)
     return None
 
 
@@ -95,7 +120,7 @@ def _meant(context: Context, state: State) -> tuple[str, str, NDArray[np.intp], 
         quantity = quantity_of(run, metric)
         if quantity is None:
             continue
-        for stands in (state, *(("zero",) if state == "small" else ("small",) if state == "zero" else ())):
+        for stands in _MEANT_BY.get(state, (state,)):
             at = in_state(run, metric, stands, steps)
             if at is not None and (named or len(at) == len(run.series(metric)[0])):
                 return metric, quantity, at, stands
@@ -168,6 +193,8 @@ def _stands(context: Context, metric: str, state: State, steps: list[int]) -> st
         below = context.ledger.count("values below zero", len(facts), metric=metric)
         return say("sign.range", metric=metric, low=low, high=high, n=count, k=below)
     low, high = _ends(facts)
+    if state == "chance" and low.value == high.value:
+        return say("cause.constant_all", metric=metric, n=count, v=low)
     if state in {"nonzero", "chance"}:
         return say("cause.range_all", metric=metric, low=low, high=high)
     return say("cause.small_all", metric=metric, low=low, high=high)

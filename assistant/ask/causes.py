@@ -17,6 +17,7 @@ from assistant.analysis import Ledger
 from assistant.analysis.diagnosis import role
 from assistant.analysis.series import series
 from assistant.ask.concepts import concepts, keys_of
+from assistant.ask.outcomes import of_episodes
 from assistant.ask.schedules import is_schedule
 from assistant.model import KnowledgeError, Run
 
@@ -37,7 +38,7 @@ NEAR_LOG_TWO: Final = 6e-4
 _NOUGHT: Final = 1e-12
 _FULL: Final = 1 - 1e-9
 _TESTS: Final = {"zero", "nonzero", "full", "high", "some", "nan", "absent", "rises", "above", "below", "tiny"}
-_FIELDS: Final = {"of", "states", "when", "weight", "card", "where", "unless"}
+_FIELDS: Final = {"of", "states", "when", "weight", "card", "where", "unless", "least"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +54,7 @@ class Cause:
         card: what is cited.
         where: which rows may be in that state: ``first``, ``last``, ``only``; empty for any.
         unless: what denies it where it is logged.
+        least: fewest rows in that state.
     """
 
     name: str
@@ -63,6 +65,7 @@ class Cause:
     card: str
     where: str = ""
     unless: tuple[Mapping[str, str], ...] = ()
+    least: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +105,7 @@ def table() -> tuple[Mapping[str, Mapping[str, Any]], tuple[Cause, ...]]:
         found.append(
             Cause(
                 name, tuple(entry["of"]), tuple(entry["states"]), tuple(entry["when"]), entry["weight"],
-                entry["card"], entry.get("where", ""), tuple(entry.get("unless", ())),
+                entry["card"], entry.get("where", ""), tuple(entry.get("unless", ())), entry.get("least", 1),
             )
         )  # fmt: skip
     return quantities, tuple(found)
@@ -143,9 +146,11 @@ def quantity_of(run: Run, key: str) -> str | None:
 def kinds(run: Run) -> set[str]:
     """``rl`` where a reward is logged, ``group`` where rewards within groups are, ``sft`` where neither is.
 
-    ``pair`` where the implicit rewards of preferred and rejected answers are.
+    ``pair`` where the implicit rewards of preferred and rejected answers are; ``episodes`` where the steps are of
+    environments' episodes, else ``answers``.
     """
-    paired = {"pair"} if keys_for(run, "chosen") and keys_for(run, "rejected") else set()
+    source = {"episodes" if of_episodes(run) else "answers"}
+    paired = source | {"pair"} if keys_for(run, "chosen") and keys_for(run, "rejected") else source
     rewarded = bool(keys_for(run, "reward") or keys_for(run, "advantage") or keys_for(run, "accuracy_reward"))
     grouped = any(keys_for(run, name) for name in ("zero_std_share", "reward_std"))
     valued = keys_of(concepts()["value_loss"], run)
@@ -158,7 +163,7 @@ def in_state(run: Run, key: str, state: State, steps: Sequence[int] | None = Non
     """Which points of a metric are in a state; ``None`` where that state is not there.
 
     Zero, not zero, negative, at the loss of a policy without preference (``chance``): points that are so.
-    Small: all, where each is near zero. Constant: all, where three and more are
+    Small: all, where each is near zero. Constant: all, where two and more are
     alike.
     """
     points = series(run, key)
@@ -184,7 +189,7 @@ def in_state(run: Run, key: str, state: State, steps: Sequence[int] | None = Non
         found = chosen[values[chosen] < 0]
         return found if len(found) else None
     if state == "constant":
-        return chosen if len(chosen) > 2 and float(np.ptp(values[chosen])) == 0 else None
+        return chosen if len(chosen) > 1 and float(np.ptp(values[chosen])) == 0 else None
     return chosen
 
 
@@ -204,6 +209,8 @@ def weigh(run: Run, key: str, quantity: str, state: State, at: NDArray[np.intp])
     found = []
     for cause in table()[1]:
         if quantity not in cause.of or state not in cause.states or (cause.where and place != cause.where):
+            continue
+        if len(at) < cause.least:
             continue
         found.append(_weighed(run, cause, quantity, [int(step) for step in points.steps[at]]))
     return found
@@ -285,6 +292,11 @@ def passes(values: NDArray[np.float64], test: str) -> bool:
 def _words() -> dict[str, re.Pattern[str]]:
     raw = resources.yaml_table(Path(__file__).with_suffix(".yaml"))["asked"]
     return {name: re.compile("|".join(given), re.IGNORECASE) for name, given in raw.items()}
+
+
+def asks_why(text: str) -> bool:
+    """Whether a question asks for a reason, or whether something is as it should be."""
+    return _words()["why"].search(text) is not None
 
 
 def asked(text: str) -> State | None:

@@ -38,7 +38,17 @@ _LARGER: Final = re.compile(r"(?i)\b(?:psnr|ssim|f1|auc|auroc|bleu|rouge|map|iou
 _REWARDS: Final = ("score_mean", "reward_mean", "plain_reward")
 #: Frameworks of environments: a step's rewards come from episodes, not from prompts.
 _EPISODES: Final = frozenset(
-    {"Stable-Baselines3", "RLlib", "ML-Agents", "Spinning Up", "DreamerV3", "rsl_rl", "rl_games"}
+    {
+        "Stable-Baselines3",
+        "Stable-Baselines",
+        "RLlib",
+        "ML-Agents",
+        "Spinning Up",
+        "DreamerV3",
+        "rsl_rl",
+        "rl_games",
+        "Tianshou",
+    }
 )
 #: What a log prints of episodes, whoever wrote it.
 _OF_EPISODES: Final = (
@@ -90,11 +100,13 @@ def is_loss(found: RoleSeries) -> bool:
 def direction(context: Context, metric: str) -> str:
     """Whether larger or smaller is better: by the card, else by the name of a key that no card is about."""
     card = context.card(metric)
-    if card is not None:
+    if card is not None and card.direction != "context":
         return card.direction
-    own = lost(context.run) if context.runs else None
+    own = lost(context.run) if context.runs and rewarded(context.run) is None else None
     if own is not None and own.metrics == (metric,):
         return "lower_better"
+    if card is not None:
+        return card.direction
     name = spelt_out(metric)
     for concept, way in _BETTER.items():
         held = concepts()[concept]

@@ -51,6 +51,8 @@ SETUP = ("n_gpus", "prompts_per_step", "group_size", "trajectories_per_step", "c
 MOST_STABLE, MOST_STAGES, MOST_CHARTED = 7, 3, 6
 #: Fewest evaluations for a held-out loss to be judged, and the share of its lowest value by which it counts as risen.
 LEAST_EVALUATIONS, OVERFIT = 4, 0.02
+#: Formats of figures that somebody wrote down, whose order is none of time; a trainer prints its rows in order.
+_BY_HAND = frozenset({"key-value", "markdown-list", "markdown-table"})
 _OVERFITTING = re.compile(r"(?i)over-?fit|过拟合")
 
 
@@ -61,7 +63,7 @@ def explain_run(context: Context, *, brief: bool = False) -> Verdict:
         return answer_validation.validation(context, context.validation_steps[-1])
     if len(context.run.distinct_steps) == 1:
         return explain_step(context, train[-1])
-    if context.run.step_axis == "index" and len(train) <= MAX_RECORDS:
+    if context.run.step_axis == "index" and len(train) <= MAX_RECORDS and context.run.format in _BY_HAND:
         return explain_records(context, train)
     return _report(context, brief=brief)
 

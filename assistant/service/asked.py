@@ -85,8 +85,19 @@ def question_in(parsed: Parsed, resolver: Resolver) -> str:
                     return f"{title}{why(title)}"
                 if looks_like_question(asked):
                     states = not asked.rstrip().endswith(("?", "？")) and _OF_TRAINING.search(asked) is not None
-                    return f"{asked}{why(asked)}" if states and "\n" not in asked else asked
+                    asked = f"{asked}{why(asked)}" if states and "\n" not in asked else asked
+                    return asked if position == "before" else _led(parsed, asked)
     return _symptom(parsed, resolver)
+
+
+def _led(parsed: Parsed, asked: str) -> str:
+    """A question below a log that names no quantity ("is this normal?"), led by the title that tells a symptom."""
+    first = next((one for one in parsed.prose if one.position == "before" and one.line <= 1 + EDGE), None)
+    if first is None or len(asked) > SHORT or _OF_TRAINING.search(asked):
+        return asked
+    title = _TAG.sub("", first.text.strip().splitlines()[0]).strip()
+    mark = "" if title.endswith((".", "!", "。", "！", "?", "？")) else "。" if _CHINESE.search(asked) else "."
+    return f"{title}{mark} {asked}" if _is_symptom(title) and title not in asked else asked
 
 
 def _is_printed(text: str) -> bool:

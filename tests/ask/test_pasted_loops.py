@@ -89,3 +89,60 @@ def test_lines_that_a_program_prints_twice_ask_nothing() -> None:
     said = "tried to get lr value before scheduler started stepping, returning lr=0"
     text = f"loss始终为0\n\n{said}\n{said}\n{log}\n"
     assert service().read([Source("paste.txt", text)]).question == "loss始终为0，为什么？"
+
+
+STAYING = "\n".join(
+    f"{{'loss': 0.6931, 'learning_rate': 9.99e-06, 'rewards/chosen': 0.0, 'rewards/rejected': 0.0, "
+    f"'rewards/accuracies': 0.0, 'rewards/margins': 0.0, 'logps/chosen': -{30 + i}.5, 'epoch': 0.{i}}}"
+    for i in range(1, 5)
+)
+ALIKE = "\n".join(
+    f"{'-' * 33}\n| time/              |          |\n|    episodes        | {170 + 4 * i}     |\n"
+    f"|    total_timesteps | {93000 + 2000 * i}    |\n| train/             |          |\n"
+    f"|    actor_loss      | {5 + i / 10}     |\n|    reward          | **-3.8** |\n{'-' * 33}"
+    for i in range(3)
+)
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["我的loss和rewards/chosen一直是以下这样的，这正常吗？", "Is the loss normal?", "loss 一直不变，正常吗？"],
+)
+def test_a_preference_loss_that_stays_at_the_start_is_not_normal(question: str) -> None:
+    answer = asked(f"{question}\n{STAYING}")
+    assert answer.verdict.code == "warning"
+    assert ("is not being updated" in answer.answer) or ("没有在更新" in answer.answer)
+
+
+def test_a_first_row_at_the_loss_without_preference_is_normal() -> None:
+    answer = asked(f"loss 是 0.6931，正常吗？\n{STAYING.splitlines()[0]}")
+    assert answer.verdict.code != "warning"
+
+
+@pytest.mark.parametrize(
+    "question", ["All episodes SAME REWARD!", "why is the reward always the same?", "reward 一直不变，为什么？"]
+)
+def test_returns_all_alike_are_told_by_what_makes_episodes_alike(question: str) -> None:
+    answer = asked(f"{question}\n\n{ALIKE}\n")
+    assert "`train/reward`" in answer.verdict.summary
+    assert "-3.8" in answer.verdict.summary
+    assert ("same return" in answer.answer) or ("回报都一样" in answer.answer)
+    assert "scorer" not in answer.answer
+    assert "prompts" not in answer.answer
+
+
+def test_a_flat_reward_of_an_environment_lacks_nothing_of_answers_to_prompts() -> None:
+    log = "\n".join(f"| Reward: {9 + i % 3}  | Episode {930 + i} | Qmax: {38 + i % 5}.8" for i in range(14))
+    assert "cut off" not in asked(f"{log}\nwhy does the reward not increase?").answer
+
+
+def test_few_rows_of_a_trainer_are_one_course() -> None:
+    rows = "\n".join(
+        f"{{'loss': {v}, 'learning_rate': 1.9e-05, 'epoch': {4.17 * i}}}" for i, v in enumerate((6.4, 2.1, 0.6, 0.2), 1)
+    )
+    text = f"LOSS下降太快\n{rows}\n这个是不是下降太快了？\n"
+    assert service().read([Source("paste.txt", text)]).question == "LOSS下降太快。 这个是不是下降太快了？"
+    answer = asked(text)
+    assert "`loss`" in answer.answer
+    assert "没有 step 编号" not in answer.answer
+    assert "没有 step 编号" not in asked(f"{rows}\n正常吗？").answer
