@@ -29,6 +29,10 @@ def beside(context: Context, verdict: Verdict) -> Verdict:
     """The verdict, with what is supposed denied in its first sentence and in front of the text where it is not so."""
     if len(context.runs) != 1 or context.query.intent not in _OF_VALUES or not context.doc.blocks:
         return verdict
+    if (text := _ran_out(context)) is not None:
+        context.doc.blocks.insert(0, f"**{text}**")
+        code = "healthy" if verdict.code == "insufficient_data" else verdict.code
+        return replace(verdict, code=code, summary=unmark(text))
     supposed = supposed_in(words_of(context))
     first = context.doc.blocks[0]
     if supposed is None or _DENIED.search(first):
@@ -43,6 +47,30 @@ def beside(context: Context, verdict: Verdict) -> Verdict:
     if metric not in context.metrics:
         context.metrics.insert(0, metric)
     return replace(verdict, summary=unmark(said))
+
+
+#: That memory ran out, as something that happened.
+_OOM: Final = re.compile(r"(?i)\boom\w*\b|out of memory|爆(?:了)?(?:显存|内存)|(?:显存|内存)(?:爆|不够|溢出)")
+_HAPPENED: Final = re.compile(
+    r"(?i)了|过(?!程)|怎么|为什么|为啥|\b(?:did|why|was|had|got|crashed|died|killed|happened)\b|oom'?e?d\b|right\?"
+)
+_TO_COME: Final = re.compile(
+    r"(?i)会|快要|要爆|风险|避免|防|担心|怕|\b(?:will|would|going to|risk|avoid|prevent|about to|close to|might|could)\b"
+)
+
+
+def _ran_out(context: Context) -> str | None:
+    """That the log shows no OOM where a question takes one for granted; ``None`` for another question."""
+    text = context.query.said
+    if "memory" not in context.query.topics or not _OOM.search(text):
+        return None
+    if _TO_COME.search(text) or not _HAPPENED.search(text):
+        return None
+    steps, slot = context.run.distinct_steps, context.query.steps
+    step = slot.values[0] if slot.kind == "single" else None
+    if step is not None and step in steps and step < steps[-1]:
+        return context.say("supposed.no_oom_at", step=step, last=steps[-1])
+    return context.say("supposed.no_oom", last=steps[-1])
 
 
 def _metric(context: Context) -> str | None:
@@ -69,7 +97,7 @@ def _contradicted(context: Context, metric: str, supposed: Supposed) -> str:
     at_end = supposed.last or slot.kind == "last"
     values: Sequence[float] = part.values[-1:] if at_end else part.values
     held = [supposed.holds(value, whole.values[0], largest) for value in values]
-    if (all if supposed.kind == "near" else any)(held):
+    if (all if supposed.kind == "near" else any)(held) or _of_another(context, metric, supposed):
         return ""
     limit = _limit(context, metric, supposed, whole)
     shown = _shown(context, part, supposed, at_end=at_end)
@@ -84,6 +112,14 @@ def _contradicted(context: Context, metric: str, supposed: Supposed) -> str:
         return context.say("supposed.nowhere", over=context.say("supposed.anywhere"), **ends)
     over = context.say("supposed.in_part", first=part.steps[0], last=part.steps[-1])
     return context.say("supposed.nowhere", over=over, **ends)
+
+
+def _of_another(context: Context, metric: str, supposed: Supposed) -> bool:
+    """Whether the number is one that another metric of the log holds: it is said of that one, however it is called."""
+    if supposed.kind not in {"is", "to", "near"} or abs(supposed.value) in {0.0, 1.0}:
+        return False
+    run = context.run
+    return any(supposed.names(v) for key in run.metrics if key != metric for v in run.series(key)[1])
 
 
 def _meant(context: Context, metric: str, whole: Part) -> Part | None:

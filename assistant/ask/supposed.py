@@ -81,8 +81,14 @@ class Supposed:
             return value * self.value > 0 and 1 / _FACTOR <= value / self.value <= _FACTOR
         return {
             "above": value > self.value, "below": value < self.value, "up_to": value >= self.value - half,
-            "down_to": value <= self.value + half, "is": abs(value - self.value) <= half * (1 + 1e-6),
+            "down_to": value <= self.value + half, "is": self.names(value),
         }[kind]  # fmt: skip
+
+    def names(self, value: float) -> bool:
+        """Whether the number is a value as it is typed: rounded, or with its last digits left away."""
+        half = self.half * (1 + 1e-6)
+        cut = value * self.value >= 0 and 0 <= abs(value) - abs(self.value) <= 2 * half
+        return cut or abs(value - self.value) <= half
 
 
 def values_in(text: str) -> list[tuple[int, int]]:
