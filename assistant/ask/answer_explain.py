@@ -6,7 +6,7 @@ import math
 
 from assistant.analysis.checks import NOT_FINITE, RANK, Check, check_step, covered
 from assistant.analysis.diagnosis import role
-from assistant.ask import answer_validation, outcomes
+from assistant.ask import answer_validation, held_out_gap, outcomes
 from assistant.ask.context import Context, key
 from assistant.ask.departures import LEAPS, all_checks
 from assistant.ask.detail import every_metric
@@ -70,6 +70,9 @@ def explain_step(context: Context, step: int) -> Verdict:
     grave = len(grave_of(checks))
     worth = sentences[grave] if len(sentences) > grave else ""
     summary = _step_summary(context, step, sentences[:grave], worth, changes)
+    if not grave and previous is None and (apart := held_out_gap.sentence(context)):
+        doc.blocks[slot] = f"**{apart}**"
+        return Verdict("warning", unmark(apart), "medium")
     doc.blocks[slot] = f"**{summary}**"
     context.metrics.extend(headlines(context, step)[:6])
     return verdict_of(context, checks, summary)

@@ -7,7 +7,7 @@ import re
 from dataclasses import replace
 from typing import Final
 
-from assistant.ask import outcomes
+from assistant.ask import held_out_gap, outcomes
 from assistant.ask.answer_overfit import LEAST, evaluation_loss, training_loss
 from assistant.ask.context import Context
 from assistant.ask.naming import named_keys
@@ -26,6 +26,10 @@ _WHY: Final = re.compile(
     r"(?i)\bwhy\b|\bhow come\b|\bnormal\b|\bright\b|\bcan\b|\bcorrect\b|\bbug\b|\bwrong\b|为什么|正常|对吗|怎么会"
 )
 _ACCURACY: Final = re.compile(r"(?i)^(?:val|valid|validation|eval|test)[-_/ ]+(?P<name>acc|accuracy|[\w]*_accuracy)$")
+_POOR: Final = re.compile(
+    r"(?i)(?:\bval(?:id\w*)?\b|\bval_?\w+|\btest\b|\beval\w*|\bheld[- ]out\b|验证集?|测试集?|评估).{0,40}?"
+    r"(?:\blow(?:er)?\b|\bpoor\w*|\bbad\b|\bworse\b|很?低|太?差|不好|上不去)"
+)
 _LONGEST: Final = 2000
 _LOSS_ASKED: Final = re.compile(r"(?i)\bloss(?:es)?\b|_loss\b|损失")
 
@@ -33,8 +37,10 @@ _LOSS_ASKED: Final = re.compile(r"(?i)\bloss(?:es)?\b|_loss\b|损失")
 def attempt(context: Context) -> Verdict | None:
     """The answer to "why is the validation loss lower than the training loss"; ``None`` for any other question."""
     said = context.query.said
-    if len(context.runs) != 1 or len(said) > _LONGEST or not _WHY.search(said) or not _ASKED.search(said):
+    if len(context.runs) != 1 or len(said) > _LONGEST or not _WHY.search(said):
         return None
+    if not _ASKED.search(said):
+        return _poor(context) if _POOR.search(said) else None
     pairs = [told for one in _pairs(context) if (told := _last(context, *one)) is not None]
     if not pairs:
         return None
@@ -51,6 +57,16 @@ def attempt(context: Context) -> Verdict | None:
     context.settled = True
     context.query = replace(context.query, intent="explain", op=None, asked_op=None, threshold=None)
     return Verdict("answered", unmark(text), "medium")
+
+
+def _poor(context: Context) -> Verdict | None:
+    """Why held-out figures are poor, where those of training are far better; ``None`` where they are not."""
+    if context.query.steps.kind not in {"none", "all", "last"} or not (text := held_out_gap.sentence(context)):
+        return None
+    context.doc.paragraph(f"**{text}**")
+    context.settled = True
+    context.query = replace(context.query, intent="explain", op=None, asked_op=None, threshold=None)
+    return Verdict("warning", unmark(text), "medium")
 
 
 def best_epoch(context: Context) -> Verdict | None:

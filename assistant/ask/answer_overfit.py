@@ -7,6 +7,7 @@ import math
 import re
 from dataclasses import replace
 
+from assistant.ask import held_out_gap
 from assistant.ask.context import Context
 from assistant.ask.naming import named_keys
 from assistant.ask.parts import number
@@ -74,9 +75,12 @@ def overfitting(context: Context) -> Verdict | None:
     if len(evaluated) == 1 < len(every):
         return _repeated(context, held_out, train, every)
     if len(evaluated) < LEAST:
-        text = context.say(
-            "run.overfit_few", eval=held_out, n=context.ledger.count("evaluations", len(evaluated), metric=held_out)
-        )
+        count = context.ledger.count("evaluations", len(evaluated), metric=held_out)
+        if apart := held_out_gap.sentence(context):
+            context.doc.paragraph(f"**{apart}**")
+            context.doc.paragraph(context.say("gap.few", n=count))
+            return Verdict("warning", unmark(apart), "medium")
+        text = context.say("run.overfit_few", eval=held_out, n=count)
         context.doc.paragraph(f"**{text}**")
         context.chart(context.title(held_out), [held_out])
         return Verdict("insufficient_data", unmark(text), "low")
@@ -99,6 +103,7 @@ def overfitting(context: Context) -> Verdict | None:
         if phrase in {"run.overfit_no", "run.overfit_flat"}:
             first = _cells(context, train)[0]
             context.doc.paragraph(context.say("run.overfit_trained", train=train, t_low=first, t_last=ends[1]))
+            context.doc.paragraph(held_out_gap.sentence(context, "gap.beside"))
         start = _beside(context, train, evaluated[0], last)
         if phrase == "run.overfit_yes" and start is not None:
             gaps = {"a": (low, ends[0]), "b": (last, ends[1])}

@@ -146,3 +146,25 @@ def test_few_rows_of_a_trainer_are_one_course() -> None:
     assert "`loss`" in answer.answer
     assert "没有 step 编号" not in answer.answer
     assert "没有 step 编号" not in asked(f"{rows}\n正常吗？").answer
+
+
+APART = "Epoch 50/50\n45000/45000 [=====] - 449s - loss: 0.035 - accuracy: 0.988 - val_loss: 2.68 - val_accuracy: 0.593"
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Is it a normal performance?", "is it overfitting?", "val_accuracy is low, is that normal?",
+        "why is val_accuracy so much lower than accuracy?", "过拟合了吗？",
+    ],
+)  # fmt: skip
+def test_training_far_above_validation_is_told_with_both_values(question: str) -> None:
+    answer = asked(f"{APART}\n{question}")
+    assert answer.verdict.code == "warning"
+    assert "0.988" in answer.verdict.summary
+    assert "0.593" in answer.verdict.summary
+
+
+def test_training_near_validation_is_no_gap() -> None:
+    log = APART.replace("2.68", "0.036").replace("0.593", "0.981")
+    assert "far better" not in asked(f"{log}\nis it overfitting?").answer
