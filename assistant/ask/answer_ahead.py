@@ -66,6 +66,8 @@ def forecast_metric(context: Context) -> Verdict:
     context.metrics.append(metric)
     sentence = trend_sentence(context, metric, trend)
     target = context.query.threshold[1] if context.query.threshold is not None else _capacity(context, metric)
+    if target is None and _MEMORY.search(metric) and _RUNS_OUT.search(context.query.said):
+        return _runs_out(context, keys)
     text = _value(context, metric, trend) if target is None else _reach(context, metric, target)
     gap = "" if context.language == "zh" else " "
     context.doc.paragraph(f"**{text}**")
@@ -78,6 +80,33 @@ def forecast_metric(context: Context) -> Verdict:
     context.cite(context.card(metric))
     context.chart(context.title(metric), [metric])
     return Verdict(trend.direction or "inconclusive", unmark(text), "low")
+
+
+_MEMORIES = re.compile(r"(?i)max_memory_reserved|cpu_memory_used|cuda_mem|gpu.*mem")
+_RUNS_OUT = re.compile(
+    r"(?i)oom|爆显存|爆内存|溢出|不够|撑[多到不]|装不下|out of memory|run(?:s|ning)? out|blow up"
+    r"|(?:will|would) .{0,30}(?:fill|fit)"
+)
+
+
+def _runs_out(context: Context, keys: list[str]) -> Verdict:
+    """That it cannot be told when memory runs out, whose size the log lacks; where the memories that grow are headed."""
+    text = context.say("ahead.oom")
+    context.doc.paragraph(f"**{text}**")
+    held = [name for name in context.run.metrics if _MEMORIES.search(name)]
+    lines, code = [], None
+    for metric in list(dict.fromkeys([*keys, *held]))[:3]:
+        trend = context.ledger.trend(metric)
+        if trend is None:
+            continue
+        grows = trend.direction == "rising"
+        lines.append(_value(context, metric, trend) if grows else trend_sentence(context, metric, trend))
+        code = code if code not in {None, "flat", "inconclusive"} else trend.direction
+        context.metrics.append(metric)
+    context.doc.bullets(lines)
+    if any(fact.name and fact.name.startswith("forecast/") for fact in context.ledger.facts):
+        context.doc.paragraph(context.say("ahead.assumes"))
+    return Verdict(code or "inconclusive", unmark(text), "low")
 
 
 def _main(context: Context) -> str | None:

@@ -35,6 +35,11 @@ _VERSUS = re.compile(
     r"|差别|差异|相差"
     r"|(?:和|跟|与|同|比).{1,24}(?:比|差|高|低|大|小|关系)|对比|比较"
 )
+#: Statistics of one quantity that are named side by side.
+_LISTED = re.compile(
+    r"(?i)\bmean\b.{0,8}\b(?:max|min)|\b(?:max|min)\w*\b.{0,8}\bmean\b|(?:平均|均值).{0,4}最[大小长短高低]"
+    r"|最[大小长短高低]值?.{0,4}(?:平均|均值)|\bmax\w*.{0,8}\bmin|\bmin\w*.{0,8}\bmax"
+)
 #: Basis of a noise that is the most a share's sampling can do.
 BOUND = "share_bound"
 REWARDS = ("critic/score", "critic/rewards", "reward", "mean_reward")
@@ -81,8 +86,20 @@ def compare(context: Context) -> Verdict:
     if both_validated:
         return _validations(context, first, second, also_training=both_trained)
     if both_trained:
-        return _training(context, first, second)
+        return _differing(context, first, second) or _training(context, first, second)
     return _not_comparable(context, first, second)
+
+
+def _differing(context: Context, first: int, second: int) -> Verdict | None:
+    """Two training steps of which is asked what differs: that first, then the comparison; ``None``: not asked."""
+    from assistant.ask.answer_changed import DIFFERS, largest
+
+    lead = largest(context, first, second) if DIFFERS.search(context.query.said) else ""
+    if not lead:
+        return None
+    context.doc.paragraph(f"**{lead}**")
+    verdict = _training(context, first, second)
+    return replace(verdict, summary=unmark(lead))
 
 
 def _runs(context: Context) -> Verdict:
@@ -169,6 +186,8 @@ def _named(context: Context, first: int, second: int) -> list[str]:
             keys.extend(metric for metric in context.run.metrics if context.card(metric) is mention.card)
     run = context.run
     held = [m for m in dict.fromkeys(keys) if run.value(m, first) is not None and run.value(m, second) is not None]
+    if _LISTED.search(context.query.said):
+        return held
     means = [m for m in held if m.endswith("/mean") or not m.endswith(("/max", "/min"))]
     return means or held
 

@@ -29,6 +29,8 @@ _MOVES: Final = re.compile(
 )
 _BEFORE: Final = re.compile(r"(?i)(?:\beval\w*|\bval(?:idation)?|\btest|验证|评测|评估|测试)(?:集|上|的|\s|\bset\b)*$")
 MOST: Final = 8
+#: Keys of the sum of all rewards of an evaluation.
+_TOTALS: Final = ("eval_reward", "eval/reward")
 
 
 def evaluations(context: Context) -> Verdict | None:
@@ -54,8 +56,10 @@ def evaluations(context: Context) -> Verdict | None:
         verdict = evaluations_absent(context)
         context.query = query if verdict is None else context.query
         return verdict
-    if len(parts) == 1 and context.query.op is None:
-        return _only(context, parts[0].metric)
+    total = parts[0] if len({tuple(part.values) for part in parts}) == 1 else None
+    total = next((part for part in parts if total is not None and part.metric in _TOTALS), total)
+    if total is not None and (context.query.op is None or len(parts) > 1):  # one reward function: the total is it
+        return _only(context, total.metric)
     say, doc = context.say, context.doc
     count = context.ledger.count("evaluation metrics", len(parts))
     text = say("evals.lead", n=count, steps=steps_text(context, list(parts[0].steps)))
@@ -93,4 +97,7 @@ def _only(context: Context, metric: str) -> Verdict:
 
     query = context.query
     context.query = replace(query, mentions=(as_mention(context.run, context.resolver, metric, 0, 0, ""),))
-    return trend(context) if _MOVES.search(query.said) else lookup(context)
+    if not _MOVES.search(query.said):
+        return lookup(context)
+    context.query = replace(context.query, intent="trend")
+    return trend(context)

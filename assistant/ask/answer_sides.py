@@ -243,11 +243,12 @@ def _written(context: Context, metric: str, first: Told, second: Told, text: str
         )  # fmt: skip
     lines = []
     if ratio_asked(text) and number(second.fact) > 0:
+        over, under = (second, first) if 0 < number(first.fact) < number(second.fact) else (first, second)
         times = context.ledger.derived(
-            f"ratio of sides of {metric}: {first.fact.id} / {second.fact.id}", number(first.fact) / number(second.fact),
-            inputs=[first.fact, second.fact], formula="first / second",
+            f"ratio of sides of {metric}: {over.fact.id} / {under.fact.id}", number(over.fact) / number(under.fact),
+            inputs=[over.fact, under.fact], formula="first / second" if over is first else "second / first",
         )  # fmt: skip
-        lines.append(say("side.times", v=times))
+        lines.append(say("side.times" if over is first else "side.times_back", v=times))
     part = second.part or first.part
     if part is not None and (first.part is None or second.part is None) and len(part) > 2:
         spread = statistic(context, part, "std", deviation(part.values), "sample standard deviation (n − 1)")

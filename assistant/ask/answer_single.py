@@ -309,6 +309,12 @@ _MOVES = re.compile(
 def _apart(context: Context, validation: str, training: str) -> Verdict:
     """Whether training and validation part ways: the course of each, and what the rules make of it."""
     say, doc = context.say, context.doc
+    r"|走势|趋势|方向|步调|同步|一致|吻合|\b(?:agree|in sync|track|follow|consistent|go together|in step)\w*"
+)
+
+
+_AGREES = re.compile(
+    r"(?i)走势|趋势|方向|步调|同步|一致|吻合|\b(?:agree|in sync|track|follow|consistent|go together|in step)\w*"
     facts = {name: context.ledger.trend(name) for name in (validation, training)}
     states = {name: progress(context, name, fact) for name, fact in facts.items() if fact is not None}
     for name, (state, sentence) in list(states.items()):
@@ -319,7 +325,11 @@ def _apart(context: Context, validation: str, training: str) -> Verdict:
         "apart" if up == "up" and down == "down" else "stalled" if up == "up" and down in {"flat", "few"}
         else "together" if up == "up" and down == "up" else "other"
     )  # fmt: skip
-    text = say(f"apart.{case}")
+    text = say(
+        f"apart.{case}_agree"
+        if case in {"apart", "together"} and _AGREES.search(context.query.said)
+        else f"apart.{case}"
+    )
     doc.paragraph(f"**{text}**")
     doc.bullets([states[name][1] + tail_of(context, name, states[name][1]) for name in (validation, training)])
     grave = [c for c in all_checks(context) if c.severity in {"critical", "warning"}]

@@ -80,11 +80,31 @@ def _yes_no(context: Context, metric: str, code: str) -> str:
     """ "Yes" or "No" before the trend of a question that asks whether an outcome improves, or a loss converges."""
     text, gap = context.query.wording or context.query.text, "" if context.language == "zh" else " "
     outcome = is_validation(metric) or _rewarded(context, metric) or _validated(context, metric)
+    if outcome and code == "rising" and _STILL.search(text) and (late := _of_late(context, metric)):
+        return late + gap
     if outcome and _ASKS_UP.search(text) and code in {"rising", "falling", "flat"}:
         return context.say("trend.yes" if code == "rising" else "trend.no") + gap
     if "loss" in metric and _CONVERGES.search(text) and code == "rising":
         return context.say("trend.no") + gap
     return ""
+
+
+_STILL = re.compile(r"(?i)\bstill\b|还在|仍在|还(?:有)?在|还会?继续")
+#: Part of a course that is its latest, and the fewest values of it that show a direction.
+LATEST, FEWEST = 0.5, 5
+
+
+def _of_late(context: Context, metric: str) -> str:
+    """That a course which rises over the run does not do so of late, as a sentence; empty where it does."""
+    steps = list(context.run.series(metric)[0])
+    late = steps[-max(FEWEST, math.ceil(LATEST * len(steps))) :]
+    fact = context.ledger.trend(metric, late) if len(late) < len(steps) else None
+    ends = [context.value(metric, step) for step in (late[0], late[-1])]
+    if fact is None or fact.direction in {"rising", None} or ends[0] is None or ends[1] is None:
+        return ""
+    count = context.ledger.count("latest values", len(late), metric=metric)
+    name = "falls" if fact.direction == "falling" else "not"
+    return context.say(f"trend.of_late_{name}", n=count, a=late[0], b=late[-1], first=ends[0], last=ends[1])
 
 
 def _validated(context: Context, metric: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 
 from assistant.analysis.validation import (
     ValidationSet,
@@ -14,11 +15,47 @@ from assistant.analysis.validation import (
 )
 from assistant.ask.context import Context, benchmark_sizes, is_validation, key
 from assistant.model import Fact, Verdict
-from assistant.write.document import unmark
+from assistant.write.document import mark, unmark
 
 _BEST_CARD = "verl/val/best@n"
 MOST_COLUMNS = 6
 BOOTSTRAP_DRAWS = 1000  # verl/trainer/ppo/metric_utils.py#bootstrap_metric, n_bootstrap
+
+
+#: Asks how exact a score is, and whether it can be trusted.
+_ERROR = re.compile(
+    r"(?i)误差|置信|可信|能信|可靠|准不准|标准误|error bar|standard error|confiden|uncertain|trust"
+    r"|how (?:exact|precise|accurate)|margin of error"
+)
+_TRUST = re.compile(r"(?i)可信|能信|可靠|trust|才一次|只有一次|only (?:one|a single)")
+
+
+def _with_error(context: Context, step: int) -> str:
+    """The latest score with the error that re-sampling the answers gives it; that there is none to derive."""
+    tables = validation_sets(context.run, step)
+    table = next((one for one in tables if one.variable == "acc"), tables[0] if tables else None)
+    mean = None if table is None else _fact(context, table, "mean", step)
+    if table is None or mean is None:
+        return ""
+    context.metrics.append(str(mean.metric))
+    error = standard_error(context, table, step)
+    if error is None or not isinstance(error.value, float):
+        gap = "" if context.language == "zh" else " "
+        return _summary(context, step) + gap + context.say("validation.no_error")
+    level = context.ledger.derived("confidence_level", 0.95, formula="1 − 0.05", inputs=[], unit="fraction")
+    half = context.ledger.derived(
+        f"half interval/{table.source}", 1.96 * error.value, step=step, inputs=[error], formula="1.96 · SE"
+    )
+    return context.say(
+        "validation.summary_error",
+        step=step,
+        source=table.source,
+        metric=str(mean.metric),
+        mean=mean,
+        se=error,
+        half=half,
+        level=mark(level.id, "95%"),
+    )
 
 
 def main_accuracy(context: Context) -> Fact | None:
@@ -70,8 +107,10 @@ def validation(context: Context, step: int | None = None) -> Verdict:
         text = context.say("validation.none", where=where, steps=steps)
         context.doc.paragraph(text)
         return Verdict("no_data", unmark(text))
-    summary = _summary(context, step)
+    summary = (_with_error(context, step) if _ERROR.search(context.query.said) else "") or _summary(context, step)
     context.doc.paragraph(f"**{summary}**")
+    if _TRUST.search(context.query.said) and len(steps) == 1:
+        context.doc.paragraph(context.say("validation.only_one"))
     context.doc.paragraph(accuracy_gap(context, step))
     body(context, step, heading=False)
     if context.query.depth == "every":

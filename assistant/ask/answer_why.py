@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal
 
-from assistant.analysis.checks import Check, covered
+from assistant.analysis.checks import NOT_FINITE, Check, covered
 from assistant.analysis.diagnosis import role
 from assistant.analysis.trend import MIN_POINTS
 from assistant.ask.answer_single import tail_of
@@ -35,7 +35,10 @@ _CLAIMS: tuple[tuple[Claimed, re.Pattern[str]], ...] = (
     ),
     (
         "collapse",
-        re.compile(r"(?i)崩|垮|坍|塌|挂了|归零|清零|collaps|crash"),
+        re.compile(
+            r"(?i)崩|垮|坍|塌|挂了|归零|清零|collaps|crash|(?:是|为|变成|成了|到|等于)\s*(?:0|零)(?![.\d])"
+            r"|\b(?:is|are|was|were|be|to|at|reads?)\b[^.?]{0,24}\b(?:0|zero)\b(?!\.\d)"
+        ),
     ),
     ("burst", re.compile(r"(?i)发散|爆(?:炸|了|掉)|炸了|diverg|blow(?:n|s|ing)?\s*up|blew|explod|explosion")),
     (
@@ -144,7 +147,10 @@ def _of_metric(
     context.metrics.append(metric)
     sudden = _SUDDEN.search(context.query.said) is not None
     ends = _ends_named(context, steps) if step is None and not since else None
-    if ends is not None and claimed not in {"flat", None}:
+    nought = _turned_zero(context, metric) if claimed == "collapse" and step is None and not since else None
+    if nought is not None:
+        text, holds = nought[0], True
+    elif ends is not None and claimed not in {"flat", None}:
         text, holds = _at_step(context, metric, claimed, *ends)
         step = ends[1]
     elif step is not None and earlier and step in steps:
@@ -161,9 +167,13 @@ def _of_metric(
     doc.paragraph(f"**{text}**")
     related = [c for c in checks if metric in c.metrics and c.severity in {"critical", "warning"}]
     findings = told(context, related)
+    at = step if nought is None else nought[1]
+    broken = [c for c in _meanwhile(context, metric, at, checks) if c.rule == NOT_FINITE and c not in related]
+    for one in told(context, broken[:1]) if holds else ():  # whatever else moved: there is no update after it
+        doc.bullets([say("premise.meanwhile", first=one.whole(context.language))])
     doc.bullets([one.whole(context.language) for one in findings])
-    if holds and not findings:
-        meanwhile = told(context, _meanwhile(context, metric, step, checks))
+    if holds and not findings and not broken:
+        meanwhile = told(context, _meanwhile(context, metric, at, checks))
         doc.bullets([say("premise.meanwhile", first=one.whole(context.language)) for one in meanwhile])
         findings = meanwhile
     beside = [found.metrics[0] for name in _VITAL if (found := role(run, name)) is not None and found.spelling.plain]
@@ -172,7 +182,7 @@ def _of_metric(
         _around(context, keys, step)
     else:
         course_table(context, keys)
-    if holds and not findings:
+    if holds and not findings and not broken:
         doc.paragraph(say("premise.cause_unknown"))
     card = context.card(metric)
     if card is not None:
@@ -182,8 +192,20 @@ def _of_metric(
         context.cite(card)
     context.chart(context.title(metric), [metric])
     worst = next((s for s in ("critical", "warning") if any(c.severity == s for c in related)), None)
+    worst = "critical" if broken and holds else worst
     worst = worst or next((one.check.severity for one in findings if one.grave), None)
     return Verdict(worst or _unfounded(context, checks, holds=holds), unmark(text), "medium")
+
+
+def _turned_zero(context: Context, metric: str) -> tuple[str, int] | None:
+    """That a metric is zero from some step on and was not before, as a sentence, with that step; ``None``: it is not."""
+    cells = [fact for s in context.run.series(metric)[0] if (fact := context.value(metric, s)) is not None]
+    left = next((place for place in range(len(cells), 0, -1) if cells[place - 1].value != 0), 0)
+    if not 0 < left < len(cells):
+        return None
+    count = context.ledger.count("values of zero at the end", len(cells) - left, metric=metric)
+    text = context.say("premise.zero", metric=metric, first=cells[left], before=cells[left - 1], n=count)
+    return text, cells[left].step or 0
 
 
 def _ends_named(context: Context, steps: Sequence[int]) -> tuple[int, int] | None:
@@ -211,7 +233,8 @@ def _meanwhile(context: Context, metric: str, step: int | None, checks: Sequence
     if at is None:  # it does not move: whatever is grave may be why
         return grave[:2]
     near = max(AROUND, round(0.1 * len(context.run.distinct_steps)))
-    return [c for c in grave if abs(c.steps[0] - at) <= near][:2]
+    found = [c for c in grave if abs(c.steps[0] - at) <= near]
+    return sorted(found, key=lambda c: c.rule != NOT_FINITE)[:2]
 
 
 def _at_step(context: Context, metric: str, claimed: Claimed | None, before: int, step: int) -> tuple[str, bool]:

@@ -103,6 +103,11 @@ def answer(context: Context) -> Verdict:
         context.query = replace(query, intent="lookup")  # its own time is asked for, and no stage of a step
     elif query.intent == "bottleneck" and len(keys) == 1 and is_stage(keys[0]) and _ITS_TIME.search(query.said):
         context.query = replace(query, intent="lookup")  # "how long does generation take per step"
+    elif query.intent == "bottleneck" and len(keys) == 1 and is_stage(keys[0]) and _TAKES_LONG.search(query.said):
+        from assistant.ask.answer_share import share
+
+        if (verdict := share(context)) is not None:
+            return verdict
     if query.intent == "lookup" and query.depth == "every" and not query.mentions and query.op is None:
         context.query = replace(query, intent="explain")  # "list all metrics of step 10"
     return WRITERS[context.query.intent](context)
@@ -114,6 +119,12 @@ _OF_A_TRAJECTORY = re.compile(r"agent_loop/(?:generate_sequences|tool_calls|slow
 _ITS_TIME = re.compile(
     r"(?i)^(?!.*(?:\bmost\b|\bwhy\b|\bso long\b|\btoo\b|\bwhere\b|bottleneck|slow|瓶颈|最))\W*"
     r"how (?:long|much time|many seconds) (?:do|does|did)\b.{1,60}\b(?:take|last|need|run)\b"
+)
+#: Whether the one stage that is named takes long: its share of the step tells.
+_TAKES_LONG = re.compile(
+    r"(?i)^(?!.*(?:\bmost\b|\bwhy\b|\bwhich\b|\bwhere\b|bottleneck|瓶颈|最|哪|为什么|为啥|怎么|更|变|越))"
+    r".*(?:\b(?:takes?|took|taking)\b.{0,8}\b(?:long|much time)\b"
+    r"|(?:很|太|这么|挺)?(?:花时间|耗时|费时|久|慢)\s*(?:吗|么|不)?\W*$)"
 )
 #: Topics that are numbers of the whole run, of which one question may ask several.
 _TOTALS = ("tokens", "total_time", "interval", "restarts")

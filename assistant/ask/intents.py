@@ -36,7 +36,8 @@ _HOW_OFTEN = re.compile(r"(?i)几次|多少次|次数|how many|how often")
 _CUT = re.compile(r"(?i)(?:被)?(?:truncat\w*|cut(?: off| short)?|截断\S{0,2}|clipped)\s*")
 _STEPS_TO_COME = re.compile(
     r"(?i)(?:几|多少)\s*个?步\s*(?:之|以)?后|再(?:过|跑|训|练)?\s*(?:几|多少)\s*个?步|how many more steps"
-    r"|how many (?:further )?(?:steps|iterations) (?:until|till|before|to (?:reach|hit|get to))|还(?:要|得|需)[^,，。?]{0,4}(?:几|多少)\s*个?步"
+    r"|how many (?:further )?(?:steps|iterations) (?:until|till|before|to (?:reach|hit|get to))"
+    r"|还(?:要|得|需)[^,，。?]{0,4}(?:几|多少)\s*个?步"
 )
 _YET_TO_COME = re.compile(
     r"(?:什么时候|啥时候|何时|几时)(?:才)?(?:到|达到|上|破)(?!过|了)[^?。]{0,12}(?<!的)\s*[?。]*$"
@@ -63,6 +64,10 @@ _YIELDING = {"memory", "same", "learning"}
 _YIELDS = 0.75
 _PLAINLY_SAME = re.compile(r"(?i)\b(?:the same|identical|equal)\s*\?*$|(?:一样|相同|相等|一致)(?:吗|么|不)?\s*\?*$")
 """Asks of the values, whatever its words are alike to."""
+_RUNS_OUT = re.compile(
+    r"(?i)^\W*(?:will|would|could|might|is|are|does) (?:it|this|the run|we|that)\b.{0,24}\boom\b|会不?会?\s*(?:oom|爆)"
+)
+"""Whether memory will run out, and no other metric's course."""
 _YIELDED_TO = {"forecast", "advice", "define", "compare", "explain"}
 
 
@@ -93,6 +98,8 @@ def operation(
         return "count"
     if threshold is not None and has("first", text) and not has("future", text):
         return "first_crossing"
+    if steps.kind in {"single", "pair"} and _both_statistics(mentions):
+        return None  # "its mean and max at step 20 and 40": two metrics
     window = steps.kind in {"range", "last_n", "all", "none"}
     high, low = has("high", _kept(keyless, mentions)), has("low", _kept(keyless, mentions))
     if has("best", keyless) and not (high or low):
@@ -113,14 +120,22 @@ def operation(
     return None
 
 
+def _both_statistics(mentions: Sequence[Mentioned]) -> bool:
+    """Whether a metric's mean and its maximum or minimum are both named, each by its own key."""
+    keys = {m.key for m in mentions if m.key is not None}
+    return any(f"{key[:-4]}{other}" in keys for key in keys if key.endswith("/mean") for other in ("max", "min"))
+
+
 def further_operations(keyless: str, mentions: Sequence[Mentioned], op: Op | None) -> tuple[Op, ...]:
     """Operations asked for beside the first one: "max and min", "最大、最小和平均"."""
     if op not in {"max", "min", "argmax", "argmin", "mean"}:
         return ()
     words, text = patterns().operations, _kept(keyless, mentions)
+    plain = "".join(" " if any(m.start <= at < m.end for m in mentions) else one for at, one in enumerate(text))
     asked: list[Op] = []
     for name, one in (("high", "max"), ("low", "min"), ("mean", "mean")):
-        if words[name].search(text) or (name == "mean" and _AND_MEAN.search(text)):
+        said = plain if name == "mean" else text  # "平均奖励最高": the mean is a part of the name
+        if words[name].search(said) or (name == "mean" and _AND_MEAN.search(said)):
             asked.append(cast("Op", one))
     said = {"argmax": "max", "argmin": "min"}.get(op, op)
     return tuple(one for one in asked if one != said) if len(asked) > 1 else ()
@@ -297,6 +312,8 @@ def _topics_yielded(query: Query, text: str, shares: dict[str, float] | None) ->
     yields = _YIELDING if best in _YIELDED_TO and shares[best] >= _YIELDS else set()
     if _PLAINLY_SAME.search(text):
         yields = yields - {"same"}
+    if _RUNS_OUT.search(text) and not query.mentions:
+        yields = yields - {"memory"}
     return replace(query, topics=tuple(topic for topic in query.topics if topic not in yields))
 
 

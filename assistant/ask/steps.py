@@ -142,6 +142,11 @@ _EXTREME = re.compile(
     r"(?i)最[大高低小长短多少快慢好差佳优久]|峰|\b(?:best|worst|highest|lowest|longest|shortest|slowest|fastest|max|min|peak)\b"
 )
 
+#: A few of the last or the first, in Chinese numerals: "最近三次", "前两个值".
+_FEW = re.compile(
+    r"(?:(?<=最近)|(?<=最后)|(?<=过去)|(?<=末尾)|(?<=开头)|(?<=最初))(?:的)?[二两三四五六七八九十]{1,3}(?=\s*(?:次|个|条|步|点))"
+)
+
 
 def step_marks(text: str, rules: dict[str, Any], run: Run | None) -> tuple[StepSlot, tuple[Mark, ...]]:
     """The steps that a question names, as a slot, and where each stands.
@@ -182,6 +187,7 @@ def step_marks(text: str, rules: dict[str, Any], run: Run | None) -> tuple[StepS
     if (match := rules["ahead"].search(text)) and run and run.distinct_steps:
         step = run.distinct_steps[-1] + int(next(group for group in match.groups() if group))
         return StepSlot("single", (step,)), ((match.start(), step),)
+    text = _FEW.sub(lambda found: str(chinese_number(found[0].lstrip("的"))), text)
     if match := rules["last_n"].search(text):
         return StepSlot("last_n", (int(next(group for group in match.groups() if group)),)), ()
     if match := rules["first_n"].search(text):

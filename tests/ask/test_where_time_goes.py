@@ -166,3 +166,14 @@ def test_second_question_sets_the_value_told_against_another_step(question: str)
     answer = ask(question, _run())
     has(answer, f"{70 / 55:.2f}", "70", "55")
     assert "timing_s/gen" not in answer.answer
+
+
+@pytest.mark.parametrize(
+    "question", ["update_critic takes long 吗", "does update_critic take long?", "update_critic 很耗时吗"]
+)
+def test_whether_a_stage_takes_long_is_its_share(question: str) -> None:
+    answer = ask(question, _run())
+    last = _step(max(STEPS))
+    share = 100 * float(last["timing_s/update_critic"]) / float(last["timing_s/step"])
+    assert f"{share:.2f}" in answer.answer.split("\n")[0]
+    assert set(answer.slots.metrics) == {"timing_s/update_critic"}
