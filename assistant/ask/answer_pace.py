@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import math
 import re
+from dataclasses import replace
 from statistics import median
 from typing import Final
 
 from assistant.analysis.forecast import STEP_TIMES
 from assistant.ask.concepts import spelt_out
 from assistant.ask.context import Context, key
+from assistant.ask.part import shown
 from assistant.ask.parts import number, timed
 from assistant.ask.wording import seamed
 from assistant.model import Fact, Run, Verdict
@@ -91,7 +93,7 @@ def slow_step(context: Context) -> Verdict | None:
     slow = times >= SLOWER
     part = _largest_part(context, metric, step) if not is_rate else None
     phrase = "pace.slow" if slow else "pace.not_slow"
-    text = context.say(phrase, metric=metric, v=here, usual=usual, times=factor, step=step)
+    text = context.say(phrase, metric=metric, v=here, usual=shown(context, usual, metric), times=factor, step=step)
     if part is not None:
         gap = "" if context.language == "zh" else " "
         text += gap + context.say("pace.part", part=part[0], share=part[1], metric=str(part[0].metric))
@@ -125,9 +127,10 @@ def slowest(context: Context) -> Verdict | None:
     usual = context.ledger.derived(
         f"median({metric})", median(number(f) for f in held), inputs=held, formula=f"median of {metric}"
     )
-    text = context.say("pace.slowest", metric=metric, v=worst, usual=usual)
+    text = context.say("pace.slowest", metric=metric, v=worst, usual=shown(context, usual, metric))
     context.doc.paragraph(f"**{text}**")
     context.metrics.append(metric)
+    context.query = replace(context.query, intent="lookup")  # a step is asked for, and no stage of one
     return Verdict("answered", unmark(text), "medium")
 
 
@@ -304,7 +307,7 @@ def _moved_with(context: Context, metric: str, step: int) -> list[str]:
             f"median({other}) of the other steps", median(number(f) for f in rest), inputs=rest, step=step,
             formula=f"median of {other} at the other steps",
         )  # fmt: skip
-        lines.append(context.say("pace.beside", metric=other, v=here, usual=usual))
+        lines.append(context.say("pace.beside", metric=other, v=here, usual=shown(context, usual, other)))
     return lines[:2]
 
 

@@ -14,7 +14,7 @@ from assistant.ask.departures import all_checks, began
 from assistant.ask.part import Part, cell, remarks
 from assistant.ask.subject import subject_of
 from assistant.ask.telling import trend_sentence
-from assistant.model import Fact, Verdict
+from assistant.model import Verdict
 from assistant.write.document import unmark
 
 _UP: Final = re.compile(
@@ -25,6 +25,8 @@ _DOWN: Final = re.compile(
     r"|going down|go down)\b"
 )
 LEAST: Final = 6
+#: p-value from which on the values after an extreme go a way for certain: the extreme was picked for it.
+SURE: Final = 0.01
 #: Forms of a trend whose sentence names the step from which it goes.
 _NAMED: Final = frozenset({"shift", "ramp"})
 
@@ -42,37 +44,40 @@ def set_in(context: Context) -> Verdict | None:
     if trend is None:
         return None
     side = "up" if up else "down"
-    asked, other = ("rising", "falling") if up else ("falling", "rising")
+    asked = "rising" if up else "falling"
     place = part.values.index((min if up else max)(part.values))
     moves = len(part) - 1 - place
     ends = {"metric": metric, "at": cell(context, part, place), "last": cell(context, part, len(part) - 1)}
-    if trend.direction == asked and trend.form in _NAMED:
+    gap = "" if context.language == "zh" else " "
+    goes = trend.direction == asked
+    if goes and trend.form in _NAMED:
         said = trend_sentence(context, metric, trend, part.steps)
-    elif moves and (trend.direction == asked or (trend.direction != other and trend.form == "turn")):
+    elif moves and (goes or _turned(context, part, place, asked)):
+        goes = True
         count = context.ledger.count("moves after the turn", moves, metric=metric)
         going = sum((b > a) == up and a != b for a, b in pairwise(part.values[place:]))
         many = context.ledger.count(f"moves {side} after the turn", going, metric=metric)
         said = context.say(f"setin.{'first' if place == 0 else 'from'}_{side}", n=count, k=many, **ends)
     else:
-        gap = "" if context.language == "zh" else " "
         said = context.say(f"setin.not_{side}") + gap + trend_sentence(context, metric, trend, part.steps)
-    since = _since(context, metric) if trend.direction == asked else None
+    since = _since(context, metric) if goes else None
     if since is not None:
-        gap = "" if context.language == "zh" else " "
         said = context.say("run.onset_since", metric=metric, step=since) + gap + said
     context.doc.paragraph(f"**{said}**")
-    if trend.direction == asked:
+    if goes:
         _steepest(context, part, up=up)
     context.doc.paragraph(*remarks(context, part))
     context.doc.paragraph(context.gloss(metric))
     context.metrics.append(metric)
     context.chart(context.title(metric), [metric])
     context.query = replace(context.query, op=None, asked_op=None)
-    return Verdict(_code(trend), unmark(said), "medium")
+    return Verdict(asked if goes else trend.direction or "inconclusive", unmark(said), "medium")
 
 
-def _code(trend: Fact) -> str:
-    return trend.direction or "inconclusive"
+def _turned(context: Context, part: Part, place: int, asked: str) -> bool:
+    """Whether the values from the extreme on go the way that is asked, whatever the whole does."""
+    after = context.ledger.trend(part.metric, list(part.steps[place:]))
+    return after is not None and after.direction == asked and (after.p_value or 0.0) < SURE
 
 
 def _since(context: Context, metric: str) -> int | None:

@@ -62,6 +62,8 @@ def is_validation(metric: str) -> bool:
     return metric.startswith(_VALIDATION)
 
 
+#: Times of one token beside those of a step, in milliseconds.
+_OF_A_TOKEN = re.compile(r"(?i)per[-_ ]token latency")
 #: Keys that say themselves that they are in seconds: "iter_time_s", "step_time (s)".
 _IN_SECONDS = re.compile(r"(?i)(?:time|latency|duration|elapsed|runtime)[\w /]*?(?:_s|_secs?|_seconds|\(s(?:ec)?\))$")
 
@@ -161,6 +163,8 @@ class Context:
             return "seconds"
         if card is not None and card.kind == "rate" and _OTHER_RATE.search(metric) is not None:
             return "number"
+        if card is not None and card.kind == "seconds" and _OF_A_TOKEN.search(metric) is not None:
+            return "milliseconds"
         if card is not None and card.kind != "number":
             return card.kind
         if metric.startswith("timing_s/") or (card is None and _IN_SECONDS.search(metric)):

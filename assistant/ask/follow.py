@@ -68,6 +68,9 @@ _BARE_PAIR = re.compile(
     r"|比)\s*(?:step\s*)?(\d{1,7})\s*[?呢.]*$"
 )
 _DENIED = re.compile(r"(?i)(?:不是|而非|并非|\bnot|n't|rather than|instead of)\s*(?:the|说|问|看|要|指)?\s*$")
+_OF_ANOTHER = re.compile(
+    r"(?i)^\W*(?:那|那么|and|what about|how about)?\s*(?:the )?[a-z_]{3,}(?:'s| ?的)\s*(?:呢|one)?\W*$"
+)
 _ITS = re.compile(r"(?i)^\W*(?:and |but |so |what(?:'s| is| was| were| are) )*(?:its|their)\b")
 _IT = re.compile(r"(?i)\b(?:it|that|this)\b|它|那一?步|这个值|那个值")
 _LAST_NUMBER = re.compile(r"(?<![\d.])(\d{1,7})\s*(?:步)?\s*[.!。]*\s*$")
@@ -164,6 +167,10 @@ def followed(own: Query, text: str, state: State, runs: Sequence[Run], *, resolv
     own = _limit_meant(_steps_meant(own, state, text, runs), before, text)
     marked = single["follow"].search(text) is not None or (not own.mentions and _ITS.search(text) is not None)
     marked = marked or (before.intent == "lookup" and _bare_name(own, text))
+    if runs and not own.mentions and _OF_ANOTHER.search(text):
+        other = _sibling(text, before.mentions, runs[0], resolver)  # "critic 的呢", after the actor's
+        if other is not None:
+            own, marked = replace(own, mentions=(other,), topics=(), intent="lookup", guessed=True), True
     fragment = len(text) <= 24 if own.language == "zh" else len(text.split()) <= 5
     fragment = fragment and strength < _WEAK
     if _whole_sentence(own, before, text):

@@ -265,7 +265,6 @@ def test_looks_like_at_a_step_asks_for_the_value() -> None:
         ("kl 是什么", "actor/kl_loss"),
         ("what is kl_loss", "actor/kl_loss"),
         ("explain pg_clipfrac 中文", "actor/pg_clipfrac"),
-        ("loss 是什么", "loss"),
     ],
 )
 def test_bare_word_without_a_log_means_what_engineers_mean_by_it(question: str, metric: str) -> None:
@@ -287,3 +286,59 @@ def test_normal_range_without_a_log_is_told_before_anything_else(question: str, 
     assert answer.intent == "define"
     assert says in first(answer)
     assert "这份日志" not in answer.answer
+
+
+def test_rise_after_the_lowest_value_is_told_though_the_whole_falls() -> None:
+    values = [6.0, 3.0, 2.5, *(2.1 + 0.03 * place for place in range(14))]
+    run = run_of({250 * place: {"val loss": value, "loss": 2.0} for place, value in enumerate(values)})
+    answer = ask("验证损失从什么时候开始升的", runs=(run,))
+    assert answer.verdict.code == "rising"
+    assert "step 750" in first(answer)
+    assert "看不出" not in first(answer)
+
+
+@pytest.mark.parametrize("turn", ["critic 的呢", "那 critic 的", "the critic's?"])
+def test_word_of_another_key_is_that_key_at_the_same_step(turn: str) -> None:
+    run = run_of({step: {**row, "critic/grad_norm": 5.0 + step} for step, row in table().items()})
+    answer = ask("第 20 步 actor 的梯度范数", turn, runs=(run,))
+    assert [(f.metric, f.step, f.value) for f in answer.facts if f.kind == "value"] == [("critic/grad_norm", 20, 25.0)]
+
+
+@pytest.mark.parametrize(
+    ("question", "metrics", "says"),
+    [
+        ("最近 5 个 iterations 的平均 score", [SCORE], "step 36"),
+        ("entropy，前 10 个 iteration 的 avg", [ENTROPY], "step 1"),
+        ("全对的比例是多少", ["reward/all_correct_ratio"], "0.25"),
+        ("平均奖励最高是多少", ["average reward score"], "0.9"),
+    ],
+)
+def test_words_of_a_window_and_of_a_name_are_read_as_such(question: str, metrics: list[str], says: str) -> None:
+    more: dict[str, Number] = {"reward/all_correct_ratio": 0.25}
+    rows = {step: {**row, **more} for step, row in table().items()}
+    if "平均奖励" in question:
+        rows = {step: {"average reward score": 0.9 - 0.01 * step if step > 1 else 0.9, "loss": 1.0} for step in STEPS}
+    answer = ask(question, runs=(run_of(rows),))
+    assert list(answer.slots.metrics) == metrics
+    assert says in first(answer)
+    assert "不能" not in first(answer)
+    assert answer.slots.op in {"mean", "max", None}
+    assert first(answer).count("平均为") <= 1
+    assert ("平均为" in first(answer)) == (answer.slots.op == "mean")
+
+
+@pytest.mark.parametrize("question", ["entropy 有 spike 吗", "entropy 有没有 spikes"])
+def test_spikes_asked_for_in_a_mixed_question_are_looked_for(question: str) -> None:
+    rows = {step: {**row, ENTROPY: 5.0 if step == 23 else row[ENTROPY]} for step, row in table().items()}
+    assert "step 23" in first(ask(question, runs=(run_of(rows),)))
+
+
+@pytest.mark.parametrize(("question", "step"), [("哪一轮最慢，花了多少秒", 20), ("which iteration was slowest", 20)])
+def test_slowest_round_of_any_log_is_a_step_with_its_usual_in_seconds(question: str, step: int) -> None:
+    run = run_of(
+        {at: {"mean_reward": 0.5, "iter_time_s": 900.0 if at == step else 400.0 + at} for at in range(1, 31)},
+        framework=None, format="csv",
+    )  # fmt: skip
+    answer = ask(question, runs=(run,))
+    assert answer.intent == "lookup"
+    assert f"step {step}" in first(answer)
