@@ -168,9 +168,9 @@ def followed(own: Query, text: str, state: State, runs: Sequence[Run], *, resolv
     marked = single["follow"].search(text) is not None or (not own.mentions and _ITS.search(text) is not None)
     marked = marked or (before.intent == "lookup" and _bare_name(own, text))
     if runs and not own.mentions and _OF_ANOTHER.search(text):
-        other = _sibling(text, before.mentions, runs[0], resolver)  # "critic 的呢", after the actor's
-        if other is not None:
-            own, marked = replace(own, mentions=(other,), topics=(), intent="lookup", guessed=True), True
+        meant = _sibling(text, before.mentions, runs[0], resolver)  # "critic 的呢", after the actor's
+        if meant is not None:
+            own, marked = replace(own, mentions=(meant,), topics=(), intent="lookup", guessed=True), True
     fragment = len(text) <= 24 if own.language == "zh" else len(text.split()) <= 5
     fragment = fragment and strength < _WEAK
     if _whole_sentence(own, before, text):
