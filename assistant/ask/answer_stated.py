@@ -11,7 +11,8 @@ from assistant.ask import answer_validation
 from assistant.ask.answer_compare import judge_with_trend, with_error
 from assistant.ask.context import Context, benchmark_sizes, is_validation, key
 from assistant.ask.parts import number
-from assistant.ask.stated import Claim, claim_in
+from assistant.ask.stated import Claim, claim_in, sides_in
+from assistant.ask.wording import normalised
 from assistant.model import Fact, Verdict
 from assistant.write.document import mark, unmark
 from assistant.write.numbers import signed
@@ -23,7 +24,7 @@ def stated(context: Context) -> Verdict:
     assert claim is not None
     crossing = _crossing(context, claim)
     if crossing is not None:
-        return _two_quantities(context, claim, *crossing)
+        return _two_quantities(context, *crossing)
     found = _table(context)
     first, second = (
         context.ledger.constant(f"stated_{name}", value, "the question", "fraction" if abs(value) <= 1 else None)
@@ -43,6 +44,13 @@ def stated(context: Context) -> Verdict:
     if held is not None:
         return _in_the_log(context, metric, table, *held)
     return _conditional(context, claim, (first, second), table, step)
+
+
+def sides(context: Context) -> Verdict | None:
+    """That a validation's number and a training reward are two quantities; ``None`` where the log lacks either."""
+    claim = sides_in(normalised(context.query.wording or context.query.text))
+    crossing = None if claim is None else _crossing(context, claim)
+    return None if crossing is None else _two_quantities(context, *crossing)
 
 
 def _show(context: Context, claim: Claim, place: int, fact: Fact) -> str:
@@ -108,7 +116,7 @@ def _crossing(context: Context, claim: Claim) -> tuple[Fact, Fact] | None:
     return None
 
 
-def _two_quantities(context: Context, claim: Claim, a: Fact, b: Fact) -> Verdict:
+def _two_quantities(context: Context, a: Fact, b: Fact) -> Verdict:
     """That the stated pair is no change at all: two different quantities, each with its place in the log."""
     text = context.say("claim.crossing", a=a, b=b, ma=str(a.metric), mb=str(b.metric))
     context.doc.paragraph(f"**{text}**")

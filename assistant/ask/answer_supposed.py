@@ -19,8 +19,8 @@ from assistant.write.numbers import format_number
 
 #: Answers that say by themselves that it is not so.
 _DENIED: Final = re.compile(
-    r"(?i)^\W*(?:no\b|not so|it is the other way|the log does not|nothing of"
-    r"|没有(?!发现)|不是|并非|与问题所说|日志没有|日志里没有)"
+    r"(?i)^\W*(?:no\b|not so|it is the other way|nothing of"
+    r"|没有(?!发现)|不是|并非|与问题所说|日志里没有)"
 )
 _OF_VALUES: Final = {"health", "explain", "advice", "lookup", "define", "trend", "validation", "bottleneck"}
 
@@ -49,13 +49,16 @@ def beside(context: Context, verdict: Verdict) -> Verdict:
     return replace(verdict, summary=unmark(said))
 
 
+#: So many significant figures are no coincidence.
+_TELLING: Final = 3
 #: That memory ran out, as something that happened.
 _OOM: Final = re.compile(r"(?i)\boom\w*\b|out of memory|爆(?:了)?(?:显存|内存)|(?:显存|内存)(?:爆|不够|溢出)")
 _HAPPENED: Final = re.compile(
     r"(?i)了|过(?!程)|怎么|为什么|为啥|\b(?:did|why|was|had|got|crashed|died|killed|happened)\b|oom'?e?d\b|right\?"
 )
 _TO_COME: Final = re.compile(
-    r"(?i)会|快要|要爆|风险|避免|防|担心|怕|\b(?:will|would|going to|risk|avoid|prevent|about to|close to|might|could)\b"
+    r"(?i)会|快要|要爆|风险|避免|防|担心|怕"
+    r"|\b(?:will|would|going to|risk|avoid|prevent|about to|close to|might|could)\b"
 )
 
 
@@ -116,8 +119,9 @@ def _contradicted(context: Context, metric: str, supposed: Supposed) -> str:
 
 def _of_another(context: Context, metric: str, supposed: Supposed) -> bool:
     """Whether the number is one that another metric of the log holds: it is said of that one, however it is called."""
-    if supposed.kind not in {"is", "to", "near"} or abs(supposed.value) in {0.0, 1.0}:
-        return False
+    figures = re.sub(r"(?i)e.*|[^\d]", "", supposed.text).lstrip("0")
+    if supposed.kind not in {"is", "to", "near"} or len(figures) < _TELLING:
+        return False  # "3" and "0.01" are held by chance
     run = context.run
     return any(supposed.names(v) for key in run.metrics if key != metric for v in run.series(key)[1])
 

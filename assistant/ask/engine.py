@@ -138,7 +138,9 @@ class Answerer:
             meant = more if same else understand(told, self.resolver, runs, language=language)
             queries[place] = meant
             context.query = clauses.meant(meant, first) if leaning else _of_the_same(meant, first)
-            _, further = self._answer(context)
+            other, further = self._answer(context)
+            if other.code == "out_of_scope" and verdict.code != "out_of_scope":  # after an answer, more was meant by it
+                context.doc.blocks[starts[-1] :] = [clauses.unread(context, more.wording or more.text)]
             problem = problem or further
         context.query = first
         if judged and len(queries) > 1:
@@ -173,7 +175,8 @@ class Answerer:
             if plain is not None:
                 return plain, None
             return answer_other.out_of_scope(context), None
-        answerable = bool(query.mentions) or (query.intent == "out_of_scope" and off_topic(query.said))
+        elsewhere = query.intent == "out_of_scope" and _ASKS.search(query.said) is not None
+        answerable = bool(query.mentions) or (query.intent == "out_of_scope" and (off_topic(query.said) or elsewhere))
         if not context.runs and not (query.intent in _WITHOUT_LOG and answerable):
             text = context.say("empty.no_metrics")
             context.doc.paragraph(f"**{text}**")
@@ -182,7 +185,8 @@ class Answerer:
         if ranged and (told := answer_reference.reference_range(context)) is not None:
             return told, None
         if not context.runs:
-            verdict = answer_define.define(context) if query.mentions else answer_other.out_of_scope(context)
+            declined = query.intent == "out_of_scope" or not query.mentions
+            verdict = answer_other.out_of_scope(context) if declined else answer_define.define(context)
             return verdict, verdict.summary if verdict.code == "unknown_metric" else None
         computed = (
             answer_absent.attempt(context)
@@ -234,6 +238,11 @@ class Answerer:
         return Verdict("no_data", unmark(text))
 
 
+#: A short question, whatever it is about, rather than words pasted where a log should be.
+_ASKS = re.compile(
+    r"(?i)^[^\n]{2,160}[?？]\s*$|^[^\n]{0,120}(?:吗|呢|么|多少|什么|啥|谁|哪|怎么|几|还是)[^\n]{0,40}$"
+    r"|^\W*(?:who|what|where|when|why|how|which|can|could|do|does|is|are|please|tell|give)\b[^\n]{2,160}$|^\W*(?:帮我|请|给我)[^\n]{2,120}$"
+)
 _PRONOUN = re.compile(r"(?i)\b(?:it|that|this|they|these|those)\b|它|这个?|那个?")
 
 

@@ -64,10 +64,8 @@ _YIELDING = {"memory", "same", "learning"}
 _YIELDS = 0.75
 _PLAINLY_SAME = re.compile(r"(?i)\b(?:the same|identical|equal)\s*\?*$|(?:一样|相同|相等|一致)(?:吗|么|不)?\s*\?*$")
 """Asks of the values, whatever its words are alike to."""
-_RUNS_OUT = re.compile(
-    r"(?i)^\W*(?:will|would|could|might|is|are|does) (?:it|this|the run|we|that)\b.{0,24}\boom\b|会不?会?\s*(?:oom|爆)"
-)
-"""Whether memory will run out, and no other metric's course."""
+_RUNS_OUT = re.compile(r"(?i)\boom\w*\b|out of memory|爆(?:了)?(?:显存|内存)|(?:显存|内存)(?:爆|溢出)")
+"""That memory runs out: of memory, whatever the words around it are alike to."""
 _YIELDED_TO = {"forecast", "advice", "define", "compare", "explain"}
 
 
@@ -312,7 +310,7 @@ def _topics_yielded(query: Query, text: str, shares: dict[str, float] | None) ->
     yields = _YIELDING if best in _YIELDED_TO and shares[best] >= _YIELDS else set()
     if _PLAINLY_SAME.search(text):
         yields = yields - {"same"}
-    if _RUNS_OUT.search(text) and not query.mentions:
+    if _RUNS_OUT.search(text) and not query.mentions and best in {"forecast", "explain", "compare"}:
         yields = yields - {"memory"}
     return replace(query, topics=tuple(topic for topic in query.topics if topic not in yields))
 

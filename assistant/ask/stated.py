@@ -7,8 +7,16 @@ from dataclasses import dataclass
 
 _NUMBER = r"(-?\d+(?:\.\d+)?(?:e-?\d+)?)\s*(%|％)?"
 _PAIR = re.compile(
-    rf"(?i)(?:从|由|from)\s*{_NUMBER}\s*(?:个点)?\s*(?:提升|提高|涨|升|降|跌|变|增加|下降|上升|掉)?\s*(?:到|至|成|为|to)\s*{_NUMBER}"
+    rf"(?i)(?:从|由|from)\s*{_NUMBER}\s*(?:个点)?\s*(?:提升|提高|涨|升|降|跌|变|增加|下降|上升|掉)?\s*"
+    rf"(?:到|至|成|为|(?:(?:all the way )?(?:up|down) )?to)\s*{_NUMBER}"
     rf"|{_NUMBER}\s*(?:->|→|=>|—>|涨到|升到|提升到|提高到|降到|跌到|变成|变为)\s*{_NUMBER}"
+)
+_VALIDATION = r"(?:验证集?|测试集?|评测|\b(?:val\w*|eval\w*|test)\b)"
+_TRAINING = r"(?:训练集?|\btrain\w*\b)"
+#: "验证 0.23 训练才 0.127", "train 15% but val 23%": one number of each side.
+_SIDES = re.compile(
+    rf"(?i){_VALIDATION}[^\d,，。;?]{{0,14}}{_NUMBER}[^\d。?]{{0,16}}?{_TRAINING}[^\d,，。;?]{{0,14}}{_NUMBER}"
+    rf"|{_TRAINING}[^\d,，。;?]{{0,14}}{_NUMBER}[^\d。?]{{0,16}}?{_VALIDATION}[^\d,，。;?]{{0,14}}{_NUMBER}"
 )
 _STEP_BEFORE = re.compile(r"(?i)(?:steps?|第|步)\s*$")
 _STEP_AFTER = re.compile(r"(?i)^\s*(?:步|steps?\b)")
@@ -27,6 +35,17 @@ class Claim:
     first: float
     second: float
     texts: tuple[str, str]
+
+
+def sides_in(text: str) -> Claim | None:
+    """A number of the validation and one of training that a question sets beside each other, as they stand in it."""
+    match = _SIDES.search(text[:400])
+    if match is None:
+        return None
+    groups = match.groups()
+    a, pa, b, pb = groups[:4] if groups[0] is not None else groups[4:]
+    values = [float(number) / (100.0 if percent else 1.0) for number, percent in ((a, pa), (b, pb))]
+    return Claim(values[0], values[1], (a + ("%" if pa else ""), b + ("%" if pb else "")))
 
 
 def claim_in(text: str) -> Claim | None:

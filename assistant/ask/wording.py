@@ -102,9 +102,18 @@ def injected(question: str) -> bool:
     return _INJECTED.search(question.translate(_FULL_WIDTH)) is not None
 
 
+#: "Translate to Chinese: good evening": a language of something else than the answer.
+_TO_TRANSLATE = re.compile(
+    r"(?i)^\W*(?:please |can you |could you )?translat\w* (?:\w+ ){0,4}?(?:in|into|to) (?:english|chinese)"
+    r"\s*[:\"“”']\s*\w"
+)
+
+
 def language_asked(text: str) -> str | None:
     """The language that a question wants its answer in (``in English please``), if it says so."""
     clean = text.translate(_FULL_WIDTH)
+    if _TO_TRANSLATE.search(clean):
+        return None
     if _TO_ENGLISH.search(clean):
         return "en"
     return "zh" if _TO_CHINESE.search(clean) else None
