@@ -15,6 +15,7 @@ from assistant.ask.departures import all_checks
 from assistant.ask.findings import remedy, told
 from assistant.ask.parts import missing_lines, number
 from assistant.ask.telling import course_table, trend_sentence
+from assistant.ask.unended import no_episode
 from assistant.model import Fact, Verdict
 from assistant.write.document import marked_ids, unmark
 
@@ -55,6 +56,8 @@ def not_finite(context: Context) -> Verdict:
     assert first is not None
     number = context.ledger.count("metrics not finite", len(found))
     text = say("nan.some", k=number, v=first, metric=found[0][0], metrics=metrics)
+    if why := no_episode(context, found[0][0], found[0][1][0]):
+        text = f"{text}{'' if context.language == 'zh' else ' '}{why}"
     doc.paragraph(f"**{text}**")
     rows = []
     for metric, bad in found[:MOST_ROWS]:
@@ -76,7 +79,10 @@ def _not_finite_one(context: Context, metric: str, bad: list[int], *, others: in
     first = context.value(metric, bad[0])
     many = context.ledger.count("steps not finite", len(bad), metric=metric)
     whole = context.ledger.count("values", len(run.cells(metric)), metric=metric)
-    text = say("nan.one", metric=metric, v=first, k=many, n=whole)
+    lone = len(run.cells(metric)) == 1
+    text = say("nan.only", metric=metric, v=first) if lone else say("nan.one", metric=metric, v=first, k=many, n=whole)
+    if why := no_episode(context, metric, bad[0]):
+        text = f"{text}{'' if context.language == 'zh' else ' '}{why}"
     context.doc.paragraph(f"**{text}**")
     before = [s for s in run.series(metric)[0] if s < bad[0]]
     lines = [] if not before else [say("nan.before", v=context.value(metric, before[-1]))]
@@ -303,18 +309,18 @@ def _between(context: Context, change: Fact) -> str:
 _MOVES = re.compile(
     r"(?i)涨|跌|掉|升|降|不动|没动|走平|变好|变差|过拟合|脱节|背离|\b(?:up|down|ris\w+|rose|fall\w*|fell|drop\w*|improv\w*|flat|overfit\w*"
     r"|increas\w*|decreas\w*|diverg\w*|grow\w*|climb\w*|worse|better|stuck|stall\w*|plateau\w*)\b"
-)
-
-
-def _apart(context: Context, validation: str, training: str) -> Verdict:
-    """Whether training and validation part ways: the course of each, and what the rules make of it."""
-    say, doc = context.say, context.doc
     r"|走势|趋势|方向|步调|同步|一致|吻合|\b(?:agree|in sync|track|follow|consistent|go together|in step)\w*"
 )
 
 
 _AGREES = re.compile(
     r"(?i)走势|趋势|方向|步调|同步|一致|吻合|\b(?:agree|in sync|track|follow|consistent|go together|in step)\w*"
+)
+
+
+def _apart(context: Context, validation: str, training: str) -> Verdict:
+    """Whether training and validation part ways: the course of each, and what the rules make of it."""
+    say, doc = context.say, context.doc
     facts = {name: context.ledger.trend(name) for name in (validation, training)}
     states = {name: progress(context, name, fact) for name, fact in facts.items() if fact is not None}
     for name, (state, sentence) in list(states.items()):

@@ -168,3 +168,32 @@ def test_training_far_above_validation_is_told_with_both_values(question: str) -
 def test_training_near_validation_is_no_gap() -> None:
     log = APART.replace("2.68", "0.036").replace("0.593", "0.981")
     assert "far better" not in asked(f"{log}\nis it overfitting?").answer
+
+
+def test_a_mean_over_no_episode_is_told_by_the_count() -> None:
+    log = "episode_len_mean: .nan\nepisode_reward_mean: .nan\nepisodes_this_iter: 0\nepisodes_total: 0\n"
+    answer = asked(f"Always getting .nan reward while training with PPO, why?\n{log}")
+    assert "`episodes_this_iter` is 0 there: no episode has ended yet" in answer.verdict.summary
+    ended = log.replace("this_iter: 0", "this_iter: 3").replace("total: 0", "total: 9")
+    assert "no episode" not in asked(f"Always getting .nan reward, why?\n{ended}").answer
+
+
+def test_the_only_value_that_is_not_finite_is_called_so() -> None:
+    block = f"{'#' * 80}\n{'':30}Learning iteration 8391/10000\n\n{'':15}Value function loss: inf\n{'':20}Mean reward: 25.6\n"
+    answer = asked(f"{block}What is the cause of the value function loss becoming inf?")
+    assert answer.verdict.summary.startswith("The only value of `Value function loss`, at step 8391, is ∞")
+
+
+def test_last_episodes_are_no_single_step() -> None:
+    log = "\n".join(f"global_step={200 * i}, episodic_return={-100 - 37 * (i % 5)}.5" for i in range(40, 60))
+    answer = asked(f"Returns of the last episodes jump around a lot, is that normal?\n{log}")
+    assert "Against step" not in answer.answer
+    assert "`episodic_return`" in answer.verdict.summary
+    assert "holds no" not in answer.answer
+
+
+def test_a_training_that_seems_not_to_work_is_asked_for_learning() -> None:
+    log = "\n".join(f"Total rewards in episode {i} is 3.8 total number of steps are {49 * i}" for i in range(70, 80))
+    answer = asked(f"training not seemed to be working?\nI can see the game.\n\n{log}\n")
+    assert "not fully understood" not in answer.answer
+    assert answer.verdict.summary.startswith("No learning to be seen")
