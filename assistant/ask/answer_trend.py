@@ -15,6 +15,7 @@ from assistant.ask.context import Context, is_validation, key
 from assistant.ask.departures import all_checks, departure
 from assistant.ask.findings import told
 from assistant.ask.naming import absent, central, named_keys, unknown, wanted_steps
+from assistant.ask.outcomes import lost, rewarded
 from assistant.ask.part import slot_of
 from assistant.ask.parts import number
 from assistant.ask.schedules import phases
@@ -80,6 +81,8 @@ def _yes_no(context: Context, metric: str, code: str) -> str:
     """ "Yes" or "No" before the trend of a question that asks whether an outcome improves, or a loss converges."""
     text, gap = context.query.wording or context.query.text, "" if context.language == "zh" else " "
     outcome = is_validation(metric) or _rewarded(context, metric) or _validated(context, metric)
+    if (asked := _still_asked(text)) is not None and not (outcome and asked == "rising"):
+        return _still(context, metric, asked, gap)
     if outcome and code == "rising" and _STILL.search(text) and (late := _of_late(context, metric)):
         return late + gap
     if outcome and _ASKS_UP.search(text) and code in {"rising", "falling", "flat"}:
@@ -87,6 +90,33 @@ def _yes_no(context: Context, metric: str, code: str) -> str:
     if "loss" in metric and _CONVERGES.search(text) and code == "rising":
         return context.say("trend.no") + gap
     return ""
+
+
+_DOWNWARD = re.compile(
+    r"(?i)降|跌|掉|减|变小|变短|\b(?:fall|drop|decreas|declin|go(?:ing)? down|shrink|improving|lower)"
+)
+_UPWARD = re.compile(r"(?i)涨|升|增|变大|变长|\b(?:ris|increas|climb|grow|go(?:ing)? up|higher)")
+
+
+def _still_asked(text: str) -> str | None:
+    """The direction of which a question asks whether it still goes on; ``None`` where it asks no such thing."""
+    if _STILL.search(text) is None:
+        return None
+    down, up = _DOWNWARD.search(text) is not None, _UPWARD.search(text) is not None
+    return None if down == up else "falling" if down else "rising"
+
+
+def _still(context: Context, metric: str, asked: str, gap: str) -> str:
+    """Whether the latest stretch goes the way that is asked, as a sentence; empty where there are too few values."""
+    steps = list(context.run.series(metric)[0])
+    late = steps[-max(FEWEST, math.ceil(LATEST * len(steps))) :]
+    fact = context.ledger.trend(metric, late) if len(late) < len(steps) else None
+    ends = [context.value(metric, step) for step in (late[0], late[-1])]
+    if fact is None or fact.direction is None or ends[0] is None or ends[1] is None:
+        return ""
+    count = context.ledger.count("latest values", len(late), metric=metric)
+    name = "yes" if fact.direction == asked else "no"
+    return context.say(f"trend.still_{name}", n=count, a=late[0], b=late[-1], first=ends[0], last=ends[1]) + gap
 
 
 _STILL = re.compile(r"(?i)\bstill\b|还在|仍在|还(?:有)?在|还会?继续")
@@ -165,7 +195,9 @@ def health(context: Context, keys: list[str]) -> Verdict:
     summary = context.say("health.bad", first=summary) if bad else summary
     if not sentences and quiet == "health.metric_unjudged" and texts and asked is None:  # how it moves comes first
         gap = "" if context.language == "zh" else " "
-        summary = texts.pop(0) + gap + context.say("health.unjudged", names=context.join(map(key, keys)))
+        summary = texts.pop(0) + gap + context.say(_unjudged(context, keys), names=context.join(map(key, keys)))
+    if not sentences and quiet == "health.few" and len(keys) == 1 and texts and asked is None and lone is None:
+        summary = texts.pop(0)
     if grave and not findings and _OF_THE_RUN.search(context.query.said):  # "is something wrong?": this is
         other = told(context, grave[:1])[0]
         summary = context.say("health.bad", first=other.sentence) + ("" if context.language == "zh" else " ") + summary
@@ -194,6 +226,14 @@ def health(context: Context, keys: list[str]) -> Verdict:
     worst = next((s for s in ("critical", "warning") if any(c.severity == s for c in found)), None)
     vouched = clean or (judged and enough) or _loss_falls(context, keys)
     return Verdict(worst or ("healthy" if vouched else "insufficient_data"), unmark(summary), "medium")
+
+
+def _unjudged(context: Context, keys: list[str]) -> str:
+    """The phrase for a metric that no rule judges: a reward is worth what its task says, a loss what held-out data say."""
+    reward, loss = rewarded(context.run), lost(context.run)
+    if reward is not None and set(keys) <= set(reward.metrics):
+        return "health.unjudged_reward"
+    return "health.unjudged_loss" if loss is not None and set(keys) <= set(loss.metrics) else "health.unjudged"
 
 
 def _lone(context: Context, keys: list[str], value: Fact) -> Verdict:
