@@ -93,10 +93,19 @@ def alike(context: Context, a: str, b: str) -> bool:
         return True
     if all(re.search(r"(?i)acc(?:uracy)?(?:$|[/_@])|rate(?:$|[/_])", name) for name in (a, b)):
         return all(_within_one(context, name) for name in (a, b))
-    families = [re.search(r"(?i)score|reward", name) is not None for name in (a, b)]
+    cards = [context.card(name) for name in (a, b)]
+    families = [
+        re.search(r"(?i)score|reward", name) is not None or (card is not None and card.category == "reward")
+        for name, card in zip((a, b), cards, strict=True)
+    ]
     return all(families) or _STATISTIC.sub("", a) == _STATISTIC.sub("", b)
 
 
+#: What the difference of two metrics, by their cards, is made of.
+_MADE_OF = {
+    frozenset({"openrlhf/reward", "openrlhf/return"}): "calc.gap_of_return",
+    frozenset({"verl/critic/score", "verl/critic/rewards"}): "calc.gap_of_reward",
+}
 _WIDEST = re.compile(r"(?i)差(?:得|距)?最(?:大|多|远)|\b(?:widest|largest|biggest) (?:gap|difference)|farthest apart")
 
 
@@ -160,6 +169,10 @@ def _difference(context: Context, request: Request, a: str, b: str) -> tuple[lis
         lines.append(say("calc.gap_course", n=count, **texts, **places))
     if _SIDE.search(a) or _SIDE.search(b):
         lines.append(say("calc.gap_caveat"))
+    cards = [context.card(name) for name in (a, b)]
+    made_of = _MADE_OF.get(frozenset(card.id for card in cards if card is not None))
+    if made_of is not None:
+        lines.append(say(made_of))
     return lines, True
 
 

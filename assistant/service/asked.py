@@ -31,6 +31,8 @@ _ASKS: Final = re.compile(
     r"(?i)\bwonder\w*|\bhow\b|\bwhat\b|\bwhy\b|\bwhich\b|\bany idea"
     r"|吗|呢|什么|多少|怎么|怎样|为何|几(?!乎)|是否|能不能|要不要"
 )
+#: A question that says at which step it asks.
+_STEP_NAMED: Final = re.compile(r"(?i)第 ?\d{1,7} ?步|\bstep \d{1,7}\b")
 _THE_TRAINING: Final = re.compile(r"(?i)\btraining\b|\bmodel\b|模型")
 _POINTING: Final = re.compile(
     r"(?i)\b(?:it|its|this|that|they|these|those|so|such|too|also|same|he|there|then|either|both|other)\b|这|那|它|此|该|也|还|同样|其|两个|哪"
@@ -93,7 +95,7 @@ def question_in(parsed: Parsed, resolver: Resolver) -> str:
 def _led(parsed: Parsed, asked: str) -> str:
     """A question below a log that names no quantity ("is this normal?"), led by the title that tells a symptom."""
     first = next((one for one in parsed.prose if one.position == "before" and one.line <= 1 + EDGE), None)
-    if first is None or len(asked) > SHORT or _OF_TRAINING.search(asked):
+    if first is None or len(asked) > SHORT or _OF_TRAINING.search(asked) or _STEP_NAMED.search(asked):
         return asked
     title = _TAG.sub("", first.text.strip().splitlines()[0]).strip()
     mark = "" if title.endswith((".", "!", "。", "！", "?", "？")) else "。" if _CHINESE.search(asked) else "."
@@ -141,7 +143,8 @@ def _own_question(text: str) -> str:
     enough = len(joined.split()) >= WORDS or len(_CHINESE.findall(joined)) >= CHARACTERS
     if len(asked) == len(sentences) or not enough or _POINTING.search(joined):
         return ""
-    return joined if _OF_TRAINING.search(joined) or _THE_TRAINING.search(joined) else ""
+    named = _OF_TRAINING.search(joined) or _THE_TRAINING.search(joined) or _STEP_NAMED.search(joined)
+    return joined if named else ""
 
 
 def _without_values(text: str) -> str:
