@@ -3,6 +3,7 @@
 # ruff: noqa: E501 (patterns stay on one line)
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Sequence
 from typing import Final
@@ -93,14 +94,18 @@ def _without(
     ):
         return None
     table = judge.table
+    finite = re.search(r"(?i)\bfinite|有限", frame.text[match.start() : match.end() + 12]) is not None
+
+    def there(key: str, step: int) -> bool:
+        value = table.value(key, step)
+        return value is not None and (not finite or math.isfinite(value))
+
     held = [n for n in near if n.keys]
     beside = [p for p in frame.places if frame.clause(p.start) == clause]
     steps = [s for p in beside or frame.places for s in p.steps] or ([] if frame.places else list(frame.carried.steps))
     for name in held:
-        here = [
-            (key, s) for key in name.keys[:3] for s in (steps or table.held(key)[:1]) if table.value(key, s) is not None
-        ]
-        gone = [key for key in name.keys[:3] if steps and all(table.value(key, s) is None for s in steps)]
+        here = [(key, s) for key in name.keys[:3] for s in (steps or table.held(key)[:1]) if there(key, s)]
+        gone = [key for key in name.keys[:3] if steps and not any(there(key, s) for s in steps)]
         if here and not gone and (steps or name.exact or len(name.keys) == 1):
             key, step = here[0]
             cell = table.run.cell(key, step)
@@ -123,6 +128,9 @@ def _none_of(frame: Frame, since: int = 0) -> re.Match[str] | None:
         match = _NO.search(frame.text, since, name.start)
         while match is not None:
             rest = frame.text[match.end() : name.start]
+            for place in frame.places:  # "没有 step 102 的吞吐"
+                if match.end() <= place.start and place.end <= name.start:
+                    rest = re.sub(r"^[`*\s]*的?", "", rest.replace(frame.text[place.start : place.end], "", 1))
             if len(rest) < _NEAR and _ADJECTIVE.fullmatch(rest) and not _MOVES.match(frame.text[name.end :]):
                 return match
             match = _NO.search(frame.text, match.end(), name.start)

@@ -314,6 +314,12 @@ def _tight_with_next(frame: Frame, name: Named, q: Quantity) -> bool:
     return bool(_TIGHT.match(frame.text[name.end : following[0].start]))
 
 
+#: "more time on A than on B (175 s and 3 s)": in this order.
+_COMPARED_WITH: Final = re.compile(
+    r"(?i)[^.;,，。；\d]{0,40}\bthan\b[^.;,，。；\d]{0,14}|\s*(?:明显|略|要|远)?\s*[比较]\s*"
+)
+
+
 def _in_order(frame: Frame, group: Group, index: int) -> Named | None:
     """``A and B are 0.1 and 0.2``: of as many names as numbers, the one at the same place."""
     first = frame.numbers[group.members[0]]
@@ -322,8 +328,10 @@ def _in_order(frame: Frame, group: Group, index: int) -> Named | None:
     if len(before) < count:
         return None
     run = before[-count:]
+    bracketed = re.search(r"[（(]\s*[`*]*$", frame.text[: first.start]) is not None
     for left, right in pairwise(run):
-        if not _LISTED.match(frame.text[left.end : right.start]):
+        between = frame.text[left.end : right.start]
+        if not _LISTED.match(between) and not (count == 2 and bracketed and _COMPARED_WITH.fullmatch(between)):
             return None
     if any(run[0].end <= q.start < run[-1].start for q in frame.numbers):
         return None

@@ -67,7 +67,7 @@ class Implied(Relations):
         if (
             q.unit == "samples"
             and re.search(
-                r"(?i)per prompt|each prompt|\beach\b|for each|apiece|每(?:个|条|道)?\s?(?:prompt|题|问题)|每个|各",
+                r"(?i)per prompt|(?:each|every|one) prompt|every (?:question|problem|query)|\beach\b|for each|apiece|每(?:个|条|道)?\s?(?:prompt|题|问题)|每个|各",
                 frame.text[max(clause, q.start - 24) : min(stop, q.end + 22)],
             )
             and not re.search(r"(?i)each step|每步", frame.text[max(clause, q.start - 24) : min(stop, q.end + 22)])

@@ -43,8 +43,10 @@ class ExtremeReader(CourseReader):
         """``no other step has entropy as high as step 5``, ``没有哪一步的熵比第 5 步更高``."""
         match, name = _NO_OTHER.search(self.text), next(iter(self.names()), None)
         singles = self._singles()
-        if match is None or name is None or len(singles) != 1 or self.frame.numbers:
+        if match is None or name is None or len(singles) != 1 or len(self.frame.numbers) > 1:
             return
+        if any(q.bound or match.start() <= q.start < match.end() for q in self.frame.numbers):
+            return  # one value beside it is judged by itself
         high = any(match[group] for group in ("high", "more", "amore", "zmore"))
         yield from self._stands_out(match.span(), name.keys, name.text, singles[0].steps[0], high=high)
 
