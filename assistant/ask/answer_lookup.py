@@ -7,6 +7,7 @@ import re
 
 from assistant.analysis import derive
 from assistant.analysis.forecast import total_steps
+from assistant.ask.answer_twice import printed_again
 from assistant.ask.blanking import blanked
 from assistant.ask.conditions import condition_in
 from assistant.ask.context import Context, is_validation, key
@@ -87,6 +88,7 @@ def lookup(context: Context) -> Verdict:
     if context.query.steps.kind == "last":
         end = context.run.distinct_steps[-1]
         context.doc.bullets([absent(context, k, [end]) for k in keys[:3] if context.run.missing_at(k, end) is not None])
+    context.doc.paragraph(printed_again(context, keys) if found else "")
     for metric in keys[:3]:
         if not found or len(keys) > 1 or _MISLEADS.search(metric):
             context.doc.paragraph(context.gloss(metric))

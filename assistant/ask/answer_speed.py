@@ -9,19 +9,18 @@ from dataclasses import replace
 
 from assistant.analysis import derive
 from assistant.analysis.diagnosis import role
-from assistant.analysis.forecast import STEP_TIMES
 from assistant.analysis.slowdown import Slowdown, StageChange, slowdown
 from assistant.analysis.timing import layout_of, total_key
+from assistant.ask import slower_since
+from assistant.ask.answer_counts import OF_A_STEP
 from assistant.ask.answer_pace import whole_step_time
 from assistant.ask.answer_tail import waited
 from assistant.ask.context import Context, key
-from assistant.ask.departures import all_checks
-from assistant.ask.findings import told
 from assistant.ask.intents import is_stage
 from assistant.ask.logged import as_mention
 from assistant.ask.naming import absent, central, named_keys
 from assistant.ask.parts import as_rate, number, timed
-from assistant.ask.telling import course_table, main_change, sides
+from assistant.ask.telling import course_table
 from assistant.model import Fact, Verdict
 from assistant.write.document import mark, unmark
 from assistant.write.numbers import percent, signed
@@ -36,9 +35,8 @@ _GRADUAL = re.compile(
     r"(?i)一步比一步|越来越|越跑越|越训越|逐渐|逐步|慢慢|gradual"
     r"|progressive|slower and slower|longer and longer|step by step|creep"
 )
-#: How near a finding sets in to be told beside a jump, and how many are; parts of a split that add up to more than so
-#: many times the change cancel each other.
-NEAR, MOST_BESIDE, CANCELS = 2, 2, 3.0
+#: Parts of a split that add up to more than so many times the change cancel each other.
+CANCELS = 3.0
 #: Fewest steps on each side for a test, and the share of the run that a side takes.
 LEAST_SIDE, SIDE = 3, 3
 MOST_STAGES = 5
@@ -82,7 +80,15 @@ def why_slower(context: Context) -> Verdict:
             context.doc.paragraph(f"**{text}**")
             return Verdict("no_data", unmark(text))
         named = central(named_keys(context))
-        if any(context.kind_of(name) == "seconds" or _TIMED.search(name) for name in named):  # the time asked about
+        own = [name for name in context.run.metrics if OF_A_STEP.search(name)]
+        if own and not any(name in own for name in named) and not named:
+            named = own[:1]
+            context.query = replace(
+                context.query, mentions=(as_mention(context.run, context.resolver, own[0], 0, 0, ""),)
+            )
+        if any(
+            OF_A_STEP.search(name) or context.kind_of(name) == "seconds" or _TIMED.search(name) for name in named
+        ):  # the time asked about
             from assistant.ask.answer_trend import trend
 
             context.query = replace(context.query, intent="trend", topics=())
@@ -101,9 +107,10 @@ def why_slower(context: Context) -> Verdict:
         return Verdict("no_data", unmark(text))
     doc, say = context.doc, context.say
     text = _summary(context, found, windows)
-    jump, beside = _jump(context, found) if found.slower else ("", [])
+    jump, beside = slower_since.jump(context, found)
+    asked = _GRADUAL.search(context.query.said) or slower_since.WHEN.search(context.query.said)
     gap = "" if context.language == "zh" else " "
-    text = f"{jump}{gap}{text}" if jump and _GRADUAL.search(context.query.said) else text
+    text = f"{jump}{gap}{text}" if jump and asked else text
     doc.paragraph(f"**{text}**")
     doc.bullets([*([] if jump and jump in text else [jump]), *beside])
     rows = [_row(context, stage) for stage in found.stages[:MOST_STAGES] if _worth(stage, found)]
@@ -232,20 +239,6 @@ def _summary(context: Context, found: Slowdown, windows: tuple[tuple[int, int], 
     return text + gap + context.say(
         f"slower.carrier_{carrier.cause}", stage=key(carrier.stage), before=carrier.before, after=carrier.after
     )  # fmt: skip
-
-
-def _jump(context: Context, found: Slowdown) -> tuple[str, list[str]]:
-    """Where the step's time rose by a jump: the sentence, and the grave findings that set in around that step."""
-    metric = str(found.after.metric or next(iter(STEP_TIMES)))
-    metric = next((name for name in (metric, *STEP_TIMES) if name in context.run.columns), metric)
-    trend = context.ledger.trend(metric, context.train_steps or None)
-    change = None if trend is None else main_change(context, trend, context.train_steps or None)
-    if change is None or change[0].kind != "level" or change[0].after <= change[0].before:
-        return "", []
-    text = context.say("slower.jump", **{**sides(context, change), "metric": metric})
-    grave = [c for c in all_checks(context) if c.severity in {"critical", "warning"} and c.steps]
-    near = [c for c in grave if abs(c.steps[0] - change[0].step) <= NEAR]
-    return text, [context.say("premise.meanwhile", first=one.sentence) for one in told(context, near[:MOST_BESIDE])]
 
 
 def _longer(context: Context, windows: tuple[tuple[int, int], tuple[int, int]]) -> str:

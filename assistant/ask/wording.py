@@ -63,6 +63,7 @@ _FEW_TERMS = 3
 _MOST_TERMS = 8
 
 
+_FEW = dict(zip("二三四五六七八九十", range(2, 11), strict=True))
 #: Spoken forms, and the words that the patterns know them by.
 _SPOKEN = (
     (re.compile(r"最负(?![载责担面])"), "最低"),
@@ -71,6 +72,7 @@ _SPOKEN = (
     (re.compile(r"(?i)\bleast negative\b"), "highest"),
     (re.compile(r"(?:(?<=[下上内里])|(?<=\d))(是|在)几步"), r"\1第几步"),
     (re.compile(r"(?<![第哪好十数])几步(?=就?(?:开始|起))"), "第几步"),
+    (re.compile(r"前([二三四五六七八九十])(?=(?:最)?[大高低小慢长快名])"), lambda match: f"前{_FEW[match[1]]}"),
 )
 _MOST_DIGITS = 15
 #: A run of digits longer than any number; patterns of numbers would take time by the square of its length.

@@ -9,6 +9,7 @@ import pytest
 from assistant.ask.understand import continued_language, language_of
 from assistant.ask.wording import normalised
 from assistant.model import Answer, Number, Run
+from assistant.parsing import parse_text
 from tests.analysis.support import run_of
 
 from .support import answerer
@@ -342,3 +343,72 @@ def test_slowest_round_of_any_log_is_a_step_with_its_usual_in_seconds(question: 
     answer = ask(question, runs=(run,))
     assert answer.intent == "lookup"
     assert f"step {step}" in first(answer)
+
+
+@pytest.mark.parametrize(
+    ("question", "metric", "says"),
+    [
+        ("显存分配一直是 40 吗", "perf/max_memory_allocated_gb", "是："),
+        ("response len 的 max 一直是 901 吗", "response_length/max", "不是：`response_length/max` 的 40 个值里有 1 个"),
+        ("entropy 一直是 0.9 吗", ENTROPY, "没有一个"),
+        ("is perf/max_memory_reserved_gb always 44", "perf/max_memory_reserved_gb", "Yes: all 40 values"),
+    ],
+)
+def test_always_a_value_is_answered_with_yes_or_no(question: str, metric: str, says: str) -> None:
+    answer = ask(question)
+    assert list(answer.slots.metrics) == [metric]
+    assert answer.intent == "lookup"
+    assert says in first(answer)
+
+
+@pytest.mark.parametrize(("question", "says"), [("score 变 0 是哪步开始的", "从 step 23 起"),
+                                                ("when did the score become 0", "From step 23 on")])  # fmt: skip
+def test_since_when_a_metric_is_zero_names_the_step_and_the_value_before(question: str, says: str) -> None:
+    rows = {step: {**row, SCORE: 0.0 if step >= 23 else 0.5} for step, row in table().items()}
+    answer = ask(question, runs=(run_of(rows),))
+    assert says in first(answer)
+    assert {f.step for f in answer.facts if f.kind == "value"} >= {22, 23}
+
+
+@pytest.mark.parametrize("question", ["entropy 每 10 步给我一个", "每 10 步的 entropy", "每隔 10 步的 entropy"])
+def test_every_so_many_steps_is_no_single_step(question: str) -> None:
+    answer = ask(question)
+    assert {f.step for f in answer.facts if f.kind == "value" and f.metric == ENTROPY} >= {10, 20, 30, 40}
+
+
+@pytest.mark.parametrize("question", ["entropy 大概在什么水平", "entropy 什么量级"])
+def test_level_of_a_metric_is_its_values(question: str) -> None:
+    answer = ask(question)
+    assert answer.intent == "lookup"
+    assert made().value(ENTROPY, 40) in [f.value for f in answer.facts]
+
+
+def test_first_few_by_size_in_chinese_numerals_are_so_many() -> None:
+    answer = ask("response_length/max 前三大的 step")
+    assert [f.step for f in answer.facts if f.kind == "value"] == [40, 39, 38]
+
+
+def test_step_printed_twice_gives_the_later_value_and_names_the_earlier() -> None:
+    text = "\n".join(
+        f"step:{step} - actor/entropy:{value} - critic/score/mean:0.5 - actor/grad_norm:0.1"
+        for step, value in [(1, 0.9), (2, 0.8), (3, 0.7), (2, 0.6), (3, 0.5), (4, 0.4)]
+    )
+    run = parse_text(text).runs[0]
+    answer = ask("step 3 的 entropy", runs=(run,))
+    assert "0.5" in first(answer)
+    assert "0.7" in answer.answer
+    assert "打印过 2 次" in answer.answer
+    assert "打印过" not in ask("step 4 的 entropy", runs=(run,)).answer
+
+
+@pytest.mark.parametrize(("question", "says"), [("从第几步开始变慢", "从 step 21 起"),
+                                                ("since when is it slower", "From step 21 on")])  # fmt: skip
+def test_since_when_it_is_slower_names_the_step_first(question: str, says: str) -> None:
+    rows = {
+        step: {
+            **row, "timing_s/update_actor": (80.0 if step > 20 else 20.0) + 0.1 * (step % 3),
+            STEP: 100.0 + (60.0 if step > 20 else 0.0) + 40.0 * (step % 2),
+        }
+        for step, row in table().items()
+    }  # fmt: skip
+    assert says in first(ask(question, runs=(run_of(rows),)))
