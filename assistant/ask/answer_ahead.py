@@ -90,7 +90,7 @@ _RUNS_OUT = re.compile(
 
 
 def _runs_out(context: Context, keys: list[str]) -> Verdict:
-    """That it cannot be told when memory runs out, whose size the log lacks; where the memories that grow are headed."""
+    """That it cannot be told when memory of unknown size runs out; where the memories that grow are headed."""
     text = context.say("ahead.oom")
     context.doc.paragraph(f"**{text}**")
     held = [name for name in context.run.metrics if _MEMORIES.search(name)]

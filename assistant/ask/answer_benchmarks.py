@@ -13,7 +13,8 @@ from assistant.ask.context import Context, key
 from assistant.ask.parts import number
 from assistant.ask.wording import normalised
 from assistant.model import Fact, Verdict
-from assistant.write.document import unmark
+from assistant.write.document import mark, unmark
+from assistant.write.numbers import signed
 
 _HARD: Final = re.compile(
     r"(?i)最(?:难|低|差|弱|不好|糟)|\b(?:hardest|worst|lowest|weakest|poorest|most difficult|least)\b"
@@ -90,6 +91,8 @@ def benchmarks(context: Context) -> Verdict | None:
     if found is None:
         return None
     said = normalised(context.query.wording or context.query.text)
+    if _GAIN.search(said):
+        return _gained(context, found)
     hard, easy = _HARD.search(said) is not None, _EASY.search(said) is not None
     ordered = sorted(found.scores.items(), key=lambda item: number(item[1]))
     say, lines = context.say, []
@@ -112,6 +115,48 @@ def benchmarks(context: Context) -> Verdict | None:
         _table(context, found, ordered)
         context.doc.paragraph(say("benchmarks.note"))
     return _done(context, text, [str(fact.metric) for _, fact in ordered])
+
+
+#: Asks by how much each rose, and not where it stands.
+_GAIN: Final = re.compile(
+    r"(?i)(?:提升|提高|进步|涨|升|改善|变化)(?:得|了)?最|最(?:大|多|快)的?(?:提升|进步|涨幅|改善)"
+    r"|\b(?:improv|gain|ris|rose|grew|increas|chang)\w* (?:the )?most\b"
+    r"|\b(?:biggest|largest|most) (?:gain|improvement|increase|rise)"
+)
+
+
+def _gained(context: Context, found: Validated) -> Verdict:
+    """Which benchmark gained most from the first validation that holds it to the latest."""
+    say, held = context.say, []
+    for source, fact in found.scores.items():
+        metric = str(fact.metric)
+        cells = [f for s in context.run.series(metric)[0] if (f := context.value(metric, s)) is not None]
+        if len(cells) > 1:
+            held.append((number(cells[-1]) - number(cells[0]), source, cells[0], cells[-1]))
+    if not held:
+        text = say("benchmarks.one_only", step=found.step)
+        context.doc.paragraph(f"**{text}**")
+        return _done(context, text, [str(fact.metric) for fact in found.scores.values()])
+    held.sort(key=lambda one: -one[0])
+    rows = []
+    texts = []
+    for gain, source, a, b in held:
+        fact = context.ledger.derived(f"gain of {source}", gain, inputs=[b, a], formula="last − first", unit="fraction")
+        kind = context.kind_of(str(a.metric))
+        shown = mark(fact.id, signed(gain, kind, language=context.language))
+        texts.append((source, a, b, shown))
+        rows.append([key(str(a.metric)), context.doc.show(a), context.doc.show(b), shown])
+    source, a, b, shown = texts[0]
+    count = context.ledger.count("benchmarks with two validations", len(held))
+    name = "benchmarks.gained" if held[0][0] > 0 else "benchmarks.none_gained"
+    text = say(name, source=source, a=a, b=b, d=shown, **({"n": count} if held[0][0] > 0 else {}))
+    context.doc.paragraph(f"**{text}**")
+    if len(rows) > 1:
+        heads = [say("head.metric"), f"step {context.doc.step(a.step or 0)}", f"step {context.doc.step(b.step or 0)}"]
+        context.doc.table([*heads, say("head.change")], rows)
+    context.doc.paragraph(say("benchmarks.gained_note"))
+    context.names.update(source for _, source, _, _ in held)
+    return _done(context, text, [str(fact.metric) for fact in found.scores.values()])
 
 
 def pair(context: Context) -> Verdict | None:

@@ -16,7 +16,7 @@ from assistant.ask.part import Part, cell, part_of, remarks
 from assistant.ask.parts import number
 from assistant.ask.scope import Scope
 from assistant.ask.subject import subject_of
-from assistant.model import Verdict
+from assistant.model import Fact, StepSlot, Verdict
 from assistant.write.document import mark, unmark
 from assistant.write.numbers import signed
 
@@ -69,6 +69,8 @@ def order(context: Context) -> Verdict | None:
         return None
     if (broken := _not_finite_first(context, keys)) is not None:
         return broken
+    if (reached := _reached_first(context, keys)) is not None:
+        return reached
     told = []
     for metric in keys:
         part = part_of(context, metric, Scope())
@@ -91,6 +93,44 @@ def order(context: Context) -> Verdict | None:
     context.chart(context.title(n), [n])
     context.query = replace(context.query, op=None, asked_op=None, topics=())
     return Verdict("answered", unmark(said), "medium")
+
+
+_VALUE = re.compile(
+    r"(?i)(?:到|达到|超过|升到|涨到|低于|降到|跌到|跌破"
+    r"|\b(?:to|at|reach\w*|hits?|above|over|exceed\w*|below|under|down to))\s*"
+    r"(?P<value>-?\d+(?:\.\d+)?)\s*(?P<percent>%)?(?!\s*(?:步|steps?|条))"
+)
+_UNDER = re.compile(r"(?i)低于|降到|跌到|跌破|\b(?:below|under|down to|falls? to|drops? to)")
+
+
+def _reached_first(context: Context, keys: list[str]) -> Verdict | None:
+    """Which of two metrics comes to a value first; ``None``: the question names no value, or neither gets there."""
+    match = _VALUE.search(context.query.said)
+    if match is None:
+        return None
+    limit = float(match["value"]) / (100 if match["percent"] else 1)
+    below = _UNDER.search(context.query.said) is not None
+    first: dict[str, Fact] = {}
+    for metric in keys:
+        cells = [f for s in context.run.series(metric)[0] if (f := context.value(metric, s)) is not None]
+        met = [f for f in cells if (number(f) <= limit if below else number(f) >= limit)]
+        if met:
+            first[metric] = met[0]
+    if not first:
+        return None
+    lead = min(first, key=lambda metric: first[metric].step or 0)
+    other = next(metric for metric in keys if metric != lead)
+    if other in first:
+        same = first[lead].step == first[other].step
+        name, w = ("between.reached_together" if same else "between.reached_both"), first[other]
+    else:
+        cells = [f for s in context.run.series(other)[0] if (f := context.value(other, s)) is not None]
+        name, w = "between.reached_one", (min if below else max)(cells, key=number)
+    said = context.say(name, metric=lead, v=first[lead], other=other, w=w)
+    context.doc.paragraph(f"**{said}**")
+    context.metrics.extend((lead, other))
+    context.query = replace(context.query, op=None, asked_op=None, topics=(), steps=StepSlot("all"))
+    return Verdict("answered", unmark(said))
 
 
 def _not_finite_first(context: Context, keys: list[str]) -> Verdict | None:

@@ -38,7 +38,8 @@ def largest(context: Context, first: int, second: int) -> str:
         if change.significant:
             beyond.append(change)
         before, after = (abs(float(value or 0)) for value in (change.from_value, change.to_value))
-        if before > 0 and after > 0 and math.isfinite(before) and math.isfinite(after):
+        same = (change.from_value or 0) * (change.to_value or 0) > 0  # a change of sign has no factor
+        if same and math.isfinite(before) and math.isfinite(after):
             found.append((abs(math.log(after / before)), change))
     found = [one for one in sorted(found, key=lambda pair: -pair[0]) if one[0] >= math.log(LARGE)][:MOST]
     if not found:

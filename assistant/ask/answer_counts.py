@@ -78,7 +78,7 @@ def _of_those(context: Context) -> Verdict:
 def epoch(context: Context) -> Verdict | None:
     """The latest value of the logged epoch."""
     metric = next((m for m in context.run.metrics if m in EPOCHS or m.endswith("/epoch")), None)
-    if metric is None and context.run.step_axis == "epoch":
+    if metric is None and context.run.step_axis.lower() in {"epoch", "epochs"}:
         return None  # its rows are counted by epochs
     if metric is None:
         return _without(context, "epoch")
@@ -137,7 +137,7 @@ def step_time_absent(context: Context) -> Verdict | None:
         return None
     if context.run.missing:
         return None  # a time may stand after the cut
-    metric = next((m for m in context.run.metrics if _OF_A_STEP.search(m)), None)
+    metric = next((m for m in context.run.metrics if OF_A_STEP.search(m)), None)
     if metric is not None:
         return _step_time(context, metric)
     if any(_SOME_TIME.search(m) for m in context.run.metrics):
@@ -145,10 +145,11 @@ def step_time_absent(context: Context) -> Verdict | None:
     return _without(context, "step_time")
 
 
-_OF_A_STEP: Final = re.compile(
+#: Keys of the time that a step took, in any trainer's spelling.
+OF_A_STEP: Final = re.compile(
     r"(?i)(?:iter(?:ation)?|step)s?[_ /]?(?:time|duration|seconds|latency)"
     r"|time[_ /](?:per[_ ])?(?:step|iter)"
-    r"|E2E latency|step_avg|^train/time\(s\)$"
+    r"|E2E latency|step_avg|^train/time\(s\)$|^(?:time|dt)$"
 )
 _SOME_TIME: Final = re.compile(r"(?i)time|seconds|elapsed|duration|latency|/sec|fps|it/s|tps|throughput|step_avg")
 
@@ -173,9 +174,10 @@ def _step_time(context: Context, metric: str) -> Verdict | None:
 def slowest_step(context: Context) -> Verdict | None:
     """The step that took longest where only a key of its own times steps; ``None`` where one of the known ways does."""
     layout = layout_of(context.run)
-    if (layout is not None and total_key(context.run, layout)) or any(m in context.run.columns for m in STEP_TIMES):
+    if any(m in context.run.columns for m in STEP_TIMES):
         return None
-    metric = next((m for m in context.run.metrics if _OF_A_STEP.search(m)), None)
+    metric = None if layout is None else total_key(context.run, layout)
+    metric = metric or next((m for m in context.run.metrics if OF_A_STEP.search(m)), None)
     part = None if metric is None else part_of(context, metric, Scope())
     if metric is None or part is None or not len(part):
         return None

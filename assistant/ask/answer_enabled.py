@@ -25,7 +25,7 @@ def enabled(context: Context) -> Verdict | None:
     """Which of the metrics that stand for what is asked the log holds; ``None`` where no card ties them to a switch."""
     cards = _switched(context)
     if not cards:
-        return None
+        return _held_at_all(context)
     held = {card.id: metric for card in cards if (metric := _held(context, card)) is not None}
     say, doc = context.say, context.doc
     asked = _asked(context, cards)
@@ -53,6 +53,25 @@ def enabled(context: Context) -> Verdict | None:
     doc.bullets(lines)
     doc.paragraph(say("enabled.config"))
     context.metrics.extend(held.values())
+    return Verdict("answered", unmark(text), "medium")
+
+
+#: Asks whether there is such a part, and not whether it is switched on.
+_IS_THERE = re.compile(r"(?i)^\W*(?:is|are|was|were) there\b|^\W*(?:这里|这个|日志里?|训练里?)?有(?:没有)?")
+
+
+def _held_at_all(context: Context) -> Verdict | None:
+    """That the log holds the metric named; ``None`` where something else is asked, or it does not."""
+    metric = next((m.key for m in context.query.mentions if m.key in context.run.columns), None)
+    if metric is None or _IS_THERE.search(context.query.said) is None:
+        return None
+    last = context.value(metric, context.run.series(metric)[0][-1])
+    if last is None:
+        return None
+    text = context.say("enabled.held_only", metric=metric, v=last)
+    context.doc.paragraph(f"**{text}**")
+    context.doc.paragraph(context.gloss(metric))
+    context.metrics.append(metric)
     return Verdict("answered", unmark(text), "medium")
 
 

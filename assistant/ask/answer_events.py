@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from statistics import median
 
@@ -15,7 +16,7 @@ from assistant.ask.departures import all_checks, began
 from assistant.ask.findings import told
 from assistant.ask.naming import central, named_keys
 from assistant.ask.part import MOST_NAMED, Part, cell, part_of, shown, statistic
-from assistant.ask.parts import headlines
+from assistant.ask.parts import headlines, number
 from assistant.ask.scope import Scope
 from assistant.ask.wording import normalised
 from assistant.model import Fact, StepSlot, Verdict
@@ -146,8 +147,11 @@ def happened(context: Context) -> Verdict | None:
     context.metrics.extend(row[1].metric for row in moved[:MOST_ROWS])
     count = context.ledger.count("steps of the stretch", len(steps), first_step=steps[0], last_step=steps[-1])
     size, top = moved[0]
+    spike = _spike(context, [row[1].metric for row in moved], steps)
     ends = {"first": steps[0], "last": steps[-1], "n": count}
-    if size < MOVED:
+    if spike is not None:
+        text = spike
+    elif size < MOVED:
         text = context.say("run.happened_quiet", **ends)
     else:
         text = context.say(
@@ -163,6 +167,34 @@ def happened(context: Context) -> Verdict | None:
     grave = {c.severity for c in checks}
     code = "critical" if "critical" in grave else "warning" if "warning" in grave else "healthy"
     return Verdict(code, unmark(text), "medium")
+
+
+#: Times the median of a stretch's other values from which one value of it is a spike.
+SPIKE = 5.0
+
+
+def _spike(context: Context, names: Sequence[str], steps: list[int]) -> str | None:
+    """The one value that stands highest above the others of a stretch, as a sentence; ``None``: none stands out."""
+    best: tuple[float, Fact, str] | None = None
+    for metric in names:
+        cells = [f for s in steps if (f := context.value(metric, s)) is not None and math.isfinite(number(f))]
+        if len(cells) < NEAR:
+            continue
+        top = max(cells, key=lambda f: abs(number(f)))
+        rest = [abs(number(f)) for f in cells if f is not top]
+        usual = median(rest)
+        if top in (cells[0], cells[-1]):  # a level that the stretch left or came to
+            continue
+        if usual <= 0 or abs(number(top)) < SPIKE * max(usual, sorted(rest)[-2] if len(rest) > 2 else usual):
+            continue
+        if best is None or abs(number(top)) / usual > best[0]:
+            fact = context.ledger.derived(
+                f"median of {metric} beside its spike", usual, inputs=[f for f in cells if f is not top],
+                formula="median of the other values of the stretch",
+            )  # fmt: skip
+            shown = context.doc.show(fact, None, context.kind_of(metric))
+            best = abs(number(top)) / usual, top, context.say("run.happened_spike", metric=metric, v=top, usual=shown)
+    return None if best is None else best[2]
 
 
 _AROUND = re.compile(r"(?i)\b(?:around|about|near|close to)\b|左右|前后|附近")

@@ -115,6 +115,21 @@ def by_rate(context: Context) -> Verdict | None:
     return Verdict("answered", unmark(text), "medium")
 
 
+def sample_rate(context: Context) -> Verdict | None:
+    """Samples a second as a trainer's last line tells them; ``None`` where the log holds such a rate step by step."""
+    extras = context.run.extras
+    if "train_samples_per_second" not in extras or "train_runtime" not in extras:
+        return None
+    rate, spent = (
+        context.ledger.derived(name, float(extras[name][0]), inputs=[], unit=unit, formula=name)
+        for name, unit in (("train_samples_per_second", "1/s"), ("train_runtime", "s"))
+    )
+    context.names.update({"train_samples_per_second", "train_runtime"})
+    text = context.say("samples.rate", rate=context.doc.show(rate, None, "number"), spent=spent)
+    context.doc.paragraph(f"**{text}**")
+    return Verdict("answered", unmark(text))
+
+
 def card(context: Context) -> Verdict | None:
     """That the log does not hold which cards these are, nor how large; and the memory that was used of them."""
     keys = [

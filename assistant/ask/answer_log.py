@@ -223,6 +223,7 @@ def total_time(context: Context) -> Verdict:
     """The sum of the step times logged; what they leave out is said."""
     run, say, doc = context.run, context.say, context.doc
     metric = next((name for name in STEP_TIMES if name in run.columns), None)
+    metric = metric or next((name for name in run.columns if _SECONDS_OF_A_STEP.search(name)), None)
     slot = context.query.steps
     if "train_runtime" in run.extras and slot.kind != "range":
         return _runtime(context)
@@ -277,6 +278,8 @@ def _runtime(context: Context) -> Verdict:
     return Verdict("answered", unmark(text))
 
 
+#: Keys that say themselves that they are the seconds of one step: "iter_time_s", "step_time (s)".
+_SECONDS_OF_A_STEP = re.compile(r"(?i)^(?:train/)?(?:iter(?:ation)?|step)?_?time ?(?:_s|_sec|_seconds|\(s\))$")
 _SINCE_START = re.compile(
     r"^(?:(?:train|time|timing) )?(?:time elapsed|elapsed time|elapsed|total time|wall(?: ?clock)?(?: time)?"
     r"|train(?:ing)? time)(?: (?P<unit>s|sec|seconds|ms|min|minutes|h|hours))?$"

@@ -232,7 +232,7 @@ def _batch(context: Context, step: int) -> tuple[list[str], list[str]]:
         items = [context.say("derive.item_batch", v=logged[0]), *_per_gpu(context, logged[0], step)]
         return items, [context.say("derive.batch_logged", v=logged[0])]
     if fact is None or cells is None:
-        return [], []
+        return _batch_by_rate(context, step)
     tokens, prompt, response = cells
     items = [context.say("derive.item_batch", v=fact)]
     items += _per_gpu(context, fact, step)
@@ -245,6 +245,24 @@ def _batch(context: Context, step: int) -> tuple[list[str], list[str]]:
         if top is not None and "advantage" not in context.query.topics:
             lines.append(context.say("derive.group", group=group, top=top))
     return items, lines
+
+
+def _batch_by_rate(context: Context, step: int) -> tuple[list[str], list[str]]:
+    """Samples a second × a step's seconds, where a log holds both of each step (DeepSpeed-Chat)."""
+    cells = _cells(context, step, "CurSamplesPerSec", "E2E latency")
+    if cells is None or not all(isinstance(c.value, (int, float)) and c.value > 0 for c in cells):
+        return [], []
+    size = number(cells[0]) * number(cells[1])
+    if round(size) < 1 or abs(size - round(size)) > WHOLE * size:
+        return [], []
+    fact = context.ledger.derived(
+        "trajectories_per_step", round(size), step=step, inputs=cells, formula="CurSamplesPerSec × E2E latency"
+    )
+    context.metrics.extend(str(cell.metric) for cell in cells)
+    line = context.say(
+        "derive.batch_rate", v=fact, rate=str(cells[0].metric), time=str(cells[1].metric), a=cells[0], b=cells[1]
+    )
+    return [context.say("derive.item_batch", v=fact)], [line]
 
 
 def _group(context: Context, step: int) -> tuple[list[str], list[str]]:

@@ -198,7 +198,7 @@ def _of_metric(
 
 
 def _turned_zero(context: Context, metric: str) -> tuple[str, int] | None:
-    """That a metric is zero from some step on and was not before, as a sentence, with that step; ``None``: it is not."""
+    """That a metric is zero from some step on and was not before, with that step; ``None`` where it is not so."""
     cells = [fact for s in context.run.series(metric)[0] if (fact := context.value(metric, s)) is not None]
     left = next((place for place in range(len(cells), 0, -1) if cells[place - 1].value != 0), 0)
     if not 0 < left < len(cells):
