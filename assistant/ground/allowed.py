@@ -71,7 +71,7 @@ class Allowed(Operations):
         Args:
             decided: what was decided of each number, by its index.
         """
-        open_ = [at for at, decision in decided.items() if decision.status != "supported"]
+        open_ = [at for at, decision in decided.items() if decision.status != "supported" and not decision.final]
         if len(self.frame.numbers) > _MOST_NUMBERS:
             return {}
         fixed = [reading for at, decision in decided.items() if (reading := self._fixed(at, decision)) is not None]
@@ -101,11 +101,13 @@ class Allowed(Operations):
         names = [n for n in self.frame.names if decision.key in n.keys]
         near = min(names, key=lambda n: abs(n.start - q.start)).start if names else -1
         spots = [p for p in self.frame.places if decision.step in p.steps]
-        place = min(spots, key=lambda p: abs(p.start - q.start)).start if spots else -1
+        spot = min(spots, key=lambda p: abs(p.start - q.start)) if spots else None
+        turn = spot.steps.index(decision.step) if spot is not None and spot.kind != "range" else 0
+        place = spot.start if spot is not None else -1
         return Reading(
             at,
             Subject(decision.key, near, "", self._tight_name(q) is not None),
-            Where((decision.step,), "one", place, self._tight_place(q) is not None),
+            Where((decision.step,), "one", place, self._tight_place(q) is not None, turn),
             "value",
         )
 
@@ -117,7 +119,7 @@ class Allowed(Operations):
         group = self.frame.group_of(one.index)
         if (
             group is not None and two.index in group.members and group.form in {"chain", "range"}
-            and one.subject.at == two.subject.at >= 0 and one.subject.key != two.subject.key
+            and one.subject.key != two.subject.key and min(one.subject.at, two.subject.at) >= 0
         ):  # fmt: skip
             return True  # from a to b: of one metric
         if one.cell == two.cell:
@@ -257,6 +259,8 @@ class Allowed(Operations):
             tight = None  # "0.8 % of the answers hit the cap": a share of them
         if tight is not None and not tight.keys:
             return []
+        if any(n.absent for n in frame.names) and not any(n.keys for n in frame.names):
+            return []
         if tight is None and any(n.absent for n in frame.names if n.start < q.start):
             return []
         held = [n for n in frame.names if n.keys]
@@ -280,6 +284,8 @@ class Allowed(Operations):
         before = [n for n in held if frame.clause(n.start) == clause and n.end <= q.start]
         other = [n for n in before if n not in fits]  # "validation costs 676 s": what it costs is another metric
         free = tight is None and all(set(n.keys) & tied or n in other for n in before)
+        if not before and not tied and len(held) == 1 and held[0].exact:
+            free = False  # "by `timing_s/gen`, step 3 is fastest, 41 s": of that metric
         if q.unit == "s" and tight is None and _OF_STEP.search(frame.text[max(0, q.start - 24) : q.start]) and (total := self.table.total_time()):  # fmt: skip
             found.setdefault(total, Subject(total, -1))
         if free or (tight is not None and tight not in fits):

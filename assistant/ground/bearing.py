@@ -56,10 +56,7 @@ _HALF: Final = re.compile(r"(?i)(?P<first>\bfirst half\b|前半)|\b(?:second|lat
 _ENDS: Final = re.compile(
     r"(?i)(?P<first>\b(?:first|initial|start(?:s|ed|ing)?|beginning)\b|第一|最初|首|开始|起初)|\b(?:last|final|ends?|ended|finish(?:es|ed)?)\b|最后|最终|末|结束"
 )
-_AFTER: Final = re.compile(r"\s*(?:之|以)后")
 _WAY: Final = re.compile(r"(?i)(?:(?P<first>\bfrom|[从由])|(?:\bto|[到至]))\s*$")
-_BEFORE: Final = re.compile(r"(?i)\b(?:before|earlier|until|first|previous)\b|之前|此前|以前|[前首]")
-_SINCE: Final = re.compile(r"(?i)\b(?:after|since)\s*$")
 _FORMER: Final = re.compile(r"(?i)former|latter|[前后]者")
 _COUNTS: Final = frozenset({"steps", "points", "validations"})
 _NO_VALUE: Final = _COUNTS | {"ratio", "factor", "pp", "gpus", "samples", "prompts"}
@@ -399,67 +396,6 @@ def _of_halves(frame: Frame, judge: Judge, turn: Turn) -> bool:
 
 
 # -- order -------------------------------------------------------------------------------------------
-def misplaced(frame: Frame, judge: Judge) -> bool:
-    """Whether two values told belong to two steps, stretches or metrics the other way round than these are named."""
-    values = [q for q in frame.numbers if q.unit not in _NO_VALUE]
-    steps = judge.table.steps
-    spans = [place.steps for place in frame.places if place.kind == "range"]
-    singles = [place for place in frame.places if len(place.steps) == 1]
-    if (
-        not spans
-        and len(singles) == 1
-        and (_AFTER.match(frame.text[singles[0].end :]) or _SINCE.search(frame.text[: singles[0].start]))
-    ):
-        spans = [tuple(step for step in steps if step > singles[0].steps[0])]
-    if any(spans) and len(values) == 2:
-        rest = _rest(steps, spans[0])
-        both = bool(rest) and _BEFORE.search(frame.text) is not None
-        near = [_nearest(frame, q) for q in values] if len(spans) > 1 else [spans[0], rest] if both else []
-        if any(group.form == "chain" for group in frame.groups):
-            near.sort(key=lambda part: part[0])
-        keys = [key for name in frame.names for key in name.keys[:3]]
-        keys = keys or [key for q in values for key in _keys_of(judge, q, None)]
-        if len(near) != 2 or any(_means(judge, key, values, near) for key in keys):
-            return False
-        return any(_means(judge, key, values, near[::-1]) for key in keys)
-    told = _told(frame, judge)
-    if len(told) != 2:
-        return False
-    one, two = told
-    if one.key != two.key:
-        names = [n for n in frame.names if one.key in n.keys or two.key in n.keys]
-        named = [min(names, key=lambda n: max(n.start - t.q.end, t.q.start - n.end)) for t in told] if names else []
-        return bool(named) and named[0] is not named[1] and one.key in named[1].keys and two.key in named[0].keys
-    if any(group.form == "chain" for group in frame.groups):
-        return False  # "0.05 → 0.29" goes forward, whichever step is named first
-    if len(singles) == 2:
-        return [place.steps[0] for place in singles] == [two.step, one.step] != [one.step, two.step]
-    held = judge.table.held(one.key)
-    ends = [held[0] if match["first"] else held[-1] for match in _ENDS.finditer(frame.text)]
-    return ends == [two.step, one.step] != [one.step, two.step]
-
-
-def _nearest(frame: Frame, q: Quantity) -> Sequence[int]:
-    spans = [place for place in frame.places if place.kind == "range"]
-    return min(spans, key=lambda place: max(place.start - q.end, q.start - place.end)).steps
-
-
-def _rest(steps: Sequence[int], part: Sequence[int]) -> tuple[int, ...]:
-    """The steps before a stretch that reaches the end, or after one from the start; of another there are none."""
-    if not steps or part[-1] >= steps[-1]:
-        return tuple(step for step in steps if step < part[0])
-    return tuple(step for step in steps if step > part[-1]) if part[0] <= steps[0] else ()
-
-
-def _means(judge: Judge, key: str, values: Sequence[Quantity], ranges: Sequence[Sequence[int]]) -> bool:
-    for q, steps in zip(values, ranges, strict=True):
-        held = [value for _, value in judge.table.within(key, steps)]
-        mean = sum(held) / len(held) if held else None
-        if mean is None or not any(agrees(a, b, mean) for a, b in judge.table.readings(q, key, mean)):
-            return False
-    return True
-
-
 # -- signs -------------------------------------------------------------------------------------------
 def _sign(frame: Frame, judge: Judge, turn: Turn) -> bool:
     """``negative (-5.1e-04)``, ``前者 950，后者 8.1``: the sign of the value beside the word, or whose value it is."""

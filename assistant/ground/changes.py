@@ -352,10 +352,14 @@ _UP_AFTER: Final = re.compile(
 )
 
 
+#: 掉一半多: a number that begins with the word of its direction.
+_CUT: Final = re.compile(r"(?:下降|减少|降低|缩短|缩小|减|少|降|跌|掉)")
+
+
 def adjacent_sense(frame: Frame, q: Quantity) -> bool | None:
     """``True`` where a word right beside a change says that it goes down, ``False`` up, ``None`` neither."""
     left, right = frame.text[max(0, q.start - 30) : q.start], frame.text[q.end : q.end + 22]
-    down = bool(_DOWN_BEFORE.search(left) or _DOWN_AFTER.search(right))
+    down = bool(_DOWN_BEFORE.search(left) or _DOWN_AFTER.search(right) or _CUT.match(q.text))
     up = bool(_UP_BEFORE.search(left) or _UP_AFTER.search(right))
     return None if down == up else down
 

@@ -10,13 +10,14 @@ from typing import Final
 
 from assistant.ground.absences import absence, absences, extremes, logged, no_nan
 from assistant.ground.allowed import Allowed
-from assistant.ground.bearing import borne_out, misplaced
+from assistant.ground.bearing import borne_out
 from assistant.ground.binding import Frame, metric_of, places_of
 from assistant.ground.courses import Courses, course_words
 from assistant.ground.cues import cue, idle_clauses, negated, normative
 from assistant.ground.deciding import Decision
 from assistant.ground.extra import stated
 from assistant.ground.judging import Judge
+from assistant.ground.misplacing import misplaced
 from assistant.ground.order import turned
 from assistant.ground.probing import exchanged, unaccounted, unspoken
 from assistant.ground.sentences import Unit

@@ -115,10 +115,20 @@ def carry(frame: Frame, carried: Carried, judge: Judge) -> Carried:
     else:
         steps, pair, span = frame.carried.steps, frame.carried.pair, frame.carried.span
     key = None if frame.places else frame.carried.key
+    before = frame.carried.steps
+    if pair is None and span is None and len(steps) == len(before) == 1 and steps != before and _same(frame):
+        pair = (before[0], steps[0])  # "Step 50: entropy 0.22. Step 65: 0.20. So it went down."
     if judge.pair is not None and not frame.places:
         key, pair = judge.pair[0], (judge.pair[1], judge.pair[2])
     two = list({n.keys: n for n in frame.names if n.keys}.values())
     return Carried(names, steps, pair, span, key, tuple(two) if len(two) == 2 else ())
+
+
+def _same(frame: Frame) -> bool:
+    """Whether a sentence tells a value of the metric of the sentence before."""
+    names, before = [n for n in frame.names if n.keys], frame.carried.names
+    told = any(q.unit not in _COUNTED for q in frame.numbers)
+    return told and bool(before) and (not names or (len(names) == 1 and names[0].keys == before[-1].keys))
 
 
 def _about_last(frame: Frame, names: Sequence[Named]) -> bool:

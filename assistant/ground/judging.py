@@ -24,7 +24,7 @@ _PER_PROMPT_AFTER: Final = re.compile(
     r"(?i)^[`*\s]*(?:per|for each|for every|to each|/)\s*(?:prompt|question|problem|query|group)\b"
 )
 _PER_PROMPT_BEFORE: Final = re.compile(
-    r"(?i)每(?:个|条|道)?\s?(?:prompt|题目?|问题)\s*(?:各|都)?(?:采样?|采|生成|有|对应|答|跑)?(?:了)?\s*[`*]*$|每[个道]\s*(?:各|都)?(?:采样?|生成|跑)?(?:了)?\s*[`*]*$"
+    r"(?i)\b(?:each|every|one|a) (?:prompt|question|problem|query|group) (?:gets?|got|has|had|have|holds?|contains?|receives?|received|yields?|is given|was given|comes with|consists of)\s*[`*]*$|每(?:个|条|道)?\s?(?:prompt|题目?|问题)\s*(?:各|都)?(?:采样?|采|生成|有|对应|答|跑)?(?:了)?\s*[`*]*$|每[个道]\s*(?:各|都)?(?:采样?|生成|跑)?(?:了)?\s*[`*]*$"
 )
 _NO_STEP: Final = re.compile(
     r"(?i)\b(?:no|none of the|not a single|not one of the|not one) (?:first |last )?(?:\w+ )?(?:logged |training )?(?:steps?|iterations?)\b|没有(?:任何|哪)?一?(?:个\s?)?(?:步|step)|没有一步"
@@ -94,7 +94,7 @@ class Judge(Implied):
             (q.unit in {"samples", "points", "", "turns"} and _PER_PROMPT_AFTER.match(frame.text[q.end : q.end + 20]))
             or (
                 q.unit in {"samples", "points", ""}
-                and _PER_PROMPT_BEFORE.search(frame.text[max(0, q.start - 16) : q.start])
+                and _PER_PROMPT_BEFORE.search(frame.text[max(0, q.start - 36) : q.start])
             )
         ):
             decided = self._derived(frame, index, ("group_size",))
@@ -163,6 +163,8 @@ class Judge(Implied):
         if not keys:
             return self._unbound(frame, index)
         failed: Decision | None = None
+        if (apart := self._apart(frame, index)) is not None:
+            return apart
         early = (
             self._of_two(frame, index, name)
             if q.unit in {"ratio", "factor", "%"}

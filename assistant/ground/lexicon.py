@@ -60,6 +60,11 @@ _UNKNOWN_HEAD: Final = re.compile(
     r"(?i)(?:\b(?:format|process|outcome|dense|shaped|intrinsic|auxiliary|style|safety|helpfulness|teacher|student|parameter|update|effective|spectral|reward[ -]?model|weight|feature|attention|router|expert|token-level)[\s-]+|"
     r"(?:格式|过程|结果|稠密|内在|辅助|安全|风格|有效|参数|权重|特征|路由|专家|教师|学生|重要性|奖励模型)(?:的)?)[`*]*$"
 )
+#: "Format reward" on the card of any reward function: of a key that spells it.
+_PART_OF_REWARD: Final = re.compile(
+    r"(?i)(?P<part>format|accuracy|correctness|格式|准确率?|正确性?)[\s_-]?(?:rewards?|奖励)"
+)
+_SPELT: Final = {"格式": "format", "准确": "acc", "正确": "correct", "accuracy": "acc", "correctness": "correct"}
 _COUNTED_NOUN: Final = re.compile(
     r"(?i)rollouts?|responses?|prompts?|answers?|trajector(?:y|ies)|samples?|generations?|turns?|gpus?|cards?|tokens?|completions?|validations?|验证|评测|回答|响应|回复|提示"
 )
@@ -184,7 +189,7 @@ class Lexicon:
             if primary and not _COUNTER.search(key):
                 named = {*card.names, *card.words("zh"), *card.words("en"), card.title("zh"), card.title("en")}
                 for word in named:
-                    if "@" not in word and "{" not in word:
+                    if "@" not in word and "{" not in word and not _of_another_part(word, key):
                         self._add(word, [key], 5)
         for word, patterns in words()["weak"].items():
             if groups := self._groups(patterns):
@@ -369,6 +374,15 @@ class Lexicon:
                 keys = (*siblings, *(item.keys if name != "std" else ())) if siblings else item.keys
                 return replace(item, keys=keys, statistic=name)
         return item
+
+
+def _of_another_part(word: str, key: str) -> bool:
+    """Whether a card's word names a part of the reward that a key of this card is not."""
+    match = _PART_OF_REWARD.match(word)
+    if match is None:
+        return False
+    part = match["part"].lower()
+    return _SPELT.get(part, _SPELT.get(part[:2], part)) not in key.lower()
 
 
 def _merged(found: list[Named], text: str) -> list[Named]:

@@ -99,6 +99,12 @@ class Reading:
         return self.subject.key, self.where.steps, self.operation
 
 
+#: "3 s more on the update than step 15": a difference, no value.
+_MORE_THAN: Final = re.compile(
+    r"(?i)[`*]{0,2}\s(?:more|less|fewer|longer|shorter|higher|lower|slower|faster)\b[^.;]{0,60}?\bthan\b"
+)
+
+
 class Operations:
     """Computes what a number may say of a metric at a place.
 
@@ -115,6 +121,10 @@ class Operations:
         key, table = subject.key, self.table
         role = change_cue(self.frame, q)
         by = bool(_BY.search(self.frame.text[max(0, q.start - 24) : q.start])) or q.unit in {"pp", "ratio", "factor"}
+        by = by or (
+            role == "sure"
+            and bool(_MORE_THAN.match(self.frame.clause_text(q.start), q.end - self.frame.clause_span(q.start)[0]))
+        )
         text = outside(self.frame, 0, len(self.frame.text))
         left, right = self.frame.text[max(0, q.start - 14) : q.start], self.frame.text[q.end : q.end + 14]
         if not q.unit and re.match(r"\s*[A-Za-z]+/[A-Za-z]", right):

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from itertools import product
+from typing import Final
 
 from assistant.ground.binding import Frame, Group
 from assistant.ground.chains import Chains
@@ -14,6 +16,11 @@ from assistant.ground.lexicon import Named
 from assistant.ground.quantities import Quantity
 from assistant.ground.table import agrees
 from assistant.ground.verdicts import as_shown, plain
+
+#: Two metrics against each other.
+_COMPARED: Final = re.compile(
+    r"(?i)\b(?:exceed\w*|outlast\w*|than|above|below|beats?|surpass\w*|behind|ahead)\b|超过|超出|不及|不如|[高低多少长短大小快慢]于|比"
+)
 
 
 class Relations(Chains):
@@ -133,6 +140,38 @@ class Relations(Chains):
                     if any(agrees(abs(n), h, v, bound=q.bound) for v in options for n, h in held):
                         return Decision("supported", "", None, key, step)
         return None
+
+    def _apart(self, frame: Frame, index: int) -> Decision | None:
+        """``A exceeds B on step 51 by 0.8 s``: the difference of the two metrics compared, at the one step named."""
+        q, table = frame.numbers[index], self.table
+        named = [n for n in frame.names if n.keys and n.start < q.start]
+        at = [p for p in frame.places if p.kind == "steps"]
+        if (
+            len(named) != 2
+            or set(named[0].keys) & set(named[1].keys)
+            or len(frame.places) != len(at)
+            or len(at) != 1
+            or len(at[0].steps) != 1
+            or q.unit in {"ratio", "factor", "%", "pp", "steps", "points"}
+            or len([n for n in frame.numbers if n.unit == q.unit]) > 1
+            or change_cue(frame, q) != "sure"
+            or not _COMPARED.search(outside(frame, named[0].end, q.start))
+        ):
+            return None
+        step = at[0].steps[0]
+        one, two = named
+        for a, b in product(one.keys[:3], two.keys[:3]):
+            x, y = table.value(a, step), table.value(b, step)
+            if x is None or y is None or table.kind(a) != table.kind(b):
+                continue
+            if any(agrees(abs(n), h, abs(x - y), bound=q.bound) for n, h in table.readings(q, a)):
+                return Decision("supported", "", None, a)
+        x, y = table.value(one.keys[0], step), table.value(two.keys[0], step)
+        if x is None or y is None or table.kind(one.keys[0]) != table.kind(two.keys[0]):
+            return None
+        true = as_shown(abs(x - y), q, table.kind(one.keys[0]))
+        note = self.say("apart", first=one.keys[0], second=two.keys[0], step=step, true=true, shown=q.text)
+        return Decision("contradicted", note, None, one.keys[0], final=True)
 
     def _sum(self, frame: Frame, q: Quantity, steps: Sequence[int]) -> Decision | None:
         """``A and B together take 4.1 s``: the sum of the metrics named before, at a step."""

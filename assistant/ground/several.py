@@ -144,7 +144,7 @@ def from_told(q: Quantity, index: int, frame: Frame) -> bool:
                 and apart
             ):
                 own = q.factor if q.unit and unit else scale
-                if agrees(abs(q.number) * own, q.half * own + dx + dy, abs(x - y), bound=q.bound) and x != y:
+                if x != y and _told(abs(q.number) * own, q.half * own, abs(x - y), dx + dy, q.bound):
                     return True
             elif q.unit == "pp" and unit == "%" and agrees(abs(q.number) * 0.01, (q.half + one.half + two.half) * 0.01, abs(x - y), bound=q.bound):  # fmt: skip
                 return True
@@ -190,7 +190,16 @@ _GAP: Final = re.compile(
 
 
 def _near(q: Quantity, value: float, slack: float) -> bool:
-    return agrees(q.number, q.half + (0.0 if q.bound else slack), value, bound=q.bound)
+    return _told(q.number, q.half, value, 0.0 if q.bound else slack, q.bound)
+
+
+def _told(number: float, half: float, value: float, slack: float, bound: str) -> bool:
+    """Whether a number is what two others give; where these leave more open than it does, exactly what they give."""
+    return agrees(number, half + (slack if half >= slack / _FINER else 0.0), value, bound=bound)
+
+
+#: How many times as exact as what it is worked out from a number may be told.
+_FINER: Final = 50.0
 
 
 def _fits(q: Quantity, value: float) -> bool:
