@@ -121,6 +121,27 @@ def attempt(context: Context) -> Verdict | None:
     return _told(context, name, word if name == "setting_named" else "")
 
 
+_EVALUATED = re.compile(
+    r"(?i)(?:^|[-_/ .])(?:val|valid|validation|eval|evaluation|test|testing|dev|held)(?=$|[-_/ .@])"
+)
+
+
+def not_evaluated(context: Context) -> Verdict | None:
+    """That a log without any evaluation holds no evaluated reward or accuracy; ``None`` where it holds one, or cuts."""
+    run = context.run
+    if any(_EVALUATED.search(metric) for metric in run.metrics) or run.missing or context.validation_steps:
+        return None
+    held = [m.key for m in context.query.mentions if m.key in run.columns]
+    count = context.ledger.count("metrics of the log", len(run.metrics))
+    text = context.say("absent.not_evaluated", n=count)
+    if held:
+        gap = "" if context.language == "zh" else " "
+        text += gap + context.say("absent.of_training", names=context.join(key(str(name)) for name in held[:2]))
+    context.doc.paragraph(f"**{text}**")
+    context.query = replace(context.query, mentions=(), op=None, asked_op=None)
+    return Verdict("no_data", unmark(text))
+
+
 def _logged(context: Context, keys: list[str], word: str) -> Verdict:
     """The values of metrics that are named as the setting is."""
     from assistant.ask.answer_lookup import lookup

@@ -20,16 +20,20 @@ from assistant.ask.part import cell, part_of
 from assistant.ask.parts import number
 from assistant.ask.scope import Scope
 from assistant.ask.subject import words_of
+from assistant.ask.supposed import Supposed
 from assistant.model import StepSlot, Verdict
 from assistant.write.document import mark, unmark
 
 _OWN: Final = re.compile(
-    r"(?i)(?:\b(?:mine|ours?|it|this|that|my(?: \w+)?|but|and)(?: is|'s| was| sits at| stays at| shows| at| =)?"
+    r"(?i)(?:\b(?:mine|ours?|it|this|that|my(?: \w+)?|but|and)(?: is|'s| was| sits at| stays at| shows| hits?| got to"
+    r"| went to| at| =)?"
     r"|\bis|\bat"
     r"|(?:我|这|现在|目前|实际)[^\d,，。?]{0,8}|都|才|只有|是|为|到了?)\s*"
     r"(?:only |just |about |around |already |才|只|只有|大概|约)?"
     r"(?P<digits>-?\d{1,9}(?:\.\d{1,9})?(?:e[+-]?\d{1,3})?)\s*(?P<unit>%|％)?(?!\s*(?:步|steps?\b))"
 )
+
+_MINE: Final = re.compile(r"(?i)\b(?:mine|ours?|my)\b|我|这|实际|现在")
 
 
 def heard(context: Context) -> Verdict | None:
@@ -77,9 +81,8 @@ def _own(context: Context, metric: str) -> str:
     """Whether the value that the question calls its own is the log's; empty where it names none."""
     text = words_of(context)
     spans = [match.span() for match in words("supposed")["heard"].finditer(text)]
-    match = next(
-        (m for m in _OWN.finditer(text) if not any(a <= m.start("digits") < b for a, b in spans)), None
-    )  # fmt: skip
+    found = [m for m in _OWN.finditer(text) if not any(a <= m.start("digits") < b for a, b in spans)]
+    match = next((m for m in found if _MINE.search(m.group())), next(iter(found), None))
     if match is None:
         return ""
     part = part_of(context, metric, Scope())
@@ -87,9 +90,10 @@ def _own(context: Context, metric: str) -> str:
     digits = match["digits"].lower().partition("e")
     value = float(match["digits"]) * scale
     half = 0.5 * 10.0 ** (int(digits[2] or 0) - len(digits[0].partition(".")[2])) * scale
+    typed = Supposed("is", value, half, bool(match["unit"]), last=False, text=match["digits"])
     fact = context.ledger.constant(f"own {value:g}", value, "the question")
     given = mark(fact.id, match["digits"] + ("%" if match["unit"] else ""))
-    near = [place for place, held in enumerate(part.values) if abs(held - value) <= half * (1 + 1e-6)]
+    near = [place for place, held in enumerate(part.values) if typed.names(held)]
     if not near or not math.isfinite(number(cell(context, part, near[-1]))):
         return context.say("heard.not_own", given=given)
     return context.say("heard.own", given=given, v=cell(context, part, near[-1]))

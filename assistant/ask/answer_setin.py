@@ -11,6 +11,7 @@ from typing import Final
 from assistant.ask.answer_events import SUDDEN, steepest
 from assistant.ask.context import Context
 from assistant.ask.departures import all_checks, began
+from assistant.ask.logged import STEP_TIME
 from assistant.ask.part import Part, cell, remarks
 from assistant.ask.subject import subject_of
 from assistant.ask.telling import trend_sentence
@@ -19,11 +20,15 @@ from assistant.write.document import unmark
 
 _UP: Final = re.compile(
     r"(?i)涨|升|飞|走高|增|变(?:高|大|长)|\b(?:ris(?:e|es|ing)|rose|climb\w*|increas\w*|grow\w*|grew|going up|go up)\b"
+    r"|变(?:得)?慢|\b(?:slow|slower|longer)\b"
 )
 _DOWN: Final = re.compile(
     r"(?i)掉|跌|降|下滑|走低|滑|减|变(?:低|小|短)|\b(?:fall(?:s|ing)?|fell|drop\w*|declin\w*|decreas\w*|shr[iau]nk\w*"
-    r"|going down|go down)\b"
+    r"|going down|go down)\b|变(?:得)?快|\b(?:fast|faster|shorter)\b"
 )
+#: Slow and fast say of a rate the opposite of what they say of a time.
+_PACE: Final = re.compile(r"(?i)变(?:得)?[慢快]|\b(?:slow|fast)(?:er)?\b")
+_RATE: Final = re.compile(r"(?i)throughput|tokens?_per|per_sec|samples_per|/s$|fps|mfu|tps")
 LEAST: Final = 6
 #: p-value from which on the values after an extreme go a way for certain: the extreme was picked for it.
 SURE: Final = 0.01
@@ -39,6 +44,10 @@ def set_in(context: Context) -> Verdict | None:
     up, down = _UP.search(found.text) is not None, _DOWN.search(found.text) is not None
     if up == down:
         return None
+    if _PACE.search(found.text) and found.metric in STEP_TIME:
+        return None  # why a step takes longer has a writer of its own
+    if _PACE.search(found.text) and _RATE.search(found.metric):
+        up, down = down, up
     part, metric = found.part, found.metric
     trend = context.ledger.trend(metric, list(part.steps))
     if trend is None:

@@ -29,13 +29,14 @@ def beside(context: Context, verdict: Verdict) -> Verdict:
     """The verdict, with what is supposed denied in its first sentence and in front of the text where it is not so."""
     if len(context.runs) != 1 or context.query.intent not in _OF_VALUES or not context.doc.blocks:
         return verdict
-    if (text := _ran_out(context)) is not None:
+    settled = context.settled and context.kind != "overfit"
+    if not settled and (text := _ran_out(context)) is not None:
         context.doc.blocks.insert(0, f"**{text}**")
         code = "healthy" if verdict.code == "insufficient_data" else verdict.code
         return replace(verdict, code=code, summary=unmark(text))
     supposed = supposed_in(words_of(context))
     first = context.doc.blocks[0]
-    if supposed is None or _DENIED.search(first):
+    if supposed is None or _DENIED.search(first) or (settled and not supposed.never):
         return verdict
     metric = _metric(context)
     if metric is None:
@@ -100,7 +101,10 @@ def _contradicted(context: Context, metric: str, supposed: Supposed) -> str:
     at_end = supposed.last or slot.kind == "last"
     values: Sequence[float] = part.values[-1:] if at_end else part.values
     held = [supposed.holds(value, whole.values[0], largest) for value in values]
-    if (all if supposed.kind == "near" else any)(held) or _of_another(context, metric, supposed):
+    if supposed.never:
+        return _once(context, metric, supposed, part, held) if any(held) else ""
+    always = supposed.kind == "near" or supposed.every
+    if (all if always else any)(held) or _of_another(context, metric, supposed):
         return ""
     limit = _limit(context, metric, supposed, whole)
     shown = _shown(context, part, supposed, at_end=at_end)
@@ -109,12 +113,23 @@ def _contradicted(context: Context, metric: str, supposed: Supposed) -> str:
     of = whole if at_end or len(part) == 1 else part
     low, high = (cell(context, of, of.values.index(pick(of.values))) for pick in (min, max))
     ends = {"low": low, "high": high, "metric": metric, "v": shown, "limit": limit}
-    if at_end or len(part) == 1 or supposed.kind == "near":
+    if at_end or len(part) == 1 or always:
         return context.say("supposed.at", **ends)
     if part.steps == whole.steps:
         return context.say("supposed.nowhere", over=context.say("supposed.anywhere"), **ends)
     over = context.say("supposed.in_part", first=part.steps[0], last=part.steps[-1])
     return context.say("supposed.nowhere", over=over, **ends)
+
+
+def _once(context: Context, metric: str, supposed: Supposed, part: Part, held: Sequence[bool]) -> str:
+    """That a metric was where it is said never to have been: how often, first when, and the farthest value."""
+    high = supposed.kind in {"above", "up_to"} or (supposed.kind == "to" and supposed.value > part.values[0])
+    far = cell(context, part, part.values.index((max if high else min)(part.values)))
+    count = context.ledger.count(f"values {supposed.kind} {supposed.value:g}", sum(held), metric=metric)
+    total = context.ledger.count("values", len(part), metric=metric)
+    first = cell(context, part, held.index(True))
+    return context.say("supposed.once_high" if high else "supposed.once_low", metric=metric, k=count, n=total,
+                       first=first, far=far, low=_number(context, supposed))  # fmt: skip
 
 
 def _of_another(context: Context, metric: str, supposed: Supposed) -> bool:
@@ -138,6 +153,8 @@ def _meant(context: Context, metric: str, whole: Part) -> Part | None:
 
 def _shown(context: Context, part: Part, supposed: Supposed, *, at_end: bool) -> Fact:
     """The value that is set against what is supposed: the last, or for "always" the one farthest from it."""
+    if supposed.kind == "negative" and supposed.every and not at_end:
+        return cell(context, part, part.values.index(max(part.values)))
     if supposed.kind != "near" or at_end:
         return cell(context, part, len(part) - 1)
     far = max(range(len(part)), key=lambda place: abs(part.values[place] - supposed.value))
@@ -148,6 +165,13 @@ def _limit(context: Context, metric: str, supposed: Supposed, whole: Part) -> st
     kind = supposed.kind
     if kind == "to":
         kind = "up_to" if supposed.value > whole.values[0] else "down_to"
+    if kind == "negative":
+        return context.say("supposed.limit_all_negative" if supposed.every else "supposed.limit_negative")
+    return context.say(f"supposed.limit_{kind}", low=_number(context, supposed))
+
+
+def _number(context: Context, supposed: Supposed) -> str:
+    """The number as typed, tied to the question."""
     fact = context.ledger.constant(f"supposed {supposed.value:g}", supposed.value, "the question")
     typed = supposed.text.removesuffix("percent").removesuffix("pct")
     plain = typed.rstrip("%％ ").replace(".", "", 1).lstrip("-").isdigit()
@@ -156,5 +180,4 @@ def _limit(context: Context, metric: str, supposed: Supposed, whole: Part) -> st
         if plain and typed == supposed.text
         else format_number(supposed.value, "number", language=context.language)
     )
-    text = mark(fact.id, shown.replace("％", "%"))
-    return context.say(f"supposed.limit_{kind}", low=text)
+    return mark(fact.id, shown.replace("％", "%"))

@@ -127,7 +127,7 @@ class Answerer:
             unread.not_computed(context)
             aspects.further(context)
             answer_overfit.beside(context)
-            verdict = verdict if context.settled else answer_supposed.beside(context, verdict)
+            verdict = answer_supposed.beside(context, verdict)
         first = context.query
         starts: list[int] = []
         for place, more in enumerate(queries[1:], start=1) if context.runs else ():

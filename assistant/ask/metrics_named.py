@@ -467,7 +467,10 @@ def _statistic(mention: Mentioned, text: str, run: Run, resolver: Resolver, poin
     mention = of_any(mention, text, run, resolver)
     key = mention.key
     for name in ("mean", *_STATISTICS):  # "generate_sequences 的 mean"
-        own = [k for k in run.metrics if k.lower().endswith(f"/{mention.text.lower()}/{name}")]
+        spelt = f"{mention.text.lower()}/{name}"
+        own = [k for k in run.metrics if k.lower() == spelt] or [
+            k for k in run.metrics if k.lower().endswith(f"/{spelt}")
+        ]
         if len(own) == 1 and own[0] != key and re.match(rf"(?i)\s*的?\s*{name}\b", text[mention.end :]):
             return as_mention(run, resolver, own[0], mention.start, mention.end, mention.text)
     if key is None or not key.endswith("/mean") or mention.text.lower() == key.lower():

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from assistant.ask.lexicon import words
 
-Kind = Literal["above", "below", "up_to", "down_to", "to", "is", "near"]
+Kind = Literal["above", "below", "up_to", "down_to", "to", "is", "near", "negative"]
 
 _NUMBER: Final = re.compile(
     r"(?i)(?<![\d.A-Za-z_/@#-])(?P<digits>-?\d{1,12}(?:\.\d{1,12})?(?:e[+-]?\d{1,3})?)\s*(?P<unit>%|％|percent\b|pct\b"
@@ -31,6 +31,8 @@ _KINDS: Final[tuple[Kind, ...]] = ("above", "below", "up_to", "down_to", "to", "
 _STEP_BEFORE: Final = re.compile(r"(?i)(?:steps?|第|步|iteration|epoch|row|top|pass@|mean@|best@|maj@)\s*$")
 #: So much of a text is searched.
 _LONGEST: Final = 400
+#: Kinds that a value can be said never to be.
+_SIDES: Final = frozenset({"above", "below", "up_to", "down_to", "to"})
 #: How far before a number the words stand that say how it is meant.
 _BACK: Final = 28
 #: A value within this factor of a number is near it; below this share of the largest value it is as good as zero.
@@ -49,6 +51,8 @@ class Supposed:
         percent: whether it was given in per cent.
         last: whether it is said of the last step.
         text: the number as typed.
+        every: whether it is said of every step.
+        never: whether it is said of none.
     """
 
     kind: Kind
@@ -57,12 +61,14 @@ class Supposed:
     percent: bool
     last: bool
     text: str
+    every: bool = False
+    never: bool = False
 
     def scaled(self, largest: float) -> Supposed:
         """In the metric's own unit: per cent are no fractions where the log's values are per cent themselves."""
         if not self.percent or largest <= _FACTOR:
             return self
-        return Supposed(self.kind, self.value * 100, self.half * 100, False, self.last, self.text)
+        return replace(self, value=self.value * 100, half=self.half * 100, percent=False)
 
     def holds(self, value: float, first: float, largest: float) -> bool:
         """Whether a value is as supposed.
@@ -81,7 +87,7 @@ class Supposed:
             return value * self.value > 0 and 1 / _FACTOR <= value / self.value <= _FACTOR
         return {
             "above": value > self.value, "below": value < self.value, "up_to": value >= self.value - half,
-            "down_to": value <= self.value + half, "is": self.names(value),
+            "down_to": value <= self.value + half, "is": self.names(value), "negative": value < 0,
         }[kind]  # fmt: skip
 
     def names(self, value: float) -> bool:
@@ -94,6 +100,14 @@ class Supposed:
 def values_in(text: str) -> list[tuple[int, int]]:
     """Where numbers stand that are values and no steps: "the normal range is 1 to 10", "一直在 1 附近"."""
     return [match.span() for match in words("supposed")["values"].finditer(text[:_LONGEST])]
+
+
+def typed_values(text: str) -> list[Supposed]:
+    """Each number of a question that is a value, as typed."""
+    text = text[:_LONGEST]
+    found = _NUMBER.finditer(text)
+    held = [m for m in found if not _STEP_BEFORE.search(text[max(0, m.start() - _BACK) : m.start()])]
+    return [_of(match, "is", last=False) for match in held]
 
 
 def supposed_in(text: str) -> Supposed | None:
@@ -114,11 +128,17 @@ def supposed_in(text: str) -> Supposed | None:
         kind = _kind(before)
         if kind is None:
             continue
+        if held["never"].search(text[: match.start()]):
+            return _of(match, kind, last=False, never=True) if kind in _SIDES else None
         every = held["every"].search(before) is not None or held["near"].search(text[match.end() :]) is not None
         if every and kind in {"is", "to"}:
             kind = "near"
         return _of(match, kind, last=last)
-    return None
+    below = held["negative"].search(text)
+    if below is None or held["never"].search(text):
+        return None
+    every = held["every"].search(text) is not None or "全" in below.group() or "都" in below.group()
+    return Supposed("negative", 0.0, 0.0, percent=False, last=last and not every, text="0", every=every)
 
 
 def _numbers(text: str) -> Sequence[re.Match[str]]:
@@ -146,11 +166,11 @@ def _kind(before: str) -> Kind | None:
     return None if best is None else best[2]
 
 
-def _of(match: re.Match[str], kind: Kind, *, last: bool) -> Supposed:
+def _of(match: re.Match[str], kind: Kind, *, last: bool, never: bool = False) -> Supposed:
     digits, unit = match["digits"], (match["unit"] or "").lower()
     word = not digits[-1].isdigit()
     scale = _SCALES.get(unit, 1.0)
     value = 0.0 if word else float(digits) * scale
     mantissa, _, exponent = digits.lower().partition("e")
     unit_of_last = 10.0 ** (int(exponent or 0) - len(mantissa.partition(".")[2])) * scale
-    return Supposed(kind, value, 0.5 * unit_of_last, unit in _PER_CENT, last, match.group().strip())
+    return Supposed(kind, value, 0.5 * unit_of_last, unit in _PER_CENT, last, match.group().strip(), never=never)

@@ -48,6 +48,10 @@ def ask(question: str, log: Run | None = None) -> Answer:
         ("who launched this run", "who started"),
         ("在哪台机器上跑的", "机器"),
         ("奖励函数是怎么写的", "奖励函数"),
+        ("几层 transformer", "几层"),
+        ("how many parameters does the model have", "how many parameters"),
+        ("context length 多大", "context length"),
+        ("环境是哪个 gym", "环境"),
     ],
 )
 def test_thing_that_no_metric_holds_is_named_and_said_to_be_absent(question: str, said: str) -> None:
@@ -136,3 +140,38 @@ def test_name_of_a_family_means_all_trajectories_and_not_the_slowest(question: s
 def test_count_under_a_prefix_of_times_takes_no_share_of_a_step() -> None:
     log = run(**{"timing_s/agent_loop/num_preempted/mean": 0.0})
     assert "% of the step" not in ask("what fraction of the step is num_preempted/mean", log).answer
+
+
+@pytest.mark.parametrize("question", ["max grad norm?", "max grad norm in the last 20 steps"])
+def test_largest_value_of_a_metric_is_no_setting(question: str) -> None:
+    assert ask(question).slots.metrics == ("actor/grad_norm",)
+
+
+@pytest.mark.parametrize(
+    "question", ["eval reward at step 10", "validation accuracy?", "验证集准确率", "测试集得分多少"]
+)
+def test_log_without_evaluations_says_so_and_gives_no_training_value(question: str) -> None:
+    log = run_of({step: {"reward": 0.5, "accuracy": 1.0, "loss": 0.3} for step in range(1, 31)}, framework="TRL")
+    answer = ask(question, log)
+    assert answer.verdict.code == "no_data"
+    assert "0.5" not in answer.answer
+
+
+def test_extreme_of_a_key_at_the_top_is_not_the_validations() -> None:
+    table = {step: {**training_step(step)} for step in range(1, 31)}
+    log = run_of({0: {"val-aux/num_turns/max": 9, "val-core/x/acc/mean@1": 0.5}, **table})
+    assert ask("num_turns 的 max 在 step 12", log).slots.metrics == ("num_turns/max",)
+
+
+@pytest.mark.parametrize(
+    ("question", "key"), [("工具从哪步开始变慢", f"{TOOL}mean"), ("吞吐从哪步开始变慢的", "perf/throughput")]
+)
+def test_step_from_which_something_is_slow_is_told(question: str, key: str) -> None:
+    table = {}
+    for step in range(1, 61):
+        slow = step >= 30
+        table[step] = {**training_step(step), f"{TOOL}mean": (90.0 if slow else 2.0) + 0.01 * step,
+                       "perf/throughput": (60.0 if slow else 300.0) + 0.1 * (step % 5)}  # fmt: skip
+    answer = ask(question, run_of(table))
+    assert key in answer.slots.metrics
+    assert "step 30" in answer.answer.split("\n")[0]

@@ -26,6 +26,7 @@ def run(**beside: float) -> Run:
         ("how tall is Mount Everest?", "en"),
         ("please email these results to my manager", "en"), ("translate to Chinese: good evening", "en"),
         ("提醒我下午开会", "zh"),
+        ("how to install pytorch on windows", "en"), ("推荐几本强化学习的书", "zh"),
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("logged", [True, False])

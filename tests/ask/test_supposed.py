@@ -136,3 +136,38 @@ def test_step_at_which_nothing_is_wrong_does_not_vouch_for_the_others() -> None:
     assert "at this step" in text
     assert "nothing unusual over 12" not in text
     assert ask("mean_ratio 一直在 1 附近，没问题吧", log).startswith("**不是这样")
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("entropy never went below 0.5, is that fine?", "past 0.5"),
+        ("why did the score never get below 0.5?", "past 0.5"),
+        ("熵从来没低于 0.5，是不是太高", "0.5 以下"),
+    ],
+)
+def test_value_said_never_to_be_is_denied_with_how_often_it_was(question: str, said: str) -> None:
+    first = ask(question).split("\n")[0]
+    assert first.startswith(("**Not so", "**不是这样")), first
+    assert said in first
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("score 最后是负的，没学到东西吧", "并不是负的"),
+        ("the score is negative at the end, is that bad?", "not negative"),
+        ("得分一直是负的，正常吗", "并非一直为负"),
+        ("score is stuck at 0, what is wrong?", "not near 0 throughout"),
+        ("clip ratio 卡在 0，是不是有问题", "全程并不是 0"),
+    ],
+)
+def test_sign_or_level_taken_for_granted_is_denied_and_is_no_step(question: str, said: str) -> None:
+    answer = answerer().ask(question, (run(),))[0]
+    assert said in answer.answer.split("\n")[0]
+    assert answer.slots.steps.kind in {"none", "last"}
+
+
+def test_number_that_another_metric_holds_by_chance_is_denied_all_the_same() -> None:
+    log = run_of({step: {**training_step(step), ENTROPY: 0.5, "training/epoch": 3} for step in range(1, 31)})
+    assert ask("entropy is 3, is that normal?", log).startswith("**Not so")
