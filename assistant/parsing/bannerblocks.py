@@ -17,11 +17,17 @@ _BANNER: Final = re.compile(
     r"\s{0,40}[-=*#>+]{3,200}\s{0,40}(?P<word>(?i:iteration|itr|iter|epoch|episode|update|step|generation|round))"
     r"\s{0,4}[:#]?\s{0,4}(?P<step>[0-9]{1,12})(?:\s?/\s?[0-9]{1,12})?\s{0,40}[-=*#<+]{3,200}\s*$"
 )
+_COUNT: Final = re.compile(
+    r"\s{0,8}(?P<word>(?i:iteration|itr|iter|epoch|episode|update|step|generation))s?\s{0,20}[:=#]\s{0,20}"
+    r"(?P<step>[0-9]{1,12})(?:\s?/\s?[0-9]{1,12})?\s*$"
+)
+"""A line that counts the lines below it, where such lines repeat."""
 _BORDER: Final = re.compile(r"\s{0,40}[-=*#+]{5,400}\s*$")
 _LABEL: Final = re.compile(
     rf"\s{{0,60}}(?P<key>[A-Za-z%][^:=|\n]{{0,80}}?)\s{{0,40}}[:=]\s{{0,60}}(?P<number>{GROUPED}|{NUMBER})"
     r"(?P<unit>\s?(?:ms|secs?|seconds|mins?|minutes|hours|[smh%])(?![\w/]))?(?P<rest>\s{0,8}\([^()\n]{0,100}\))?\s*$"
 )
+_LINED: Final = re.compile(r"\s{0,8}[-=*#]{5,200} ?[^-=*#]{1,60} ?[-=*#]{5,200}\s*$")
 _LONGEST: Final = 1000
 _MOST_LINES: Final = 80
 _MOST_STRANGE: Final = 3
@@ -45,10 +51,13 @@ class BannerBlocks:
             if step is not None and len(cells) > 1 and any(is_result(cell.key) for cell, _ in cells):
                 book.add(step, [cell for cell, _ in cells], start, [at for _, at in cells])
 
+        counted = _counts(document)
         for raw, number in zip(document.lines, document.numbers, strict=False):
             if len(raw) > _LONGEST:
                 continue
             banner = _BANNER.match(raw) if raw.lstrip()[:3].strip("-=*#>+") == "" and raw.strip() else None
+            if banner is None and counted and raw.strip()[-1:].isdigit():
+                banner = _COUNT.match(raw)
             if banner is None and step is None:
                 continue
             if banner is not None:
@@ -61,8 +70,12 @@ class BannerBlocks:
             if found is not None and value is not None:
                 cells.append((Cell(found["key"].strip(), value, (found["unit"] or "").strip()), number))
                 continue
-            strange += bool(raw.strip()) and not _BORDER.match(raw)
-            if strange > _MOST_STRANGE or number - start > _MOST_LINES or (_BORDER.match(raw) and cells):
+            strange += bool(raw.strip()) and not (_BORDER.match(raw) or _LINED.match(raw))
+            if (
+                strange > _MOST_STRANGE
+                or number - start > _MOST_LINES
+                or ((_BORDER.match(raw) or _LINED.match(raw)) and cells)
+            ):
                 flush()
                 step, cells = None, []
         flush()
@@ -75,3 +88,19 @@ class BannerBlocks:
         framework = detect_framework(list({key for row in book.rows for key in row.values}))
         run = book.run(document, format=self.name, framework=framework, axis=axis, warnings=notes)
         return Reading((run,), frozenset(book.taken))
+
+
+def _counts(document: Document) -> bool:
+    """Whether the same count begins several blocks of labelled values, with borders between them."""
+    steps: list[str] = []
+    borders = labels = 0
+    for raw in document.lines:
+        if not raw or len(raw) > _LONGEST:
+            continue
+        if (found := _COUNT.match(raw)) is not None:
+            steps.append(f"{found['word'].lower()} {found['step']}")
+        elif _BORDER.match(raw) or _LINED.match(raw):
+            borders += bool(steps)
+        elif steps:
+            labels += _LABEL.match(raw) is not None
+    return len(set(steps)) == len(steps) > 1 and borders >= len(steps) - 1 and labels >= 2 * len(steps) - 1

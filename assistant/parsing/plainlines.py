@@ -127,7 +127,7 @@ class CountedLines:
                 totals.append(_total(head["of"]))
                 at = head.end()
             pieces = [piece for piece in _SEPARATOR.split(line[at:]) if piece.strip()]
-            cells = [read_cell(_RANGE.sub("", piece)) for piece in pieces]
+            cells = [read_cell(_RANGE.sub("", piece), value_first=True) for piece in pieces]
             good = [cell for cell in cells if cell is not None and len(cell.key.split()) <= 4]
             if len(good) == len(pieces) and any(is_result(cell.key) for cell in good):
                 into.append(_Counted(counters, good, number, totals))

@@ -25,6 +25,7 @@ _REPEATED: Final = re.compile(
     r"(?:\s*\(Ray deduplicates logs[^\n]*)?$"
 )
 _BROKEN_STEP: Final = tuple("step:"[:at] + "\n" + "step:"[at:] for at in range(1, 5))
+_QUOTED: Final = re.compile(r"(?:> ?){1,3}(?=[^>]|$)")
 _MOST_BLANKS: Final = 1000
 _BLANKS: Final = "\n" * (_MOST_BLANKS + 1)
 
@@ -99,6 +100,8 @@ def prepare(name: str, text: str) -> Document:
         lines, numbers = split_returns(lines)
     if _BLANKS in text:
         lines, numbers = fewer_blanks(lines, numbers)
+    if text.startswith("> ") or "\n> " in text:  # quoted, as mails and issues quote
+        lines = [_QUOTED.sub("", line, count=1) if line.startswith(">") else line for line in lines]
     return Document(name, lines, numbers, text_lines, notes, has_steps=names_steps(text))
 
 

@@ -53,7 +53,10 @@ _UNIT: Final = (
     r"(?:ms|us|µs|secs?|seconds?|mins?|hours?|hrs?|[smh]|%|[KMGT]i?B|bytes|BPC|bpc|BPB|bpb|"
     r"[TGP]?FLOPS|[TGP]FLOPs|(?:tokens?|toks?|its?|steps?|samples?|iters?|frames?)/s(?:ec)?|s/it)"
 )
-_MEASURE: Final = r"(?:ms|s|[A-Za-z]{1,12}/s(?:ec)?|(?:\w{1,8} )?MFU|[TGP]FLOPS?)"
+_MEASURE: Final = (
+    r"(?:ms|s|[A-Za-z]{1,12}/s(?:ec)?(?:ond)?|(?:s|secs?|seconds?)/(?:it|iter|iteration|step|batch|epoch)"
+    r"|(?:\w{1,8} )?MFU|[TGP]FLOPS?)"
+)
 _KEY_FIRST: Final = re.compile(
     r"(?P<key>[A-Za-z][^:=|,]{0,79}?)(?:\s{0,4}[:=]\s{0,40}|\s{1,40})"
     rf"(?P<number>{GROUPED}|{NUMBER})(?P<rest>(?![0-9.]).{{0,80}})$",

@@ -33,6 +33,20 @@ _TITLED: Final = re.compile(
     rf"(?P<key>[A-Za-z_][\w/.-]{{0,60}}(?: [A-Za-z_][\w/.-]{{0,30}}){{0,3}}):\s{{0,12}}"
     rf"(?P<value>{NUMBER})(?P<unit>s|ms|%)?(?=\s|$)\s{{0,12}}"
 )
+_RATE: Final = (
+    r"(?:seconds?|secs?|s|ms|min|its?|iters?|steps?|examples?|samples?|tokens?|batch(?:es)?|frames?|images?|imgs?)/"
+    r"(?:seconds?|secs?|s|step|iter(?:ation)?|it|batch|epoch|sample|example)"
+)
+_FRONT: Final = re.compile(
+    rf"(?:(?i:global)[ _])?(?P<word>{_COUNTER})s? ?[:=#]? {{0,3}}(?P<step>[0-9]{{1,12}})(?:/[0-9]{{1,12}})?"
+    r"[\s,:|;-]{1,6}\[?"
+)
+_LOOSE: Final = re.compile(
+    rf"[\s,;|]{{0,8}}(?:\(?(?P<value>{NUMBER}) ?(?P<rate>{_RATE})\)?"
+    r"|(?P<key>[A-Za-z_][\w/.-]{0,40}(?: (?![0-9])[A-Za-z_][\w/.-]{0,30}){0,4})"
+    rf" {{0,2}}[:= ] {{0,8}}(?P<number>{NUMBER})(?P<unit>s|ms|%)?)"
+    r"(?=[\s,;|)\]]|$)"
+)
 _COUNTS: Final = ("step", "steps", "episode", "episodes", "epoch", "iteration", "iter", "update")
 _FEWEST: Final = 3
 _LONGEST: Final = 600
@@ -59,7 +73,35 @@ def told(line: str) -> str:
         more = _more(after["rest"])
         if more:
             return ", ".join([f"{after['word']} {after['step']}", f"{after['counted']}: {after['count']}", *more])
-    return ""
+    return _loose(line)
+
+
+def _loose(line: str) -> str:
+    """A line that begins with its counter, its cells held apart by blanks or in brackets, rates before their unit.
+
+    ``Step 117 [2.900 sec/step, loss=0.29]``, ``global step 2: loss = 72.8 (17.0 sec/step)``, ``Step 100 per-step time
+    0.81s loss=1.39``, ``epoch 173 best test acc: 0.91, train loss: 1.30; val acc: 0.5``.
+    """
+    front = _FRONT.match(line)
+    if front is None:
+        return ""
+    cells: list[str] = []
+    results = 0
+    at = front.end()
+    end = len(line.rstrip(" \t.])"))
+    while at < end:
+        found = _LOOSE.match(line, at)
+        if found is None:
+            return ""
+        if found["rate"]:
+            cells.append(f"{found['rate']}: {found['value']}")
+        else:
+            cells.append(f"{found['key']}: {found['number']}{found['unit'] or ''}")
+            results += is_result(found["key"])
+        at = found.end()
+    if not results or (len(cells) < _FEWEST - 1 and not any("/" in cell for cell in cells)):
+        return ""
+    return ", ".join([f"{front['word']} {front['step']}", *cells])
 
 
 def _more(rest: str) -> list[str] | None:

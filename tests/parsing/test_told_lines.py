@@ -24,6 +24,13 @@ _STEPS = [71, 72, 73, 74]
         ("| Reward: {value}  | Episode {step} | Qmax: 38.5", "Reward"),
         ("12:56:21.327 [INFO] (trainer.py:77) Total Epi:   112 Steps:   {step} Episode Steps:   {more} "
          "Return: {value} FPS: 141.92", "Return"),
+        ("    Step {step}     [1.8 sec/step, Loss={value}, avg_loss=0.56]", "Loss"),
+        ("INFO:tensorflow:Step {step} per-step time 0.813s loss={value}", "loss"),
+        ("I0912 11:40:27.956218 139735407601536 model_lib.py:652] Step {step} per-step time 0.8s loss={value}", "loss"),
+        ("INFO:root:Step 0000{step}, model loss {value}, 5.59 seconds/step, 1.43 examples/second", "model loss"),
+        ("INFO:tensorflow:global step {step}: loss = {value} (57.126 sec/step)", "loss"),
+        ("epoch {step} best test acc: 0.9, train loss: {value}; train acc: 0.5002 val acc: 0.5", "train loss"),
+        ("> Epoch {step}, Loss: {value}, ValLoss: 0.0001", "Loss"),
         ("Epoch: {step:04d} nll_train: 93185.5 loss_train: {value} time: 866.2s", "loss_train"),
     ],
 )  # fmt: skip
@@ -107,3 +114,15 @@ def test_a_value_in_bold_in_a_table_between_dashes_is_read() -> None:
 def test_not_a_number_as_yaml_writes_it_is_read() -> None:
     (run,) = parse_text("episode_reward_mean: .nan\nepisode_len_mean: .nan\nepisodes_total: 0\n").runs
     assert set(run.columns) == {"episode_reward_mean", "episode_len_mean", "episodes_total"}
+
+
+def test_blocks_that_begin_with_their_count_are_rows() -> None:
+    text = "\n".join(
+        f"Episodes: {18000 + step}\nNum steps: {1000 * step}\nMean Episode reward: {value} \n"
+        "Last Episode reward: -2.5 \n"
+        "=========== DONE ================"
+        for step, value in zip(_STEPS, _VALUES, strict=True)
+    )
+    (run,) = parse_text(f"Is there any improvement?\n{text}\n").runs
+    assert run.series("Mean Episode reward") == ([18000 + step for step in _STEPS], _VALUES)
+    assert run.step_axis == "episode"
