@@ -137,7 +137,10 @@ def _checkpoint(context: Context) -> str:
     return " " + context.say(f"advice.checkpoint_{side}", metric=metric, best=best, last=held[-1])
 
 
-_IF = re.compile(r"(?i)如果|假如|假设|要是|万一|\bif\b|\bsuppose\b|what would happen|hypothetical")
+_IF = re.compile(
+    r"(?i)如果|假如|假设|要是|万一|会怎(?:么)?样|会如何|\bif\b|\bsuppose\b|what would happen|hypothetical"
+    r"|[把将][^,，。?]{1,24}?(?:加|调|降|升|改|提|减|设|换)[大小高低]?[到成为至]"
+)
 
 
 #: A fall or a rise that a question takes as having happened.

@@ -96,6 +96,10 @@ def _not_finite_one(context: Context, metric: str, bad: list[int], *, others: in
     return Verdict("critical" if checks and checks[0].severity == "critical" else "warning", unmark(text))
 
 
+#: Growth from the first to the last third up to which memory is as good as level.
+LITTLE = 0.03
+
+
 # -- memory ------------------------------------------------------------------------------------------------------------
 def memory(context: Context) -> Verdict:
     """Peaks and growth of memory; whether it will run out is said only where something grows."""
@@ -110,11 +114,16 @@ def memory(context: Context) -> Verdict:
     checks = [c for c in check_all(context.ledger, steps) if c.rule.startswith("memory_growth")]
     trends = {m: t for m in keys if (t := context.ledger.trend(m)) is not None}
     rising = [m for m, t in trends.items() if t.direction == "rising" and (t.n or 0) >= MIN_POINTS]
+    little = {m: grown for m in rising if (grown := _grown(context, m, trends[m])) is not None}
+    rising = [m for m in rising if m not in little or number(little[m]) > LITTLE]
     count = context.ledger.count("steps with memory", max((t.n or 0) for t in trends.values()) if trends else 0)
     if checks:
         text = context.finding(checks[0])
     elif rising:
         text = say("memory.rising", names=context.join(map(key, rising[:3])), n=count)
+    elif little:
+        most = max(little, key=lambda metric: number(little[metric]))
+        text = say("memory.little", metric=most, share=little[most], n=count)
     elif any((t.n or 0) >= MIN_POINTS for t in trends.values()):
         text = say("memory.flat", n=count)
     else:
@@ -135,6 +144,17 @@ def memory(context: Context) -> Verdict:
     context.chart(context.title(keys[0]), keys[:3])
     calm = not rising and any((t.n or 0) >= MIN_POINTS for t in trends.values())
     return Verdict("warning" if checks else "healthy" if calm else "insufficient_data", unmark(text), "medium")
+
+
+def _grown(context: Context, metric: str, trend: Fact) -> Fact | None:
+    """By how much of its level memory grew, from the first third's median to the last's, where both are known."""
+    early, late = (context.ledger.level(metric, trend, which, context.run) for which in ("first", "last"))
+    if early is None or late is None or number(early) <= 0:
+        return None
+    return context.ledger.derived(
+        f"growth of {metric}", number(late) / number(early) - 1, inputs=[early, late], unit="fraction",
+        formula="median of the last third / median of the first third − 1",
+    )  # fmt: skip
 
 
 def _is_memory(context: Context, metric: str) -> bool:

@@ -412,3 +412,41 @@ def test_since_when_it_is_slower_names_the_step_first(question: str, says: str) 
         for step, row in table().items()
     }  # fmt: skip
     assert says in first(ask(question, runs=(run_of(rows),)))
+
+
+@pytest.mark.parametrize(
+    ("question", "intent"),
+    [
+        ("能不能把 grad clip 加到 5", "advice"),
+        ("把 score 权重降到 0.5 会怎样", "advice"),
+        ("beta 调多大", "advice"),
+        ("verifier 怎么查", "advice"),
+        ("entropy 会不会太低", "health"),
+        ("entropy 是不是太低了", "health"),
+        ("收敛了没", "health"),
+        ("还在学吗", "health"),
+        ("throughput 是多少", "lookup"),
+        ("entropy 降到多少了", "lookup"),
+    ],
+)
+def test_short_questions_of_what_to_do_and_whether_it_is_well_are_read_as_such(question: str, intent: str) -> None:
+    assert ask(question).intent == intent
+
+
+def test_convergence_of_the_run_is_no_single_metric() -> None:
+    assert ENTROPY not in ask("收敛了没").slots.metrics
+
+
+def test_change_that_is_only_considered_is_not_denied() -> None:
+    rows = {step: {**row, "actor/lr": 1e-6} for step, row in table().items()}
+    assert "没有显示" not in ask("把 lr 降到 5e-7 会怎样", runs=(run_of(rows),)).answer
+
+
+@pytest.mark.parametrize(("growth", "says"), [(0.01, "几乎没涨"), (0.5, "在上升")])
+def test_memory_that_hardly_grows_is_not_said_to_rise(growth: float, says: str) -> None:
+    rows = {
+        step: {**row, "perf/max_memory_allocated_gb": 40.0 * (1 + growth * step / 40)} for step, row in table().items()
+    }
+    answer = ask("显存够吗", runs=(run_of(rows),))
+    assert says in first(answer)
+    assert (answer.verdict.code == "healthy") == (growth < 0.03)
