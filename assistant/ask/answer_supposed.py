@@ -39,7 +39,7 @@ def beside(context: Context, verdict: Verdict) -> Verdict:
     if supposed is None or _DENIED.search(first) or (settled and not supposed.never):
         return verdict
     metric = _metric(context)
-    if metric is None:
+    if metric is None or _before_a_break(context, metric, supposed):
         return verdict
     said = _contradicted(context, metric, supposed)
     if not said:
@@ -130,6 +130,18 @@ def _once(context: Context, metric: str, supposed: Supposed, part: Part, held: S
     first = cell(context, part, held.index(True))
     return context.say("supposed.once_high" if high else "supposed.once_low", metric=metric, k=count, n=total,
                        first=first, far=far, low=_number(context, supposed))  # fmt: skip
+
+
+#: What parts a number from a metric that is named only behind it: "pass@4 is 0.62, but the reward …".
+_BREAK: Final = re.compile(r"(?i)[,，;；。]|\b(?:but|while|yet|although|though|whereas)\b|但|而|可是|却")
+
+
+def _before_a_break(context: Context, metric: str, supposed: Supposed) -> bool:
+    """Whether the number stands in a clause before the one that names the metric: it is said of something else."""
+    text = words_of(context)
+    at = text.find(supposed.text)
+    starts = [mention.start for mention in context.query.mentions if mention.key == metric]
+    return at >= 0 and bool(starts) and all(at < start and _BREAK.search(text[at:start]) for start in starts)
 
 
 def _of_another(context: Context, metric: str, supposed: Supposed) -> bool:

@@ -9,6 +9,7 @@ from dataclasses import replace
 from assistant.analysis.checks import JUDGED, Check, covered
 from assistant.analysis.diagnosis import role
 from assistant.analysis.trend import MIN_POINTS
+from assistant.ask.answer_large import large, meant_large
 from assistant.ask.answer_lookup import lookup
 from assistant.ask.answer_single import critic_learns, tail_of
 from assistant.ask.context import Context, is_validation, key
@@ -204,8 +205,12 @@ def health(context: Context, keys: list[str]) -> Verdict:
         summary = (
             context.say("lookup.one", metric=keys[0], v=asked) + ("" if context.language == "zh" else " ") + summary
         )
+    told_large = not sentences and (quiet == "health.few" or lone is not None)
+    sized = large(context, meant_large(context, keys)) if told_large else []
     if lone is not None and not sentences:
-        return _lone(context, keys, lone)
+        return _lone(context, keys, lone, sized)
+    if sized:
+        summary, texts = sized[0], [*sized[1:], *texts]
     doc.paragraph(f"**{summary}**")
     lines = [*(one.line for one in findings[:1]), *(one.whole(context.language) for one in findings[1:])]
     doc.bullets([*lines, *texts])
@@ -234,11 +239,14 @@ def _unjudged(context: Context, keys: list[str]) -> str:
     return "health.unjudged_loss" if loss is not None and set(keys) <= set(loss.metrics) else "health.unjudged"
 
 
-def _lone(context: Context, keys: list[str], value: Fact) -> Verdict:
+def _lone(context: Context, keys: list[str], value: Fact, sized: list[str]) -> Verdict:
     """A metric of a log of one step: its value, that one step shows no trend, and how such a value is to be read."""
     doc, metric = context.doc, keys[0]
     text = context.say("health.one", metric=metric, v=value)
-    doc.paragraph(f"**{text}**")
+    doc.paragraph(f"**{sized[0]}**" if sized else f"**{text}**")
+    if sized:
+        doc.bullets([text])
+        text = sized[0]
     others = [fact for other in keys[1:3] if (fact := context.value(other, value.step or 0)) is not None]
     doc.bullets([context.say("lookup.one", metric=str(fact.metric), v=fact) for fact in others])
     for other in keys[:3]:
