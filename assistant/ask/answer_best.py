@@ -14,6 +14,7 @@ from assistant.ask import answer_compare, outcomes
 from assistant.ask.comparing import knowledge_of
 from assistant.ask.context import Context, is_validation, key
 from assistant.ask.departures import departures
+from assistant.ask.held_out_gap import is_held_out
 from assistant.ask.naming import central, named_keys, unknown, wanted_steps
 from assistant.ask.parts import note, number
 from assistant.model import Fact, Verdict
@@ -119,7 +120,7 @@ def _reading(context: Context, metric: str, *, named: bool) -> list[str]:
     """Which reading of "best" was taken, and why not the validation where it was not."""
     if named:
         return []
-    if is_validation(metric) or metric in getattr(role(context.run, "val_accuracy"), "metrics", ()):
+    if is_held_out(metric) or metric in getattr(role(context.run, "val_accuracy"), "metrics", ()):
         return [context.say("best.by_validation")]
     validations = role(context.run, "val_accuracy")
     if validations is None:
@@ -148,7 +149,7 @@ def _cautions(context: Context, metric: str, ranked: Sequence[Fact]) -> list[str
         lines.append(say(phrase, gap=shown, second=second.step or 0, limit=context.bound(change)))
     if len(ranked) > 2:
         lines.append(say("best.of_many", n=ledger.count("values looked at", len(ranked), metric=metric)))
-    if not is_validation(metric):
+    if not is_held_out(metric):
         lines.append(say("best.training"))
     return lines
 

@@ -30,6 +30,7 @@ _POOR: Final = re.compile(
     r"(?i)(?:\bval(?:id\w*)?\b|\bval_?\w+|\btest\b|\beval\w*|\bheld[- ]out\b|验证集?|测试集?|评估).{0,40}?"
     r"(?:\blow(?:er)?\b|\bpoor\w*|\bbad\b|\bworse\b|很?低|太?差|不好|上不去)"
 )
+_OF_A_STEP: Final = re.compile(r"(?i)\b(?:which|what) (?:epoch|step|one)\b|\bwhen\b|哪(?:一)?(?:个|步|轮)|第几|什么时候")
 _LONGEST: Final = 2000
 _LOSS_ASKED: Final = re.compile(r"(?i)\bloss(?:es)?\b|_loss\b|损失")
 
@@ -40,7 +41,7 @@ def attempt(context: Context) -> Verdict | None:
     if len(context.runs) != 1 or len(said) > _LONGEST or not _WHY.search(said):
         return None
     if not _ASKED.search(said):
-        return _poor(context) if _POOR.search(said) else None
+        return _poor(context) if _POOR.search(said) and not _OF_A_STEP.search(said) else None
     pairs = [told for one in _pairs(context) if (told := _last(context, *one)) is not None]
     if not pairs:
         return None

@@ -28,6 +28,7 @@ MOST_ROWS, MOST_NAMES, MOST_RESTARTS = 12, 4, 5
 _WORRIED = re.compile(
     r"(?i)坏|正常|问题|要紧|没事|异常|\bbroken|\bnormal|\bok\b|okay|\bfine\b|\bwrong|problem|worr|\bbad\b|\bharm|\bbreak|\bbroke|\bruin|\bmess|\bhurt|damag|\baffect|\bimpact|corrupt|影响|受损|伤|出事|事儿?[吗么]"
 )
+_JUDGES = re.compile(r"(?i)loss|acc|score|reward|ppl|bpb")
 #: Metrics of a held-out set, however a framework spells them.
 _HELD_OUT = re.compile(r"(?i)(?:val|valid|validation|eval|test)(?:[-_/ ]|$)")
 #: Time of a validation, which verl counts outside of its step.
@@ -191,9 +192,15 @@ def _printed(context: Context, step: int, metrics: Sequence[str]) -> None:
 
 
 # -- how often it is validated ----------------------------------------------------------------------------------------
-def interval(context: Context) -> Verdict:
-    """The steps with a validation, how many there are, and the interval between them where it is one."""
+def interval(context: Context) -> Verdict | None:
+    """The steps with a validation, how many there are, and the interval between them where it is one.
+
+    Returns:
+        The verdict; ``None`` where the extreme of a metric is asked for ("which epoch's validation loss is lowest").
+    """
     run, say, doc = context.run, context.say, context.doc
+    if context.query.op in {"argmin", "argmax", "min", "max"}:
+        return None
     steps = list(context.validation_steps)
     if not steps:
         found = role(run, "val_accuracy") or role(run, "held_out_loss")
@@ -201,9 +208,10 @@ def interval(context: Context) -> Verdict:
     if not steps:
         names = [name for name in run.metrics if _HELD_OUT.match(name)]
         held = {int(step) for name in names for step in run.series(name)[0]}
-        steps = sorted(held) if len(held) < len(run.distinct_steps) else []
+        told = any(_JUDGES.search(name) for name in names)  # "val/ratio" of each row is no validation
+        steps = sorted(held) if told or len(held) < len(run.distinct_steps) else []
     if not steps:
-        text = say("validation.none_at_all")
+        text = say("validation.none_at_all" if run.framework == "verl" else "validation.none_other")
         doc.paragraph(f"**{text}**")
         return Verdict("no_data", unmark(text))
     count = context.ledger.count("validations of the log", len(steps))

@@ -41,6 +41,8 @@ LEAST, SINCE = 3, 3
 FEW = 4
 #: How many lines an evaluation stands on, at least, where lines carry its value on.
 CARRIED = 2
+#: From which multiple of the lowest evaluation loss on one or two later ones show the beginning of a turn.
+FAR = 1.1
 #: A rise of the evaluation loss counts from so many usual moves between two evaluations on.
 MOVES = 3.0
 
@@ -89,8 +91,10 @@ def overfitting(context: Context) -> Verdict | None:
     ends = None if train is None else _beside(context, train, low, last)
     since = len(evaluated) - 1 - place
     verdict, phrase = _judged(evaluated, place, ends)
+    if phrase == "run.overfit_no" and ends is not None and _turning(evaluated, place, ends):
+        verdict, phrase = "warning", "run.overfit_turning"
     fields = {"eval": held_out, "low": low, "last": last}
-    if phrase in {"run.overfit_yes", "run.overfit_both"} and ends is not None:
+    if phrase in {"run.overfit_yes", "run.overfit_both", "run.overfit_turning"} and ends is not None:
         text = context.say(phrase, train=train, t_low=ends[0], t_last=ends[1], **fields)
     elif phrase == "run.overfit_flat":
         text = context.say(
@@ -171,6 +175,13 @@ def _judged(evaluated: list[Fact], place: int, ends: tuple[Fact, Fact] | None) -
     if ends is None:
         return "warning", "run.overfit_no_train"
     return ("warning", "run.overfit_yes") if number(ends[1]) < number(ends[0]) else ("warning", "run.overfit_both")
+
+
+def _turning(evaluated: list[Fact], place: int, ends: tuple[Fact, Fact]) -> bool:
+    """Whether the few evaluations since the lowest went up each time, and far, while the training loss fell."""
+    after = [number(fact) for fact in evaluated[place:]]
+    climbs = len(after) > 1 and all(b > a for a, b in itertools.pairwise(after))
+    return climbs and after[0] > 0 and after[-1] >= FAR * after[0] and number(ends[1]) < number(ends[0])
 
 
 def _validated(context: Context) -> Verdict | None:

@@ -257,7 +257,7 @@ def _validation(context: Context) -> Verdict:
         r"结果|results?\b|解读|分析|explain|interpret|误差|可信|能信|可靠|error|trust|confiden|uncertain|题|problems",
         query.said,
     )
-    if keys and not report:
+    if keys and (not report or not context.validation_steps):  # what is named is no validation's of verl's kind
         verdict = answer_lookup.lookup(context)
         if verdict.code == "answered" and slot.kind == "none" and len(context.run.series(keys[0])[0]) == 1:
             context.doc.blocks.clear()

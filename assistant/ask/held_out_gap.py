@@ -29,6 +29,11 @@ class Pair(NamedTuple):
     apart: bool
 
 
+def is_held_out(metric: str) -> bool:
+    """Whether a key's name says that it is of held-out data, in any trainer's spelling."""
+    return bool(_HELD_OUT & set(_GLUED.sub(r"\1 ", spelt_out(metric)).split()))
+
+
 def pairs(context: Context) -> list[Pair]:
     """The metrics that are logged on both kinds of data, shares first; at the last row that has both."""
     sides: dict[tuple[str, ...], dict[bool, str]] = {}
@@ -36,7 +41,7 @@ def pairs(context: Context) -> list[Pair]:
         words = _GLUED.sub(r"\1 ", spelt_out(key)).split()
         own = tuple(word for word in words if word not in _HELD_OUT | _TRAINED)
         if own and any(_SHARE.search(word) or _LOSS.search(word) for word in own):
-            sides.setdefault(own, {}).setdefault(bool(_HELD_OUT & set(words)), key)
+            sides.setdefault(own, {}).setdefault(is_held_out(key), key)
     found = [pair for held in sides.values() if len(held) == 2 and (pair := _pair(context, held[False], held[True]))]
     return sorted(found, key=lambda pair: not pair.share)
 

@@ -33,15 +33,22 @@ _ASKS: Final = re.compile(
 )
 #: A question that says at which step it asks.
 _STEP_NAMED: Final = re.compile(r"(?i)第 ?\d{1,7} ?步|\bstep \d{1,7}\b")
-_THE_TRAINING: Final = re.compile(r"(?i)\btraining\b|\bmodel\b|模型")
+_THE_TRAINING: Final = re.compile(r"(?i)\btraining\b|\bmodel\b|\bimprov\w*|\bprogress\b|模型")
 _POINTING: Final = re.compile(
-    r"(?i)\b(?:it|its|this|that|they|these|those|so|such|too|also|same|he|there|then|either|both|other)\b|这|那|它|此|该|也|还|同样|其|两个|哪"
+    r"(?i)\b(?:it|its|this|that|they|these|those|so|such|too|also|same|he|then|either|both|other)\b"
+    r"|(?<!\bis )(?<!\bare )\bthere\b"
+    r"|这|那|它|此|该|也|还|同样|其|两个|哪"
 )
 #: What stands for an apostrophe; names of settings in a bracket, which nobody asks about.
 _APOSTROPHE: Final = re.compile(r"(?<=[a-z])[`´’](?=[a-z]{1,2}\b)")
 _LISTED: Final = re.compile(r" ?\((?:\w{1,40}, ){2,12}\w{1,40}\)")
 _SENTENCE: Final = re.compile(r"[^.?!。？！\n]{1,600}(?:\.(?=\S)[^.?!。？！\n]{0,600}){0,20}[.?!。？！]*")
 _VALUE_LINE: Final = re.compile(r"[^?？]{1,100}[:：=]\s*[-+]?\d[\d.,eE+-]*\s*%?\W{0,3}$")
+#: A line that only says that the log follows.
+_ANNOUNCED: Final = re.compile(
+    r"(?i)\s{0,4}(?:here|this|below|following|these|the)\b[^?？]{0,60}\b(?:logs?|outputs?|progress|results?|metrics)\b[^?？]{0,20}$"
+    r"|[^?？]{0,20}(?:日志|输出|结果|log)[^?？]{0,8}如下[：:，,]?\s*$"
+)
 _TAG: Final = re.compile(r"^\s{0,4}(?:#{1,4}\s{1,4})?(?:\[[A-Za-z][\w /-]{1,30}\]\s{0,4}){0,2}")
 _SYMPTOM: Final = re.compile(
     r"(?i)\b(?:not|no|never|doesn'?t|don'?t|isn'?t|can'?t|stuck|stays?|always|only|keeps?|becom\w+|nan|inf|zero|increas\w*"
@@ -152,7 +159,7 @@ def _without_values(text: str) -> str:
     lines = text.splitlines()
     if len(lines) < 2 or not any(line.rstrip().endswith(("?", "？")) for line in lines):
         return text
-    return "\n".join(line for line in lines if not _VALUE_LINE.match(line)) or text
+    return "\n".join(line for line in lines if not (_VALUE_LINE.match(line) or _ANNOUNCED.match(line))) or text
 
 
 def _symptom(parsed: Parsed, resolver: Resolver) -> str:

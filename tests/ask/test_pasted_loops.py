@@ -179,7 +179,8 @@ def test_a_mean_over_no_episode_is_told_by_the_count() -> None:
 
 
 def test_the_only_value_that_is_not_finite_is_called_so() -> None:
-    block = f"{'#' * 80}\n{'':30}Learning iteration 8391/10000\n\n{'':15}Value function loss: inf\n{'':20}Mean reward: 25.6\n"
+    head = f"{'#' * 80}\n{'':30}Learning iteration 8391/10000\n\n"
+    block = f"{head}{'':15}Value function loss: inf\n{'':20}Mean reward: 25.6\n"
     answer = asked(f"{block}What is the cause of the value function loss becoming inf?")
     assert answer.verdict.summary.startswith("The only value of `Value function loss`, at step 8391, is ∞")
 
@@ -197,3 +198,42 @@ def test_a_training_that_seems_not_to_work_is_asked_for_learning() -> None:
     answer = asked(f"training not seemed to be working?\nI can see the game.\n\n{log}\n")
     assert "not fully understood" not in answer.answer
     assert answer.verdict.summary.startswith("No learning to be seen")
+
+
+EPOCHS = (
+    "| Epoch | Training Loss | Validation Loss | Accuracy |\n|---|---|---|---|\n| 1 | 0.9123 | 0.8123 | 0.701 |\n"
+    "| 2 | 0.6234 | 0.7023 | 0.745 |\n| 3 | 0.4023 | 0.7234 | 0.751 |\n| 4 | 0.2123 | 0.8345 | 0.739 |"
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "says"),
+    [
+        ("第几个 epoch 的验证损失最低？", "0.702"),
+        ("第几个 epoch 最好？", "step 2"),
+        ("which epoch has the lowest validation loss?", "at step 2"),
+        ("is it overfitting?", "It looks like the beginning of overfitting"),
+    ],
+)
+def test_epochs_of_a_table_are_asked_for_by_their_validation(question: str, says: str) -> None:
+    answer = asked(f"{question}\n{EPOCHS}")
+    assert says in answer.verdict.summary
+    assert "没有验证" not in answer.answer
+    assert "没有记录 epoch" not in answer.answer
+
+
+def test_a_level_that_begins_with_nought_is_no_zero() -> None:
+    rows = "\n".join(
+        f"Epoch {i}/30\n200/200 [=====] - 48s - loss: 0.69{i} - accuracy: 0.49 - val_loss: 0.69{i} - val_accuracy: {v}"
+        for i, v in enumerate((0.5, 0.5, 0.5, 0.5, 0.5, 0.56, 0.5), 1)
+    )
+    answer = asked(f"why is the val_accuracy always 0.5? The training result is as follows\n{rows}")
+    assert "negative" not in answer.answer
+    assert "no metrics of a validation" not in answer.answer
+    assert "0.56" in answer.verdict.summary
+
+
+def test_a_line_that_announces_the_log_is_no_part_of_the_question() -> None:
+    log = "\n".join(f"INFO:tensorflow:Step {100 * i} per-step time 0.8{i}s loss={1 + i / 10}" for i in range(1, 9))
+    text = f"Training problem\nwhy does the loss go up instead of down?\nthis is the training progress\n{log}\n"
+    assert service().read([Source("paste.txt", text)]).question == "why does the loss go up instead of down?"
