@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import replace
@@ -34,6 +35,9 @@ def beside(context: Context, verdict: Verdict) -> Verdict:
         context.doc.blocks.insert(0, f"**{text}**")
         code = "healthy" if verdict.code == "insufficient_data" else verdict.code
         return replace(verdict, code=code, summary=unmark(text))
+    if not settled and (text := _not_a_number(context)) is not None:
+        context.doc.blocks.insert(0, f"**{text}**")
+        return replace(verdict, summary=unmark(text))
     supposed = supposed_in(words_of(context))
     first = context.doc.blocks[0]
     if supposed is None or _DENIED.search(first) or (settled and not supposed.never):
@@ -50,6 +54,7 @@ def beside(context: Context, verdict: Verdict) -> Verdict:
     return replace(verdict, summary=unmark(said))
 
 
+_FEW: Final = 3
 #: So many significant figures are no coincidence.
 _TELLING: Final = 3
 #: That memory ran out, as something that happened.
@@ -61,6 +66,29 @@ _TO_COME: Final = re.compile(
     r"(?i)会|快要|要爆|风险|避免|防|担心|怕"
     r"|\b(?:will|would|going to|risk|avoid|prevent|about to|close to|might|could)\b"
 )
+
+
+_NAN: Final = re.compile(
+    r"(?i)\b(?:became|turn(?:ed|s)|went|goes|gone|got|hit|is|are|was)\s+(?:into |to |a )?(?:nan|inf)s?\b"
+    r"|(?:变|成|出现|全是|都是|是)(?:成|了)?\s*(?:nan|inf)|(?:nan|inf)\s*了"
+)
+
+
+def _not_a_number(context: Context) -> str | None:
+    """That every value is finite where a question takes NaN for granted and the answer does not speak of it."""
+    if _NAN.search(context.query.said) is None or "nan" in context.doc.blocks[0].lower():
+        return None
+    run = context.run
+    keys = [key for key in central(named_keys(context)) if key in run.columns] or list(run.metrics)
+    if any(not math.isfinite(value) for key in keys for value in run.series(key)[1]):
+        return None
+    count = context.ledger.count("values that are finite", sum(len(run.series(key)[1]) for key in keys))
+    named = keys if len(keys) <= _FEW else []
+    if named and (metric := named[0]) not in context.metrics:
+        context.metrics.insert(0, metric)
+    context.names.add("NaN")
+    name = "supposed.finite_of" if named else "supposed.finite"
+    return context.say(name, n=count, **({"names": context.join(f"`{key}`" for key in named)} if named else {}))
 
 
 def _ran_out(context: Context) -> str | None:

@@ -171,6 +171,6 @@ def _of(match: re.Match[str], kind: Kind, *, last: bool, never: bool = False) ->
     word = not digits[-1].isdigit()
     scale = _SCALES.get(unit, 1.0)
     value = 0.0 if word else float(digits) * scale
-    mantissa, _, exponent = digits.lower().partition("e")
+    mantissa, _, exponent = ("0" if word else digits.lower()).partition("e")
     unit_of_last = 10.0 ** (int(exponent or 0) - len(mantissa.partition(".")[2])) * scale
     return Supposed(kind, value, 0.5 * unit_of_last, unit in _PER_CENT, last, match.group().strip(), never=never)

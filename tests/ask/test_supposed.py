@@ -171,3 +171,32 @@ def test_sign_or_level_taken_for_granted_is_denied_and_is_no_step(question: str,
 def test_number_that_another_metric_holds_by_chance_is_denied_all_the_same() -> None:
     log = run_of({step: {**training_step(step), ENTROPY: 0.5, "training/epoch": 3} for step in range(1, 31)})
     assert ask("entropy is 3, is that normal?", log).startswith("**Not so")
+
+
+@pytest.mark.parametrize(
+    ("question", "first"),
+    [
+        ("since the entropy became NaN around step 20, should I restart?", "**Not so, there is no `NaN`"),
+        ("熵变成 nan 了，要不要重训", "**没有 `NaN`"),
+    ],
+)
+def test_value_that_is_said_to_be_no_number_is_denied_where_all_are_finite(question: str, first: str) -> None:
+    assert ask(question).startswith(first)
+
+
+def test_value_that_is_no_number_is_not_denied() -> None:
+    log = run_of({step: {**training_step(step), ENTROPY: 0.5 if step < 20 else float("nan")} for step in range(1, 31)})
+    assert "there is no `NaN`" not in ask("since the entropy became NaN around step 20, should I restart?", log)
+
+
+@pytest.mark.parametrize(
+    "question", ["score is zero since a while. is the model broken?", "score 归零了，怎么办", "entropy is 1e-3, ok?"]
+)
+def test_numbers_in_words_and_powers_are_read(question: str) -> None:
+    assert ask(question).startswith(("**Not so", "**不是这样"))
+
+
+@pytest.mark.parametrize("question", ["GAE 是个啥", "gamma 是什么意思", "what is lora?"])
+def test_meaning_of_a_setting_is_no_question_after_its_value(question: str) -> None:
+    assert "启动配置" not in ask(question).split("\n")[0]
+    assert "launch configuration" not in ask(question).split("\n")[0]
