@@ -17,7 +17,7 @@ from assistant.ask.naming import absent, central, named_keys
 from assistant.ask.parts import change_remarks, change_table, headlines, noise_text
 from assistant.ask.schedules import is_schedule, schedule_sentence
 from assistant.ask.windows import windows_in
-from assistant.model import Fact, Verdict
+from assistant.model import Fact, StepSlot, Verdict
 from assistant.write.document import unmark
 
 _HIGHER = re.compile(
@@ -75,6 +75,8 @@ def compare(context: Context) -> Verdict:
         context.doc.paragraph(f"**{text}**")
         return Verdict("not_comparable", unmark(text))
     first, second = pair
+    if context.query.steps.kind in {"first", "last"}:  # "the first against the last"
+        context.query = replace(context.query, steps=StepSlot("pair", pair))
     named = _named(context, first, second)
     if named:
         return metrics(context, named, first, second)

@@ -27,6 +27,12 @@ _ASIDE: Final = re.compile(
 _MOVES: Final = re.compile(
     r"(?i)涨|[升降跌掉]|提高|变好|变差|改善|好转|进步|趋势|走势|improv|trend|better|worse|\b(?:up|down)\b|\b(?:ris|fall|drop)"
 )
+#: The first evaluation against the last.
+_ENDS: Final = re.compile(
+    r"(?i)(?:第一|首|最初|\bfirst\b|\binitial\b).{0,16}(?:最后|最近|末|\blast\b|\bfinal\b|\blatest\b).{0,16}"
+    r"(?:比|差|涨|升|降|跌|掉|提|improv|better|worse|chang)"
+    r"|\b(?:first|initial)\b.{0,16}\b(?:vs\.?|versus|against|to)\b.{0,8}\b(?:last|final|latest)\b"
+)
 _BEFORE: Final = re.compile(r"(?i)(?:\beval\w*|\bval(?:idation)?|\btest|验证|评测|评估|测试)(?:集|上|的|\s|\bset\b)*$")
 MOST: Final = 8
 #: Keys of the sum of all rewards of an evaluation.
@@ -97,6 +103,11 @@ def _only(context: Context, metric: str) -> Verdict:
 
     query = context.query
     context.query = replace(query, mentions=(as_mention(context.run, context.resolver, metric, 0, 0, ""),))
+    if _ENDS.search(query.said):
+        from assistant.ask.answer_compare import compare
+
+        context.query = replace(context.query, intent="compare")
+        return compare(context)
     if not _MOVES.search(query.said):
         return lookup(context)
     context.query = replace(context.query, intent="trend")

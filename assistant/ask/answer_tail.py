@@ -26,6 +26,7 @@ WAITS: Final = 0.9
 _ALL: Final = re.compile(
     r"(?i)各步|每(?:一)?步|所有|全程|一直|\beach step\b|\bevery step\b|\ball steps\b|\bthroughout\b"
 )
+_MEAN: Final = re.compile(r"(?i)平均|均值|\baverage\b|\bmean\b|\btypical\b")
 _TOOL: Final = re.compile(r"(?i)工具|\btools?\b|tool[_ ]calls?")
 
 
@@ -86,7 +87,9 @@ def slowest(context: Context) -> Verdict | None:
         )
     }  # fmt: skip
     own = names["generation"]
-    if own is None or names["response"] is None:
+    if names["response"] is None:
+        return tail(context) if _MEAN.search(context.query.said) else None
+    if own is None:
         return None
     steps = [s for s in context.run.series(own)[0] if finite(context, own, s)]
     at = _at(context, steps)

@@ -1,184 +1,114 @@
-"""Two sides set against each other, the latest stretch against the run, a score with its error, what is yet to come."""
+"""Clipped follow-ups that set what was just told against something else, or ask the same of its counterpart."""
 
 from __future__ import annotations
 
-import math
-import random
+from functools import lru_cache
 
 import pytest
 
-from assistant.model import Number, Run
-from tests.analysis.support import run_of, training_step
-from tests.ask.computed_support import ask, has
-from tests.ask.support import answerer, example_runs
+from assistant.model import Answer, Number, Run
+from tests.analysis.support import run_of
 
-STEPS = range(1, 61)
-VAL = "val-core/math500/acc/mean@4"
+from .support import answerer
 
-
-def _run(*, rising_to: int = 60, broken: int = 0, **fields: object) -> Run:
-    """Validation every fifth step, rising up to a step and level after it; gradients of NaN from a step on."""
-    dice = random.Random(5)
-    table: dict[int, dict[str, Number]] = {}
-    for step in STEPS:
-        row = training_step(step) | {"actor/kl_loss": 0.001 * 1.05**step}
-        row["response_length/max"] = 9000.0 + step
-        if broken and step >= broken:
-            row |= {"actor/grad_norm": math.nan, "actor/pg_loss": math.nan, "critic/score/mean": -1.0}
-        if step % 2 == 0:
-            level = 0.4 + 0.005 * min(step, rising_to) + dice.uniform(-0.008, 0.008)
-            row[VAL] = 0.0 if broken and step >= broken else round(level, 4)
-        table[step] = row
-    return run_of(table, **fields)
+ENTROPY, KL, REWARD, VAL = "actor/entropy", "actor/kl_loss", "critic/rewards/mean", "val-core/aime/acc/mean@8"
+STEP, GEN, UPDATE = "timing_s/step", "timing_s/gen", "timing_s/update_actor"
+LAST, LOWEST = 40, 20
 
 
-def _rows(**named: list[float]) -> Run:
-    """TRL's rows, one each tenth step."""
-    length = len(next(iter(named.values())))
-    return run_of({10 * (k + 1): {m: v[k] for m, v in named.items()} for k in range(length)}, framework="TRL")
+@lru_cache(maxsize=1)
+def made() -> Run:
+    """An entropy that is lowest at step 20, a validation every tenth step."""
+    rows: dict[int, dict[str, Number]] = {}
+    for step in range(1, LAST + 1):
+        rows[step] = {
+            ENTROPY: round(0.3 + 0.004 * abs(step - LOWEST), 4), KL: 0.001 * step, REWARD: round(0.2 + 0.01 * step, 4),
+            "critic/rewards/std": 0.4, STEP: 100.0 + step, GEN: 60.0 + step, UPDATE: 20.0, "timing_s/reward": 1.0,
+            "actor/ppo_kl": 0.0001,
+        }  # fmt: skip
+        if step % 10 == 0:
+            rows[step][VAL] = round(0.3 + step / 1000, 4)
+    return run_of(rows)
 
 
-@pytest.mark.parametrize("question", ["kl_loss step 10 vs step 50 翻了几倍", "kl_loss step 10 和 step 50 相差几倍"])
-def test_factor_of_two_steps_is_above_one(question: str) -> None:
-    assert f"{1.05**40:.2f}" in ask(question, _run()).answer
+def ask(*turns: str) -> Answer:
+    state = None
+    for turn in turns:
+        answer, state = answerer().ask(turn, (made(),), state=state)
+    return answer
 
 
 @pytest.mark.parametrize(
-    "question",
-    ["第一次跟最后一次 validation 比，模型进步了吗", "第一次和最后一次验证比，涨了吗", "first vs last validation"],
+    ("turns", "steps"),
+    [
+        (("最后 entropy 多少", "跟 step 1 比呢"), (1, LAST)),
+        (("step 20 的 entropy", "比 step 2 呢"), (2, 20)),
+        (("step 20 的 entropy", "和最后比呢"), (20, LAST)),
+        (("entropy at step 20", "vs last"), (20, LAST)),
+        (("entropy at the last step", "compared to step 5?"), (5, LAST)),
+        (("step 20 的 entropy", "step 30?", "哪个更低"), (20, 30)),
+        (("entropy at step 20", "and step 30?", "which is higher?"), (20, 30)),
+    ],
 )
-def test_first_validation_is_set_against_the_last(question: str) -> None:
-    answer = ask(question, _run())
-    first, last = (f"{100 * float(_run().value(VAL, step) or 0):.1f}%" for step in (2, 60))
-    has(answer, first, last)
-    assert answer.intent in {"compare", "lookup", "validation", "trend"}
+def test_step_told_is_held_against_the_one_named_next(turns: tuple[str, ...], steps: tuple[int, int]) -> None:
+    answer = ask(*turns)
+    assert (answer.intent, list(answer.slots.metrics)) == ("compare", [ENTROPY])
+    assert (answer.slots.steps.kind, tuple(answer.slots.steps.values)) == ("pair", steps)
+    assert {made().value(ENTROPY, step) for step in steps} <= {fact.value for fact in answer.facts}
+
+
+def test_which_of_two_metrics_gives_both_values() -> None:
+    answer = ask("step 20 的 entropy", "kl_loss 呢", "哪个更大")
+    assert set(answer.slots.metrics) == {ENTROPY, KL}
+    assert {made().value(ENTROPY, 20), made().value(KL, 20)} <= {fact.value for fact in answer.facts}
+
+
+@pytest.mark.parametrize("said", ["最开始呢", "一开始呢？", "开始呢"])
+def test_beginning_named_alone_is_the_first_step(said: str) -> None:
+    answer = ask("entropy 最后多少", said)
+    assert answer.slots.steps.kind == "first"
+    assert made().value(ENTROPY, 1) in [fact.value for fact in answer.facts]
+
+
+@pytest.mark.parametrize("said", ["英文", "英语"])
+def test_name_of_a_language_alone_repeats_the_answer_in_it(said: str) -> None:
+    before, answer = ask("step 20 的 entropy"), ask("step 20 的 entropy", said)
+    assert (answer.language, answer.slots) == ("en", before.slots)
+
+
+@pytest.mark.parametrize("said", ["只要结论", "结论就行", "直接说结论"])
+def test_conclusion_alone_is_the_first_sentence(said: str) -> None:
+    whole, answer = ask("训练健康吗"), ask("训练健康吗", said)
+    assert answer.answer.split("\n\n")[0] == whole.answer.split("\n\n")[0]
+    assert len([part for part in answer.answer.split("\n\n") if not part.startswith("来源")]) == 1
+
+
+@pytest.mark.parametrize("said", ["跟 ppo_kl 有啥区别", "和 ppo_kl 有什么不同"])
+def test_difference_from_another_metric_defines_both(said: str) -> None:
+    answer = ask("kl_loss 是什么", said)
+    assert (answer.intent, list(answer.slots.metrics)) == ("define", [KL, "actor/ppo_kl"])
 
 
 @pytest.mark.parametrize(
-    "question",
-    ["train reward vs validation: do they agree?", "训练 reward 和验证走势一致吗", "do validation and training agree"],
+    ("turns", "metric", "step"),
+    [
+        (("最后验证多少", "训练呢"), REWARD, LAST),
+        (("val acc at the last step", "and training?"), REWARD, LAST),
+        (("step 10 的 reward", "std 呢"), "critic/rewards/std", 10),
+        (("step 10 花了多久", "其中生成呢"), GEN, 10),
+        (("step 10 花了多久", "其中生成呢", "训练呢"), UPDATE, 10),
+    ],
 )
-def test_training_and_validation_are_set_against_each_other_by_their_courses(question: str) -> None:
-    rows = {step: _run().at(step) for step in STEPS}
-    table = {step: {metric: cell.value for metric, cell in row.items()} for step, row in rows.items()}
-    for step, row in table.items():
-        if VAL in row:
-            row[VAL] = 0.8 - 0.008 * step
-    answer = ask(question, run_of(table))
-    assert answer.answer.lstrip("*").startswith(("No:", "不一致"))
-    has(answer, VAL)
+def test_counterpart_of_what_was_told_is_told_at_the_same_step(turns: tuple[str, ...], metric: str, step: int) -> None:
+    answer = ask(*turns)
+    assert [(f.metric, f.step, f.value) for f in answer.facts if f.kind == "value"] == [
+        (metric, step, made().value(metric, step))
+    ]
 
 
-@pytest.mark.parametrize("question", ["kl_loss 与 grad_norm 哪个变化更大", "which changed more, grad_norm or kl_loss?"])
-def test_which_metric_changed_more_goes_by_factors(question: str) -> None:
-    first = ask(question, _run()).answer.split("\n")[0]
-    start, end = (sum(1.05**s for s in steps) / 5 for steps in (range(1, 6), range(56, 61)))
-    assert first.lstrip("*").startswith(("变化更大的是 `actor/kl_loss`", "`actor/kl_loss` changed more"))
-    assert f"{end / start:.1f}" in first
-
-
-@pytest.mark.parametrize(
-    "question", ["response length 的 mean 和 max，step 20 对比 step 40", "mean and max response length, step 20 vs 40"]
-)
-def test_both_statistics_that_are_named_are_compared(question: str) -> None:
-    answer = ask(question, _run())
-    assert {"response_length/mean", "response_length/max"} <= set(answer.slots.metrics)
-    has(answer, "9,020", "9,040")
-
-
-@pytest.mark.parametrize("question", ["step 8 和 step 9 差在哪", "what differs between step 8 and step 9"])
-def test_what_differs_leads_with_the_largest_changes(question: str) -> None:
-    table = {s: {m: c.value for m, c in _run().at(s).items()} for s in STEPS}
-    table[9]["actor/grad_norm"] = 40.0
-    first = ask(question, run_of(table)).answer.split("\n")[0]
-    assert "`actor/grad_norm`" in first
-    assert "40" in first
-
-
-@pytest.mark.parametrize("question", ["哪个 run 的 entropy 更高", "which run has the higher entropy?"])
-def test_which_run_is_higher_names_the_run_first(question: str) -> None:
-    low = _run()
-    table = {s: {m: c.value for m, c in low.at(s).items()} | {"actor/entropy": 0.9} for s in STEPS}
-    high = run_of(table, id="r1", name="high")
-    first = answerer().ask(question, (low, high))[0].answer.split("\n")[0]
-    assert "high" in first.split("lowest")[0].split("最低")[0]
-    assert "0.9" in first
-
-
-@pytest.mark.parametrize("question", ["Is validation still improving?", "验证还在涨吗"])
-@pytest.mark.parametrize(("until", "of_late"), [(60, False), (32, True)])
-def test_still_is_answered_by_the_latest_stretch(question: str, until: int, of_late: bool) -> None:
-    first = ask(question, _run(rising_to=until)).answer.split("\n")[0]
-    assert ("of late" in first or "最近" in first) is of_late
-    assert first.lstrip("*").startswith(("Yes", "是的")) is not of_late
-
-
-@pytest.mark.parametrize("question", ["did eval get worse?", "eval 变差了吗"])
-def test_evaluations_that_agree_are_one(question: str) -> None:
-    values = [0.6 - 0.03 * k for k in range(12)]
-    run = _rows(
-        eval_reward=values, **{"eval_rewards/accuracy/mean": values}, reward=[0.5 + 0.01 * k for k in range(12)]
-    )
-    answer = ask(question, run)
-    assert answer.verdict.code == "falling"
-    assert answer.answer.lstrip("*").startswith("`eval_reward`")
-
-
-@pytest.mark.parametrize(
-    "question", ["what's the error bar on the accuracy?", "aime 准确率的误差多大", "置信区间多大，aime"]
-)
-def test_error_of_a_score_comes_first(question: str) -> None:
-    answer = answerer().ask(question, example_runs())[0]
-    first = answer.answer.split("\n")[0]
-    assert "0.946" in first
-    assert "1.85" in first
-
-
-@pytest.mark.parametrize("question", ["why is val acc 0 at the end", "validation 后面为什么是 0"])
-def test_score_of_zero_is_led_back_to_values_that_are_no_numbers(question: str) -> None:
-    answer = ask(question, _run(broken=31))
-    assert "NaN" in answer.answer
-    assert answer.verdict.code == "critical"
-
-
-@pytest.mark.parametrize(
-    "question", ["val acc 能到 0.9 吗", "验证能涨到 90% 吗", "how many steps until val acc hits 0.9"]
-)
-def test_what_has_not_been_reached_is_forecast(question: str) -> None:
-    assert ask(question, _run(rising_to=20)).intent == "forecast"
-
-
-@pytest.mark.parametrize(
-    "question",
-    ["response length 到 10240 上限大概还要几步", "how many steps until response length hits the 10240 limit"],
-)
-def test_limit_yet_to_come_is_the_target(question: str) -> None:
-    answer = ask(question, _run())
-    assert answer.intent == "forecast"
-    assert "10,240" in answer.answer.split("\n")[0]
-
-
-@pytest.mark.parametrize("question", ["什么时候会 OOM", "when will it run out of memory?"])
-def test_running_out_of_a_memory_of_unknown_size_cannot_be_told(question: str) -> None:
-    table = {s: {m: c.value for m, c in _run().at(s).items()} for s in STEPS}
-    for step, row in table.items():
-        row["perf/max_memory_reserved_gb"] = 40.0 + 0.5 * step + 0.02 * (step % 3)
-    answer = ask(question, run_of(table))
-    assert answer.answer.lstrip("*").startswith(("何时 OOM 算不出来", "When it runs out cannot be told"))
-    assert "perf/max_memory_reserved_gb" in answer.slots.metrics
-
-
-@pytest.mark.parametrize("question", ["is there a KL loss in this one?", "有 KL loss 吗"])
-def test_whether_a_part_is_there_is_answered(question: str) -> None:
-    assert ask(question, _run()).answer.lstrip("*").startswith(("Yes", "开着"))
-
-
-@pytest.mark.parametrize("question", ["val score 最近三次", "最近 3 次验证", "last 3 validation scores"])
-def test_last_three_validations_are_listed(question: str) -> None:
-    answer = ask(question, _run())
-    has(answer, *(f"{100 * float(_run().value(VAL, step) or 0):.1f}%" for step in (56, 58, 60)))
-
-
-@pytest.mark.parametrize("question", ["reward first 50% vs last 50%", "reward 前 50% vs 后 50%"])
-def test_share_of_the_run_is_no_step(question: str) -> None:
-    assert ask(question, _run()).slots.steps.values != (1, 50)
+@pytest.mark.parametrize("said", ["之后呢", "后来怎么样", "and afterwards?"])
+def test_what_came_after_an_extreme_is_its_course_from_there(said: str) -> None:
+    answer = ask("entropy 最低在哪步", said)
+    assert answer.intent == "trend"
+    assert (answer.slots.steps.kind, tuple(answer.slots.steps.values)) == ("range", (LOWEST, LAST))
+    assert answer.verdict.code == "rising"
