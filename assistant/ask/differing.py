@@ -36,6 +36,8 @@ SINCE_THEN: Final = re.compile(
     r"|\b(?:since then|after (?:that|it)|afterwards?)\b.{0,24}\b(?:drop|fall|fell|rise|rose|hold|held|chang"
     r"|decay|stay|recover|get)"
     r"|\b(?:drop|fall|rise|hold|chang|decay|stay|recover)\w*\b.{0,16}\b(?:since then|after (?:that|it)|afterwards?)\b"
+    r"|^\W*(?:那|那么|and|then)?\s*(?:(?:从那)?(?:之后|以后)|后来|再往?后|再后来|afterwards?|since then)"
+    r"(?:呢|怎么?样|如何|什么样|的走势)?\W*$"
 )
 _VALIDATED: Final = re.compile(r"(?:val|eval|test)[-_/]")
 

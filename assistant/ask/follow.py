@@ -13,6 +13,7 @@ from assistant.ask.other_part import other_part
 from assistant.ask.other_stage import other_stage
 from assistant.ask.patterns import patterns
 from assistant.ask.query import Depth, Query, State
+from assistant.ask.set_against import of_another_kind, set_against
 from assistant.ask.steps import NUMBER_WORDS, chinese_number
 from assistant.ask.wording import language_asked, language_of
 from assistant.knowledge import Mentioned, Resolver
@@ -149,6 +150,8 @@ def followed(own: Query, text: str, state: State, runs: Sequence[Run], *, resolv
         return corrected
     if runs and (apart := differing(own, before, text, runs)) is not None:
         return apart
+    if runs and (two := set_against(own, before, text, runs[0])) is not None:
+        return two
     if runs and not own.mentions and own.steps.kind == "none" and SINCE_THEN.search(text):
         held, last = state.step if state.step is not None else one_step(before, runs[0]), runs[0].distinct_steps[-1]
         if held is not None and held < last and before.mentions:  # "and did it fall after that?"
@@ -171,6 +174,9 @@ def followed(own: Query, text: str, state: State, runs: Sequence[Run], *, resolv
         meant = _sibling(text, before.mentions, runs[0], resolver)  # "critic 的呢", after the actor's
         if meant is not None:
             own, marked = replace(own, mentions=(meant,), topics=(), intent="lookup", guessed=True), True
+    if runs and (key := of_another_kind(before, text, runs[0])) is not None:  # "train 呢" after the validation
+        meant = as_mention(runs[0], resolver, key, 0, 0, key)
+        own, marked = replace(own, mentions=(meant,), topics=(), op=None, intent="lookup", guessed=True), True
     fragment = len(text) <= 24 if own.language == "zh" else len(text.split()) <= 5
     fragment = fragment and strength < _WEAK
     if _whole_sentence(own, before, text):

@@ -12,6 +12,8 @@ from assistant.model import Run, Verdict
 
 _ONE_SENTENCE: Final = re.compile(
     r"(?i)[一1]\s*(?:句|行)话?(?:就(?:行|好|够))?"
+    r"|(?:只|就)(?:要|给|说|看)(?:我)?(?:个)?结论|结论(?:就(?:行|好|够|可以)|即可)|直接(?:给|说)(?:我)?(?:个)?结论"
+    r"|\b(?:just|only) (?:give me )?the (?:conclusion|verdict|bottom line)\b"
     r"|\b(?:one|a single) (?:short )?(?:sentence|line|liner)\b|\bone-liner\b"
 )
 _LEAD: Final = "**"

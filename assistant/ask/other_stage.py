@@ -1,4 +1,4 @@
-"""Follow-ups that ask the same share of another stage: "那训练呢", "and the weight sync?"."""
+"""Follow-ups that ask the same of another stage, its share or its time: "那训练呢", "and the weight sync?"."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Final
 
 from assistant.analysis.timing import layout_of, stage_keys
 from assistant.ask.lexicon import words
-from assistant.ask.logged import as_mention
+from assistant.ask.logged import STEP_TIME, TIMED, as_mention
 from assistant.ask.query import Query
 from assistant.ask.stage_words import NAMES, leaf
 from assistant.knowledge import Resolver
@@ -17,13 +17,14 @@ from assistant.model import Run
 #: The longest such follow-up.
 _LONGEST: Final = 40
 _ABOUT: Final = re.compile(
-    r"(?i)^\W*(?:那么?|and|then|what about|how about|the|\s)*(?P<what>.*?)(?:的)?(?:呢|吗)?[?？!。.\s]*$"
+    r"(?i)^\W*(?:那么?|其中|里面|当中|and|then|of which|what about|how about|the|\s)*(?P<what>.*?)"
+    r"(?:的)?(?:呢|吗)?[?？!。.\s]*$"
 )
 _SHARE: Final = {"zh": "占多少", "en": "share of the step"}
 
 
 def other_stage(own: Query, before: Query, text: str, run: Run, resolver: Resolver) -> Query | None:
-    """The share asked for before, of the stage that a few words name; ``None`` where that is not asked.
+    """The share or time asked for before, of the stage that a few words name; ``None`` where that is not asked.
 
     Args:
         own: what the follow-up says by itself.
@@ -32,7 +33,10 @@ def other_stage(own: Query, before: Query, text: str, run: Run, resolver: Resolv
         run: the log.
         resolver: from names to cards.
     """
-    if before.intent != "bottleneck" or "share" not in before.topics or not before.mentions or len(text) > _LONGEST:
+    shared = before.intent == "bottleneck" and "share" in before.topics
+    timed = before.intent == "lookup" and before.op is None
+    timed = timed and all(m.key in STEP_TIME or (m.key or "").startswith(TIMED) for m in before.mentions)
+    if not (shared or timed) or not before.mentions or len(text) > _LONGEST:
         return None
     if any(mention.key is not None for mention in own.mentions) or own.steps.kind != "none":
         return None
@@ -47,8 +51,9 @@ def other_stage(own: Query, before: Query, text: str, run: Run, resolver: Resolv
             continue
         keys = [key for key in stages if held[f"{name}_keys"].match(leaf(key))]
         if keys:
+            said = f"{keys[0]} {_SHARE[own.language]}" if shared else own.wording or own.text
             return replace(
-                before, text=own.text, wording=f"{keys[0]} {_SHARE[own.language]}", language=own.language,
+                before, text=own.text, wording=said, language=own.language,
                 mentions=(as_mention(run, resolver, keys[0], 0, len(keys[0]), keys[0]),), follows="slots",
                 guessed=False,
             )  # fmt: skip

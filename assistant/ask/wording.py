@@ -28,7 +28,7 @@ _ORDERED = re.compile(
     r"|^[\s,，]*(?:只|直接)?(?:输出|回复|说|打印)[^?？。.;；\n]*[。.;；\n]?"
 )
 _TO_ENGLISH = re.compile(
-    r"(?i)\b(?:in|into|to)\s+english\b|\benglish\s+(?:please|pls|version)|^\s*english\s*[.!?]*\s*$"
+    r"(?i)\b(?:in|into|to)\s+english\b|\benglish\s+(?:please|pls|version)|^\s*(?:english|英文|英语)\s*[.!?。]*\s*$"
     r"|(?:用|以|换成?|改成?|说|讲)\s*(?:英文|英语|english)|(?:英文|英语|english)\s*(?:回答|回复|说|讲|版|吧|please|pls|plz)"
 )
 _TO_CHINESE = re.compile(
