@@ -191,7 +191,9 @@ class Finder:
             major = any(card.framework in MAJOR for card in about)
             shown = _with_named(shown, about, leads=major and "failure" not in asked_kinds(fold(read.question)))
         elif not first and (spelt := self._spelt(read)):
-            shown = _with_named(shown, spelt, leads=False)
+            text = fold(read.question)
+            about_it = NAME.match(text) is not None and KEY.search(text.split()[0]) is not None
+            shown = _with_named(shown, spelt, leads=about_it and "failure" not in asked_kinds(text))
         return varied(shown, len(first), self._counterparts_of(read, framework))[:k]
 
     def _about(self, read: _Reading, framework: str | None, *, sure: bool) -> list[Card]:
@@ -346,18 +348,22 @@ class Finder:
     def _loosely_called(self, question: str, framework: str | None) -> list[Card]:
         """Cards of a key that a question is nothing but, its joints or letters typed otherwise."""
         text = without_framework(fold(narrow(question)))
+        home = None if framework is None else EXPLAINED_AS.get(framework, framework)
         for name in dict.fromkeys((text.strip("`?？ "), *names_within(text))):
             if not KEY.search(name) and not _HYPHENED.search(name):
                 continue
             if self.resolver.key(name) is not None:  # a key as it is
                 return []
-            cards = self.loose.find(name)
-            home = None if framework is None else EXPLAINED_AS.get(framework, framework)
-            if cards := [card for card in _ordered(cards, framework) if home in {None, card.framework}]:
+            cards = _ordered(self.loose.find(name), framework)
+            if cards := [card for card in cards if home in {None, card.framework}]:
                 return cards
         for key in (match.group() for match in NAME.finditer(text) if KEY.search(match.group())):
-            if self.resolver.key(key) is None and not any(True for _ in self.naming.named(key, framework)):
-                return self.loose.between_left_out(key)
+            if all(map(self.speller.words.knows, _WORDS.findall(key))):  # "train/infer" is prose
+                continue
+            mended = self.speller.mend(key)[0]
+            if self.resolver.key(mended) is None and not any(True for _ in self.naming.named(mended, framework)):
+                cards = _ordered(self.loose.find(key) or self.loose.between_left_out(key), framework)
+                return [card for card in cards if home in {None, card.framework}]
         return []
 
     @cached_property

@@ -36,6 +36,9 @@ _JOINT: Final = re.compile(r"[/_@]")
 _SHORT: Final = 12
 """Characters up to which a question is short."""
 
+_BEYOND: Final = 0.9
+"""How like a card is to a question that the vectors do not tell, beside the last one that they tell."""
+
 _COMMON: Final = 0.05
 _USUAL: Final = 0.35
 _HELD: Final = (1, 3, 10)
@@ -178,9 +181,13 @@ class Signs:
             if card_id in self._library.cards:
                 add(self._library.cards[card_id], "words", score / top)
                 add(self._library.cards[card_id], "strength", min(1.0, score / (12.0 * whole)))
-        for card_id, score in self._index.by_vectors(text).items():
+        likeness = self._index.by_vectors(text)
+        for card_id, score in likeness.items():
             if card_id in self._library.cards:
                 add(self._library.cards[card_id], "vectors", score)
+        least = _BEYOND * min(likeness.values(), default=0.0)
+        for mine in signs.values():  # what is named or holds the words is hardly less like than the last one told
+            mine.setdefault("vectors", least)
         for card_id, (cover, likely) in self._index.by_terms(text, signs).items():
             if card_id in self._library.cards:
                 mine = signs.setdefault(card_id, {})
