@@ -200,3 +200,12 @@ def test_numbers_in_words_and_powers_are_read(question: str) -> None:
 def test_meaning_of_a_setting_is_no_question_after_its_value(question: str) -> None:
     assert "启动配置" not in ask(question).split("\n")[0]
     assert "launch configuration" not in ask(question).split("\n")[0]
+
+
+@pytest.mark.parametrize(
+    "question", ["你刚才说熵是 0.5，不对吧？step 30 到底多少", "you said entropy should be 0.5, at step 30 what is it?"]
+)
+def test_what_the_answerer_is_said_to_have_said_is_no_hearsay(question: str) -> None:
+    answer = answerer().ask(question, (run(),))[0]
+    assert answer.slots.steps.values == (30,)
+    assert "0.45" in answer.answer
