@@ -14,7 +14,8 @@ from assistant.parsing.stepbook import Book, Cell
 from assistant.parsing.table import Reading
 
 _BANNER: Final = re.compile(
-    r"\s{0,40}[-=*#>+]{3,200}\s{0,40}(?P<word>(?i:iteration|itr|iter|epoch|episode|update|step|generation|round))"
+    r"\s{0,40}[-=*#>+]{3,200}\s{0,40}(?:\[[\w.-]{1,60}\] ?-? ?)?(?P<named>METRICS )?"
+    r"(?P<word>(?i:iteration|itr|iter|epoch|episode|update|step|generation|round))"
     r"\s{0,4}[:#]?\s{0,4}(?P<step>[0-9]{1,12})(?:\s?/\s?[0-9]{1,12})?\s{0,40}[-=*#<+]{3,200}\s*$"
 )
 _COUNT: Final = re.compile(
@@ -45,10 +46,11 @@ class BannerBlocks:
         cells: list[tuple[Cell, int]] = []
         step: int | None = None
         start = strange = 0
+        named = False
         words: list[str] = []
 
         def flush() -> None:
-            if step is not None and len(cells) > 1 and any(is_result(cell.key) for cell, _ in cells):
+            if step is not None and len(cells) > 1 and (named or any(is_result(cell.key) for cell, _ in cells)):
                 book.add(step, [cell for cell, _ in cells], start, [at for _, at in cells])
 
         counted = _counts(document)
@@ -63,6 +65,7 @@ class BannerBlocks:
             if banner is not None:
                 flush()
                 step, start, strange, cells = int(banner["step"]), number, 0, []
+                named = banner.groupdict().get("named") is not None
                 words.append(banner["word"].lower())
                 continue
             found = _LABEL.match(read_body(raw)[1])

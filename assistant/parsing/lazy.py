@@ -40,6 +40,7 @@ class LazyFormat:
 
 
 FORMATS = (
+    LazyFormat("rlinf", 91, "rlinf:RLinf", ("Global Step:",)),
     LazyFormat("megatron", 70, "megatron:Megatron", ("iteration",)),
     LazyFormat("headed-lines", 61, "headed:HeadedLines", ("step", "Step", "Epoch", "Iter", "epoch ", "|Loss: ")),
     LazyFormat("nanogpt", 60, "nanogpt:NanoGPT", ("step", "Step", "iter", "Iter", "it ", "trl:", "tel:", " | loss ")),

@@ -35,7 +35,9 @@ _BAR: Final = re.compile(r"[0-9]+%\|")
 _TITLE: Final = re.compile(
     r"(?i)\s{0,4}(?:#{1,4} (?=[^\n]{0,300}[?？\u3400-\u9fff]|(?-i:[A-Z])[a-z]{0,20} [^\n=/{}<>$\\\[\]]{10,300}$))?"
     r"(?:\[(?:question|qst|help(?: (?:request|wanted|needed))?|bug|issue|discussion|rllib|rl|grpo|ppo|dpo|sft"
-    r"|求助|问题|提问|咨询|讨论)\]\s{0,4}){0,2}"
+    r"|troubleshoot(?:ing)?|performance|usage|training|feature(?: request)?|求助|问题|提问|咨询|讨论)\]\s{0,4}:?\s{0,4}"
+    r"|\[(?!(?:info|debug|warn|warning|error|trace|rank)\b)[a-z][a-z -]{2,24}\]\s{0,4}:?\s{0,4}"
+    r"(?=[a-z][^\n]{0,300}[?？]\s{0,8}$)){0,2}"
 )
 """What stands before the title of somebody's question: ``# ``, ``[Question] ``."""
 
@@ -57,8 +59,10 @@ class Prose:
 
 def is_prose(line: str) -> bool:
     """Whether a line reads as Chinese or English sentences and is no program's output."""
+    titled = False
     if line[:1] in {"#", "["}:
-        line = line[_TITLE.match(line).end() :]  # type: ignore[union-attr]
+        titled = bool(end := _TITLE.match(line).end()) and line[0] == "["  # type: ignore[union-attr]
+        line = line[end:]
     text = line.strip()
     if len(text) < 2 or len(text) > _LONGEST or _NOISE.match(line) or ("%|" in text and _BAR.search(text)):
         return False
@@ -71,6 +75,7 @@ def is_prose(line: str) -> bool:
         text = _KEY.sub("it", text)
         words = _WORD.findall(text)
         return len(words) >= 1 and sum(map(len, words)) + len(words) >= 0.4 * len(text)
+    text = _KEY.sub("it", text) if titled else text
     words = _WORD.findall(text)
     return len(words) >= 2 and sum(map(len, words)) + len(words) >= 0.6 * len(text)
 

@@ -33,7 +33,7 @@ _BAR: Final = re.compile(r"(?i)training progress:[^|\n]{0,20}\|[^|\n]{0,300}\| ?
 _RATE: Final = re.compile(
     r"[|%] {0,3}[0-9]{1,12}/([0-9]{1,12}) \[[^\]\n]{1,60}?[ ,]([0-9]{1,9}(?:\.[0-9]{1,6})?)(s/it|it/s)[,\]]"
 )
-_NAMED_TOTAL: Final = re.compile(r"^starting training|learning iteration [0-9]")
+_NAMED_TOTAL: Final = re.compile(r"^starting training|learning iteration [0-9]|global step: {1,12}[0-9]")
 _SAID: Final = re.compile(
     r"(?i)(?<![\w-])total[ _](?:(?:training|train|optimization|optimizer)[ _])?steps?['\"]?\s?[:=]\s?"
     r"([0-9]{1,3}(?:,[0-9]{3})+|[0-9]{1,12})(?![0-9.])"
@@ -41,6 +41,7 @@ _SAID: Final = re.compile(
     r"|global_step/max_steps['\"]?: ['\"]?[0-9]{1,12}/([0-9]{1,12})(?![0-9.])"
     r"|^starting training\.{0,3}, iters: ([0-9]{1,12})$"
     r"|learning iteration [0-9]{1,12}/([0-9]{1,12})(?![0-9.])"
+    r"|global step: {1,12}[0-9]{1,12}/([0-9]{1,12})(?![0-9.])"
 )
 
 
