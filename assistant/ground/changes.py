@@ -77,7 +77,8 @@ class Changes:
         if told is not None and told[0] == key and told[1] != told[2]:
             found.insert(0 if not near else len(found), (told[1], told[2]))
         explicit = bool(found)
-        if len({p.steps for p in single}) == 1 and len(single[0].steps) == 1:
+        against = any(p not in near and len(p.steps) == 1 and _is_reference(frame, p) for p in places)
+        if len({p.steps for p in single}) == 1 and len(single[0].steps) == 1 and not (explicit and against):
             step = single[0].steps[0]
             reference = _is_reference(frame, single[0])
             carried = frame.carried
@@ -138,7 +139,10 @@ class Changes:
                 and not behind
                 and (
                     left.end <= ratio.start < right.start
-                    or (re.search(r"[是为]\s*(?:第\s*)?$", frame.text[: right.start]) and right.end <= ratio.start)
+                    or (
+                        re.search(r"(?:[是为]|只有|仅有|只剩|相当于)\s*(?:第\s*)?$", frame.text[: right.start])
+                        and right.end <= ratio.start
+                    )
                 )
             ):
                 ahead = True
@@ -339,10 +343,10 @@ class Changes:
 
 _THEN: Final = re.compile(r"(?i)\bthen\b|\bbefore (?:rising|falling|dropping|climbing)|再|又|随后|接着|然后|之后")
 _DOWN_BEFORE: Final = re.compile(
-    r"(?i)(?:\bminus|缩水|下降|降低|减少|下跌|回落|缩短|降|跌|减|少(?:花|用|跑|处理|写)?|低|短|快|fell|fall|falls|dropped|drops?|declined|decreased|decreases|down|lost|shrank|slid|slipped|lower|smaller|shorter|faster)(?:了|约|近|大约|出|超过|逾|不到|\s|by|more than|over|at least|less than|about|around|roughly|nearly|approximately|~|≈|[（(`*])*$"
+    r"(?i)(?:\bminus|缩水|下降|降低|减少|下跌|回落|缩短|降|跌|减|少(?:花|用|跑|处理|写)?|低|短|快|fell|fall|falls|dropped|drops?|declined|decreased|decreases|down|lost|shrank|slid|slipped|lower|smaller|shorter|faster|(?<!no )\bloss of|\bdrop of|\bfall of|\bdecrease of|\bdecline of|shed|sheds|shedding)(?:了|约|近|大约|出|超过|逾|不到|\s|by|more than|over|at least|less than|about|around|roughly|nearly|approximately|~|≈|[（(`*])*$"
 )
 _UP_BEFORE: Final = re.compile(
-    r"(?i)(?:\bplus|上升|增加|增长|提高|提升|上涨|回升|升|涨|增|多(?:花|用|跑|处理|写|占|耗)?|高|长|慢|rose|rises?|grew|grows?|increased|increases|climbed|gained|up|jumped|higher|greater|larger|longer|bigger|slower)(?:了|约|近|大约|出|超过|逾|不到|\s|by|more than|over|at least|less than|about|around|roughly|nearly|approximately|~|≈|[（(`*])*$"
+    r"(?i)(?:\bplus|上升|增加|增长|提高|提升|上涨|回升|升|涨|增|多(?:花|用|跑|处理|写|占|耗)?|高|长|慢|rose|rises?|grew|grows?|increased|increases|climbed|gained|up|jumped|higher|greater|larger|longer|bigger|slower|\bgain of|\brise of|\bincrease of|\bjump of|\badded|\badds|\bput on)(?:了|约|近|大约|出|超过|逾|不到|\s|by|more than|over|at least|less than|about|around|roughly|nearly|approximately|~|≈|[（(`*])*$"
 )
 _DOWN_AFTER: Final = re.compile(
     r"(?i)^[`*\s]*(?:points? )?(?:lower|less|fewer|shorter|smaller|faster|decrease|drop|decline|reduction|fall|below|down\b|的?(?:下降|降幅|跌幅))"
@@ -352,6 +356,10 @@ _UP_AFTER: Final = re.compile(
 )
 
 
+#: "cut the grad norm by": what is moved stands between.
+_MOVED_IT: Final = re.compile(
+    r"(?i)\b(?:(?P<down>cuts?|reduc(?:es|ed)|lower(?:s|ed)|trim(?:s|med)|slash(?:es|ed)|shrank|shr[iu]nk)|raise[sd]|lift(?:s|ed)|boost(?:s|ed)|push(?:es|ed) up|increase[sd])\b[^,.;\d]{0,8}\x00+[^,.;\d]{0,8}\bby\b[^,.;\d]{0,16}$"
+)
 #: 掉一半多: a number that begins with the word of its direction.
 _CUT: Final = re.compile(r"(?:下降|减少|降低|缩短|缩小|减|少|降|跌|掉)")
 
@@ -361,6 +369,8 @@ def adjacent_sense(frame: Frame, q: Quantity) -> bool | None:
     left, right = frame.text[max(0, q.start - 30) : q.start], frame.text[q.end : q.end + 22]
     down = bool(_DOWN_BEFORE.search(left) or _DOWN_AFTER.search(right) or _CUT.match(q.text))
     up = bool(_UP_BEFORE.search(left) or _UP_AFTER.search(right))
+    if not down and not up and (moved := _MOVED_IT.search(outside(frame, max(0, q.start - 70), q.start))):
+        return bool(moved["down"])
     return None if down == up else down
 
 

@@ -29,7 +29,7 @@ _CHANGE_AFTER: Final = re.compile(
 
 
 _DIFFERENCE: Final = re.compile(
-    r"(?i)(?:之差|差值|相差|之比|比值|比例关系)\s*(?:为|是|约|[:：=])*\s*$|(?:Δ|\bdelta\b)[^，,。；;0-9]{0,24}(?:=|:|：|is|为|是)\s*$|\b(?:difference|gap|ratio|minus|increase|decrease|drop|rise|decline|growth|gain|reduction|fall|climb|dip|slump|uptick|surge|slide|jump|(?:the|a) loss(?= (?:in|of)))\b[^.;，。]{0,48}\b(?:is|was|of|c[ao]mes? to|amount(?:s|ed) to|total(?:s|led)|equals|=)\s*$|(?:涨幅|降幅|增幅|跌幅|变化量|变化幅度)\s*(?:为|是|约|达|[:：=])*\s*$"
+    r"(?i)(?:之差|差值|相差|之比|比值|比例关系)\s*(?:为|是|约|[:：=])*\s*$|(?:Δ|\bdelta\b)[^，,。；;0-9]{0,24}(?:=|:|：|is|为|是)\s*$|\b(?:difference|gap|ratio|minus|increase|decrease|drop|rise|decline|growth|gain|reduction|change|fall|climb|dip|slump|uptick|surge|slide|jump|(?:the|a) loss(?= (?:in|of)))\b[^.;，。]{0,48}\b(?:is|was|of|c[ao]mes? to|amount(?:s|ed) to|total(?:s|led)|equals|=)\s*$|(?:涨幅|降幅|增幅|跌幅|变化量|变化幅度)\s*(?:为|是|约|达|[:：=])*\s*$"
 )
 _GENERALLY: Final = re.compile(
     r"(?i)^\W*(?:typical(?:ly)?|usual(?:ly)?|normal(?:ly)?|in general|generally|as a rule|一般(?:来说|而言|情况下)?|通常)"
@@ -51,6 +51,13 @@ _NO_SIGN: Final = re.compile(
 #: "…，降低 117.6%", "…, lower by 79%": how much it moved, beside the values told.
 _MOVED_BY: Final = re.compile(
     r"(?i)^[\s，,]*(?:降低|提高|增大|减小|调高|调低|加大)\s*(?:约|近|大约)?[`*]*[-+−]?[\d.]+\s*(?:%|％|个百分点|倍)?|^\W*(?:lower|raise|cut|drop|increase|decrease|reduce)\w* by\b"
+)
+_GAINED: Final = re.compile(r"(?i)\b(?:added|adds|shed|sheds|shedding|put on)\s*(?:about |around |roughly |~)?[`*]*$")
+#: "…, 0.088 lower": by how much, behind a value.
+_AMOUNT: Final = re.compile(r"\s*[-+−±~≈]?\d[\d.,]*\s?(?:%|pp|points?|tokens?|s|GB|GiB|min)?\s+[A-Za-z]")
+#: "If you keep one, keep step 54: its score of 0.62 is the best": why, which is stated.
+_REASON: Final = re.compile(
+    r"(?i)^\W*(?:its|their|there|it (?:is|was|has|had|scored|reached)|that (?:step|one) (?:is|was|has|had)|它的?|其(?!他|它|余|中)|该步|[这那]一步)"
 )
 _SEE: Final = re.compile(
     r"(?i)^\W*(?:(?:just|now) )?(?:look at|see|note|take|compare|consider|check|recall)\b|^\W*(?:请看|看看?|注意|对照|对比)"
@@ -125,6 +132,10 @@ def idle_clauses(frame: Frame) -> list[bool]:
         ) or bool(cue("advice_words").search(clause))
         if bool(frame.groups or len(frame.places) > 1) and _MOVED_BY.match(clause):
             told = False
+        if start > 0 and _AMOUNT.match(frame.text, start):
+            told = False
+        if frame.places and _REASON.match(clause) and re.search(r"\d\.\d", clause) and not _IF.search(clause):
+            told = conditional = advised = False
         if told and not factual:
             advised = True
         flags.append(conditional or advised or (bool(cue("hypothesis").search(clause)) and not factual))
@@ -186,7 +197,7 @@ def change_cue(frame: Frame, q: Quantity) -> str:
     left = outside(frame, max(0, q.start - 44), q.start)
     if any(group.form == "versus" and frame.numbers.index(q) in group.members for group in frame.groups):
         return ""
-    if q.unit == "ratio":
+    if q.unit == "ratio" or _GAINED.search(left):
         return "sure"
     place = frame.numbers.index(q) if q in frame.numbers else 0
     if (

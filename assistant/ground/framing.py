@@ -152,6 +152,9 @@ _TOOK: Final = re.compile(
 )
 
 
+_SLOWEST: Final = re.compile(
+    r"(?i)[`*\s]*(?:(?:is|was) (?:the )?(?:slowest|fastest|longest|shortest)\b[^.;]{0,32}\b(?:where|when|which|and)(?: it)?\s*|(?:耗时)?最[慢快长短]的?(?:是|为|一步是|在|出现在)[^。；]{0,16}[，,]\s*)$"
+)
 #: "验证最贵的一次是 step 60，花了 178 秒": what took it is no step.
 _OF_ANOTHER: Final = re.compile(r"(?i)(?:验证|评测|评估|测试|validat\w+|evaluat\w+|checkpoint)[^。；;]{0,40}$")
 
@@ -184,6 +187,11 @@ def _with_step_time(part: str, names: list[Named], total: str | None) -> list[Na
             continue
         if match["took"] and _OF_ANOTHER.search(part[: match.start()]):
             continue
+        if match["took"] and any(
+            n.end <= match.start() and set(n.keys) - {total} and _SLOWEST.match(part[n.end : match.start()])
+            for n in result
+        ):
+            continue  # "generation is slowest at step 9, where it takes 70 s"
         if match["took"] and not re.search(r"(?i)step|步|iteration|it\b|each|每", part):
             continue
         statistic = "whole" if match["whole"] else ""

@@ -19,6 +19,7 @@ STEP_COLUMN: Final = re.compile(
 ENDS: Final = re.compile(
     r"(?i)\W*(?:at |the |训练|的)*(?:(?P<first>first|initial|start(?:ing|ed)?|begin(?:ning)?|opening|首|初始?|开始|起始|开头|起点|起步|起初|最初|一开始)|last|final|end(?:ing)?|latest|closing|finish|末|结束|最后|最终|最新|结尾|收尾|终点|终|末尾)(?:的|时|[\s_-])*(?:logged |recorded )?(?:values?|steps?|point|rows?|值|数值|一步|步|记录)?\W*"
 )
+_FROM_TO: Final = re.compile(r"(?i)\W*(?:(?P<first>from|[从由自])|to|[到至])\W*")
 #: Beside the word "step", what says which step a column tells: "at step", "出现步数".
 _AT_THE_STEP: Final = re.compile(
     r"(?i)\b(?:at|on|of|in|the|which|occurs?|reached|peak|max(?:imum)?|min(?:imum)?|highest|lowest|best|worst)\b|@|所在的?|出现(?:的|在|于)?|对应的?|发生(?:的|在|于)?|达到(?:的|于)?|取得(?:的|于)?|峰值|谷值|最[高低大小好佳差优](?:值|点)?的?|极值"
@@ -33,11 +34,16 @@ _BOTH_ENDS: Final = re.compile(
 _PLAIN_TITLE: Final = re.compile(r"[`*_\s]*[（(\[][^()（）\[\]]*[)）\]]|[`*:：↑↓]+|^[\s_]+|[\s_]+$")
 
 
+_OF_STATISTIC: Final = re.compile(
+    r"(?i)\b(?:best|worst|final|last|first|initial|mean|average|avg|max(?:imum)?|min(?:imum)?|peak|highest|lowest)\b|最[高低大小好差]的?|最终|最后|末步|初始|平均|均值"
+)
+
+
 def of_steps(title: str) -> bool:
     """Whether a column tells steps: ``step``, ``At step``, ``出现步数``."""
     if re.search(r"%|[（(]", title):  # "% of step", "peak (step)"
         return bool(STEP_COLUMN.match(title))
-    return bool(STEP_COLUMN.match(_AT_THE_STEP.sub(" ", title)))
+    return bool(STEP_COLUMN.match(re.sub(r"\s+", " ", _AT_THE_STEP.sub(" ", title))))
 
 
 class HeaderReader:
@@ -73,7 +79,7 @@ class HeaderReader:
             return replace(keyed[0], keys=held) if held else None  # "grad norm (critic)"
         if not keyed and (short := words()["short"].get(_PLAIN_TITLE.sub("", text).strip().lower())):
             return next((n for n in self.lexicon.named(str(short)) if n.keys), None)
-        whole = named and len(_PLAIN_TITLE.sub("", text).strip()) <= len(named[0].text) + 1
+        whole = named and len(_OF_STATISTIC.sub("", _PLAIN_TITLE.sub("", text)).strip()) <= len(named[0].text) + 1
         return keyed[0] if keyed else named[0] if named and ("/" in named[0].text or whole) else None
 
     def _sibling(self, name: Named, title: str) -> Named:
@@ -111,8 +117,10 @@ class HeaderReader:
         ]
         return found[0].steps if found else ()
 
-    def _end(self, title: str, name: Named | None) -> tuple[int, ...]:
-        """``first``, ``末``: the first or the last step that holds the row's metric."""
+    def _end(self, title: str, name: Named | None, *, told: bool = False) -> tuple[int, ...]:
+        """``first``, ``末``: the first or the last step that holds the row's metric; ``from`` too, where no steps are told."""
+        if not told and (side := _FROM_TO.fullmatch(title)):
+            title = "first" if side["first"] else "last"
         if _BOTH_ENDS.fullmatch(title) and name is not None and name.keys:
             rows = self.judge.table.held(name.keys[0])
             return (rows[0], rows[-1]) if len(rows) > 1 else ()

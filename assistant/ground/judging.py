@@ -56,6 +56,12 @@ _PROMPTS_TIMES: Final = re.compile(r"(?i)\d\s*(?:个\s?)?prompts?\s*[×x*]\s*$")
 _TIMES_AFTER: Final = re.compile(r"(?i)^[`*\s]*(?:[×x*·÷](?=\s*[\d`A-Za-z])|times\b(?= \d)|乘以?|除以)")
 
 
+#: "step 62 的梯度范数只有 step 30 的 73%": so much of what it was there.
+_PERCENT_OF_STEP: Final = re.compile(
+    r"(?i)(?:只有|仅有|仅为|只剩|相当于|[是为])了?\s*(?:step\s*\d{1,7}|第\s*\d{1,7}\s*步)\s*(?:时)?的\s*(?:约|大约)?\s*[`*]*$"
+)
+
+
 class Judge(Implied):
     """Decides the numbers of one sentence after another against a run."""
 
@@ -350,6 +356,11 @@ class Judge(Implied):
             other = next((n for at in group.members if (n := frame.numbers[at]).unit and at != index), None)
             if other is not None and (other.unit in {"%", "gib"} or other.factor != 1.0):
                 return q.in_unit_of(other)
+        if (
+            q.unit == "%" and not q.sign and name is not None and name.keys and self.table.kind(name.keys[0]) != "seconds"
+            and len({p.steps for p in frame.places}) == 2 and _PERCENT_OF_STEP.search(frame.text[: q.start])
+        ):  # fmt: skip
+            return replace(q, unit="ratio", factor=1.0, number=q.number / 100, half=q.half / 100)
         following = next((n for n in frame.numbers if n.start >= q.end), None)
         if not q.unit and following is not None and following.unit in {"s", "tokens", "gib"} and re.fullmatch(r"(?i)\s*(?:out )?of (?:(?:the|its|those|these|a total of)\s*)?", frame.text[q.end : following.start]):  # fmt: skip
             return q.in_unit_of(following)

@@ -47,6 +47,10 @@ _LIST: Final = re.compile(
 _RANGE_THEN_VALUES: Final = re.compile(
     rf"(?i)\d{{1,7}}{_SPAN}(?:{_HEAD}\s*)?\d{{1,7}}(?=\s*(?:步)?\s*[,，]\s*\d{{1,7}}\s*(?:tokens?\s*|s\s*)?(?:→|->|⟶|=>|⇒|\bto\b|到))"
 )
+#: "At step 67 prompts average 255 tokens": a step, no count.
+_AT_STEP: Final = re.compile(
+    r"(?i)(?<=\bat )step (\d{1,7})(?=\s+(?:the )?(?:prompts?|tokens?|GPUs?|trajector(?:y|ies))\s+(?:average|are|is|run|have|has|take|use|were|was|cost)\w*\b)"
+)
 _BEST_STEP: Final = re.compile(
     r"(?i)\b(?:best|worst|highest|lowest|peak|top) step\b[^.,;，。\d]{0,30}\b(?:is|was|being)\s+(\d{1,7})(?![\d.]*\d|%)"
 )
@@ -77,7 +81,7 @@ _LAST: Final = re.compile(
     r"|\b(?:finally|now)(?=\s*(?:[).,;，]|$))|\b(?:at |on |in |by )?(?:the )?(?:last|latest|final|most recent) (?:in-training )(?:validation|evaluation|eval|test)\b|\bafter (?:the )?training\b|训练(?:结束|完成)?(?:之?后)(?![几的]?\s*\d*\s*步)"
 )
 _FIRST: Final = re.compile(
-    r"(?i)\bthe first(?=\s*\()|\b(?:first|initial|opening|very first)\s+(?:logged\s+|recorded\s+|training\s+)?(?:step|iteration|update|row|entry|value|reading|point|record|result|measurement|batch(?! size))\b(?!\s+(?:phase|time))|\b(?:at|from|in|since) the (?:very )?(?:start|beginning|outset)\b(?:\s+of\s+(?:the\s+)?(?:run|training|log))?|\binitially\b"
+    r"(?i)\bwhere (?:it|they) (?:began|started|begins|starts)(?=\s*\()|\bthe first(?=\s*\()|\b(?:first|initial|opening|very first)\s+(?:logged\s+|recorded\s+|training\s+)?(?:step|iteration|update|row|entry|value|reading|point|record|result|measurement|batch(?! size))\b(?!\s+(?:phase|time))|\b(?:at|from|in|since) the (?:very )?(?:start|beginning|outset)\b(?:\s+of\s+(?:the\s+)?(?:run|training|log))?|\binitially\b"
     r"|\b(?:in|at|on) the first(?=\s*[(,.;:)]|$)|(?<!the )\b(?:the |its )?(?:initial|starting|opening)(?= (?:[a-z][\w-]* ){1,3}(?:of|is|was|at|sits|stands)\b)(?! (?:step|iteration|update))|(?:首|第一)条(?:记录|数据|日志)?(?!\s*(?:回答|回复|样本|响应|轨迹|序列|prompt))|第一(?:个\s*)?(?:步|step)|首(?:个\s*)?(?:步|step)|(?<![\d步起] )(?<![\d步起])(?:训练|运行|日志)?(?:一?开始(?!变|下降|上升|出现|成|就|减|增)|起初|最初|初始|起始)(?:时|处|阶段)?(?:的)?(?:值)?|\b(?:starts?|started|begins?|began) (?:out )?(?:at|with|from)\b|初值|起步(?:时|阶段|处)?(?:的)?|(?:开头|起点)(?:处|时)?的?(?=\s*[`\d是为约（(])"
     r"|\bat first(?=\s*[).,;，]|$)|\b(?:before|prior to) (?:any |the )?(?:training|updates?)\b|训练(?:开始)?(?:之)?前|\bopens with\b|起于|开局(?:时|为|是)?|开盘"
 )
@@ -88,7 +92,7 @@ _NUMBERED: Final = rf"(?:{_HEAD}\s*#?\s*(?P<{{0}}>\d{{{{1,7}}}})(?!\d|[\d.]*[%�
 #: From a step on, or up to one: a stretch.
 #: ``steps (33 to 36)``, ``the slowest step, 131,``, ``steps such as 60 or 120``, ``（0、10、20 步）``: steps without a word before.
 _APART: Final = re.compile(
-    r"(?i)(?:\bsteps?|\b(?:slowest|fastest|longest|shortest|best|worst))\s*(?:[（(]\s*|(?<=step|test),\s*(?=\d+,)|such as\s+|like\s+)(?P<one>\d{1,7}(?:(?:\s*(?:,|and|or|to|[-–—])\s*)+\d{1,7})*)(?=\s*[),，）:]|\s+(?:carry|carries|have|has|hold|are|is|was|were|need|took|take)\b)"
+    r"(?i)(?:\bsteps?|\b(?:slowest|fastest|longest|shortest|best|worst))\s*(?:[（(]\s*|(?<=step|test),\s*(?=\d+,)|such as\s+|like\s+)(?P<one>\d{1,7}(?:(?:\s*(?:,|and|or|to|→|->|[-–—])\s*)+\d{1,7})*)(?=\s*[),，）:]|\s+(?:carry|carries|have|has|hold|are|is|was|were|need|took|take)\b)"
     r"|(?:[（(]|只?在)\s*(?P<two>\d{1,7}(?:\s*[、,，和]\s*\d{1,7})+)\s*步|\b(?:from|since)\s+(?P<on>\d{1,7})\s+on(?:wards?)?\b"
     r"|(?<![\d.第])(?P<past>\d{1,7})\s*步\s*(?P<side>之后|以后|之前|以前)"
 )
@@ -228,6 +232,8 @@ def places(text: str, steps: Sequence[int]) -> list[Place]:
             take(match.start(), match.end(), (int(match[1]),))
     for match in _BEST_STEP.finditer(text):
         take(match.start(1), match.end(1), (int(match[1]),))
+    for match in _AT_STEP.finditer(text):
+        take(match.start(), match.end(), (int(match[1]),))
     for match in _LIST.finditer(text):
         if text[match.start()] == "步" and (
             text[: match.start()].endswith("训练") or re.match(r"\s*个", text[match.end("first") :])
@@ -280,6 +286,8 @@ def places(text: str, steps: Sequence[int]) -> list[Place]:
         for pattern, step in ((_LAST, steps[-1]), (_FIRST, training(steps)[0])):
             for match in pattern.finditer(text):
                 told = _TOLD.match(text, match.end())
+                if told and int(told[1]) not in held and "step" not in told.group().lower():
+                    told = None  # "at the end (1187)": a value
                 end = told.end() if told else match.end()
                 take(match.start(), end, (int(told[1]) if told else step,), "ends")
         said = any(place.kind == "range" for place in found)

@@ -11,7 +11,7 @@ from typing import Final
 from assistant.ground.binding import Carried, Frame
 from assistant.ground.deciding import Decision
 from assistant.ground.extra import stated
-from assistant.ground.headers import ENDS, STEP_COLUMN, of_steps
+from assistant.ground.headers import ENDS, of_steps
 from assistant.ground.judging import Judge
 from assistant.ground.lexicon import Lexicon, Named
 from assistant.ground.masks import masked_spans
@@ -86,13 +86,18 @@ class RowReader(RowWords):
             return []
         head = list(unit.header) + [""] * (len(cells) - len(unit.header))
         row_name = self._name(cells[0])
-        row_steps = self._steps(cells[0]) or (self._bare_step(cells[0]) if STEP_COLUMN.match(head[0]) else ())
+        row_steps = self._steps(cells[0]) or (self._bare_step(cells[0]) if of_steps(head[0]) else ())
         column_steps = [
-            self._end(title, row_name) or self._steps(title) or self._heading_step(title, head) for title in head
+            self._end(title, row_name, told=bool(context.steps or context.pair or context.span))
+            or self._steps(title)
+            or self._heading_step(title, head)
+            for title in head
         ]
         of_row = -1 if row_steps or row_name is None or any(column_steps) else self._step_column(head, cells)
         if of_row > 0:  # "| metric | value | step |"
             row_steps = self._bare_step(cells[of_row]) or self._steps(cells[of_row])
+        of_best = self._best_column(head, cells) if row_name is None and not row_steps else -1
+        told_at = self._bare_step(cells[of_best]) if of_best > 0 else ()
         end = ENDS.fullmatch(re.sub(r"(?i)\s*(?:step|步)\W*$", "", cells[0])) if row_name is None else None
         found: list[Claim] = []
         self.row_key = None
@@ -106,7 +111,11 @@ class RowReader(RowWords):
             title = head[at]
             if _ADVISED.search(title):
                 continue
-            if at == of_row:
+            if at in {of_row, of_best}:
+                continue
+            name_of_column = self._name(title) if told_at else None
+            if told_at and name_of_column is not None and name_of_column.keys:
+                found += self._best(text, unit, at, name_of_column, cells[0], told_at[0])
                 continue
             if row_name is None and len(row_steps) == 1:
                 remark = self._remark(text, unit, at, head, row_steps[0])

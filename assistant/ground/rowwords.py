@@ -9,7 +9,7 @@ from typing import Final
 
 from assistant.ground.cues import cue
 from assistant.ground.deciding import Decision
-from assistant.ground.headers import HeaderReader
+from assistant.ground.headers import HeaderReader, of_steps
 from assistant.ground.lexicon import Named
 from assistant.ground.quantities import quantities
 from assistant.ground.sentences import Unit
@@ -33,6 +33,8 @@ _REMARKS: Final = re.compile(
 )
 
 
+_SIGNS: Final = {"up": "[升涨增高]", "down": "[降跌减低]"}
+_BEST: Final = re.compile(r"(?i)\W*(?:(?P<best>best|最好|最佳|最优)|worst|最差)(?:\s*(?:value|step)|值|的一步)?\W*")
 #: Words of comparison that say of two steps which way it went.
 _MORE: Final = {"up": "higher", "down": "lower"}
 
@@ -42,6 +44,7 @@ class RowWords(HeaderReader):
 
     last_step: int | None = None
     first_step: int | None = None
+    row_key: str | None = None
 
     def _remark(self, text: str, unit: Unit, at: int, head: Sequence[str], step: int) -> list[Claim] | None:
         """``lower`` in a step's row under ``comment``: against the row before, or the first, of the table's one metric."""
@@ -58,6 +61,38 @@ class RowWords(HeaderReader):
         told = next((d for d in decisions if d is not None and d.status == "supported"), decisions[0])
         return [] if told is None else [Claim(part, start, end, told.status, told.reason, told.fact)]
 
+    def _best_column(self, head: Sequence[str], cells: Sequence[str]) -> int:
+        """The column of steps in a row that is an extreme's: ``| best | 39 | 1.027 |``; -1 without one."""
+        if not (self._label(cells[0]) in {"max", "min"} or _BEST.fullmatch(cells[0])):
+            return -1
+        found = [at for at in range(1, len(cells)) if of_steps(head[at]) and len(self._bare_step(cells[at])) == 1]
+        return found[0] if len(found) == 1 else -1
+
+    def _best(  # noqa: PLR0917
+        self, text: str, unit: Unit, at: int, name: Named, label: str, step: int
+    ) -> list[Claim]:  # fmt: skip
+        """A value in the row of an extreme: it must be the extreme, and lie at the step that the row tells."""
+        start, end = unit.cells[at]
+        numbers, table = quantities(text[start:end], []), self.judge.table
+        if len(numbers) != 1:
+            return []
+        first: Claim | None = None
+        for key in name.keys[:4]:
+            which, rows = self._label(label), table.finite(key)
+            if best := _BEST.fullmatch(label):
+                better = table.better(key)
+                which = "" if not better else "max" if (better == "higher") == bool(best["best"]) else "min"
+            if not rows or not which:
+                continue
+            value = (max if which == "max" else min)(v for _, v in rows)
+            where = next(s for s, v in rows if v == value)
+            fits = self.judge.cell(numbers[0], key, where).status == "supported"
+            if fits and table.value(key, step) == value:
+                return [Claim(text[start:end], start, end, "supported", "", None)]
+            note = self.judge.say("extreme_step", metric=key, step=where, true=f"{value:.4g}")
+            first = first or Claim(text[start:end], start, end, "contradicted", note, None)
+        return [] if first is None else [first]
+
     def _direction(self, part: str, name: Named, pair: tuple[int, int] | None) -> Decision | None:
         """A cell that says ``up`` or ``下降``."""
         senses = {
@@ -65,14 +100,14 @@ class RowWords(HeaderReader):
             for sense in ("up", "down")
             if cue(sense).search(f" {part} ")
             or cue(_MORE[sense]).search(f" {part} ")
-            or re.fullmatch(rf"\W*{sense}\W*", part, re.IGNORECASE)
+            or re.fullmatch(rf"\W*(?:{sense}|{_SIGNS[sense]})\W*", part, re.IGNORECASE)
         }
         if len(senses) != 1:
             return None
         wanted = 1 if senses == {"up"} else -1
         table = self.judge.table
         first: Decision | None = None
-        for key in name.keys[:3]:
+        for key in [key for key in name.keys if key == self.row_key] or name.keys[:3]:
             held = table.held(key)
             a, b = pair or ((held[0], held[-1]) if len(held) > 1 else (0, 0))
             x, y = table.value(key, a), table.value(key, b)

@@ -41,7 +41,8 @@ class RatioReader(ConditionReader):
 
     def statistics_ratio(self) -> Iterator[Whole]:
         """``the largest grad norm is 4.3 times the average``, ``最慢的一步是最快一步的 1.6 倍``."""
-        found = list(_STATISTIC.finditer(self.text))
+        named = [(name.start, name.end) for name in self.frame.names if name.exact]
+        found = [m for m in _STATISTIC.finditer(self.text) if not any(a <= m.start() < b for a, b in named)]
         numbers = self.frame.numbers
         if len(found) != 2 or len(numbers) != 1 or numbers[0].unit != "ratio" or numbers[0].sign:
             return

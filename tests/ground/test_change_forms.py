@@ -69,6 +69,14 @@ PAIRS = [
     ("Step 10 to step 20: entropy -0.207", "Step 10 to step 20: entropy -0.107"),
     # a trough is told at one step, a change between two is none
     ("Note how entropy plunged by 0.207 after step 10, reaching 0.499 at step 20.", "Note how entropy spiked by 0.207 after step 10, reaching 0.499 at step 20."),
+    # "ends up lower" does not go up
+    ("Entropy ends up 0.600 lower than it started.", "Entropy ends up 0.600 higher than it started."),
+    ("The change in entropy from step 10 to step 20 is -0.207.", "The change in entropy from step 10 to step 20 is +0.207."),
+    # two steps in brackets
+    ("Within one step (7 → 8) grad norm plummeted from 2.39 to 2.23.", "Within one step (8 → 9) grad norm plummeted from 2.39 to 2.23."),
+    # a value in brackets behind the end
+    ("Mean response length at the end (465) is above where it began (436).", "Mean response length at the end (436) is above where it began (465)."),
+    ("step 20 的熵只有 step 10 的 71%。", "step 10 的熵只有 step 20 的 71%。"),
 ]  # fmt: skip
 
 

@@ -72,6 +72,15 @@ PAIRS = [
     ("`timing_s/update_actor` 在 step 15 空缺。", "`timing_s/update_actor` 在 step 12 空缺。"),
     ("`actor/grad_norm` has no finite value at step 12, only NaN.", "`actor/grad_norm` has no finite value at step 13, only NaN."),
     ("The log contains no value-function loss.", "The log contains a value-function loss."),
+    ("For step 15 the log omits `timing_s/update_actor`.", "For step 14 the log omits `timing_s/update_actor`."),
+    ("step 15 的 actor 更新耗时未知。", "step 14 的 actor 更新耗时未知。"),
+    # a step, no count of prompts
+    ("At step 5 prompts average 131 tokens and responses 477.", "At step 6 prompts average 131 tokens and responses 477."),
+    # what took it is what was spoken of
+    ("Generation is slowest at step 20, where it takes 86.0 s.", "Generation is slowest at step 20, where it takes 96.0 s."),
+    ("生成最慢的是 step 20，用了 86.0 秒。", "生成最慢的是 step 19，用了 86.0 秒。"),
+    ("组内采样数为 8。", "组内采样数为 16。"),
+    ("At its peak grad norm is 7.5 times its initial value.", "At its peak grad norm is 5.5 times its initial value."),
 ]  # fmt: skip
 
 

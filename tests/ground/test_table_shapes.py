@@ -67,6 +67,17 @@ PAIRS = [
     # rows of nothing that the log holds
     ("| Metric | Step 4 | Step 9 |\n|---|---|---|\n| Entropy | 0.789 | 0.634 |", "| Metric | Step 4 | Step 9 |\n|---|---|---|\n| Repetition rate | 0.789 | 0.634 |"),
     ("| Metric | Step 4 | Step 9 |\n|---|---|---|\n| Entropy | 0.789 | 0.634 |", "| Metric | Step 4 | Step 9 |\n|---|---|---|\n| Curiosity of it | 0.177 | 0.131 |"),
+    # rows of an extreme, with the column of its step
+    ("| | step | mean reward |\n|---|---|---|\n| best | 20 | 0.57 |\n| worst | 1 | 0.133 |", "| | step | mean reward |\n|---|---|---|\n| best | 20 | 0.57 |\n| worst | 2 | 0.133 |"),
+    ("| | step | grad norm |\n|---|---|---|\n| 最大 | 7 | 4.73 |", "| | step | grad norm |\n|---|---|---|\n| 最大 | 8 | 4.73 |"),
+    # a first column of steps under another title
+    ("| Logged at step | Entropy |\n|---|---|\n| 4 | 0.789 |\n| 9 | 0.634 |", "| Logged at step | Entropy |\n|---|---|\n| 4 | 0.789 |\n| 8 | 0.634 |"),
+    # one character of direction
+    ("| 项目 | 第 4 步 | 第 9 步 | 方向 |\n|---|---|---|---|\n| 熵 | 0.789 | 0.634 | 降 |", "| 项目 | 第 4 步 | 第 9 步 | 方向 |\n|---|---|---|---|\n| 熵 | 0.789 | 0.634 | 升 |"),
+    # from, to: the ends of the run
+    ("| Metric | Trend | From | To |\n|---|---|---|---|\n| Entropy | ⬇️ | 0.882 | 0.293 |", "| Metric | Trend | From | To |\n|---|---|---|---|\n| Entropy | ⬇️ | 0.293 | 0.882 |"),
+    # a column of the best of nothing that the log holds
+    ("| Range | Mean entropy |\n|---|---|\n| steps 4–9 | 0.712 |", "| Range | Mean repetition rate |\n|---|---|\n| steps 4–9 | 0.712 |"),
 ]  # fmt: skip
 
 
