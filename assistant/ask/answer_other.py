@@ -8,7 +8,7 @@ import re
 from assistant.analysis import derive
 from assistant.analysis.forecast import STEP_TIMES
 from assistant.analysis.identities import largest_advantage
-from assistant.ask import answer_pace
+from assistant.ask import answer_durations, answer_pace
 from assistant.ask.answer_absent import thing_in, unlogged
 from assistant.ask.answer_lookup import lost_in_a_cut
 from assistant.ask.context import Context, key
@@ -30,6 +30,8 @@ from assistant.write.document import unmark
 #: Delta degrees of freedom of the group standard deviation (torch.std; core_algos.py#compute_grpo_outcome_advantage).
 DDOF = 1
 _PER_GPU = re.compile(r"(?i)(?:每|一)(?:张|块|个)?\s*(?:卡|gpu)|per (?:gpu|card|device)|each gpu")
+_NODES = re.compile(r"(?i)节点|几机|多少机|几台|\bnodes?\b|\bmachines?\b|\bservers?\b|\bhosts?\b")
+_IN_LOSS = re.compile(r"(?i)loss|损失")
 _STAGES = re.compile(
     r"(?i)阶段|占|share|fraction|环节|拆|哪部分|花在哪|瓶颈|stage|phase|\bpart\b|break ?down|bottleneck|where"
 )
@@ -107,6 +109,8 @@ def derived(context: Context) -> Verdict:
     if not lines:
         context.doc.bullets(missing)
         return Verdict("no_data", unmark(missing[0]))
+    if "gpus" in topics and _NODES.search(context.query.said):
+        lines.append(context.say("derive.nodes_unknown"))
     summary = context.say("derive.summary_lead", items=context.join(dict.fromkeys(items)))
     summary = summary[:1].upper() + summary[1:]
     context.doc.paragraph(f"**{summary}**")
@@ -302,7 +306,13 @@ def _kl_reward(context: Context, step: int) -> tuple[list[str], list[str]]:
     if fact is None:
         return [], []
     name = "kl_yes" if fact.value else "kl_no"
-    return [context.say(f"derive.item_{name}")], [note(context, fact, context.say(f"derive.{name}"))]
+    items, lines = [context.say(f"derive.item_{name}")], [note(context, fact, context.say(f"derive.{name}"))]
+    cell = context.value("actor/kl_loss", step) if _IN_LOSS.search(context.query.said) else None
+    if cell is not None:
+        items.append(context.say("derive.item_kl_in_loss", metric="actor/kl_loss"))
+        lines.append(context.say("derive.kl_in_loss", metric="actor/kl_loss", v=cell))
+        context.metrics.append("actor/kl_loss")
+    return items, lines
 
 
 def _ranks(context: Context, step: int) -> tuple[list[str], list[str]]:
@@ -354,6 +364,10 @@ def bottleneck(context: Context) -> Verdict:
             context.doc.table([context.say("head.stage"), context.say("head.time")], rows)
             context.metrics.extend(str(stage.metric) for stage in stages[:2])
             return Verdict("answered", unmark(summary), "medium")
+        if (of_groups := answer_durations.grouped(context, step)) is not None:
+            return of_groups
+        if answer_pace.has_parts(context) and (largest := answer_pace.largest_times(context, step)) is not None:
+            return largest
         whole = _whole_steps(context)
         if whole is not None:
             return whole

@@ -10,9 +10,10 @@ from assistant.analysis.timing import inside_step, layout_of, row_of_total, tota
 from assistant.ask.answer_speedup import each_share
 from assistant.ask.context import Context, key
 from assistant.ask.intents import is_stage
+from assistant.ask.logged import as_mention
 from assistant.ask.naming import named_keys
 from assistant.ask.parts import number, timed
-from assistant.ask.stages import finite
+from assistant.ask.stages import finite, stages_in
 from assistant.model import Fact, Verdict
 from assistant.write.document import unmark
 
@@ -119,6 +120,18 @@ def _of_all(context: Context, stage: str, whole: str) -> Verdict:
 def _beside(context: Context) -> tuple[str, ...]:
     layout = layout_of(context.run)
     return () if layout is None else tuple(layout.sometimes)
+
+
+def of_one(context: Context) -> Verdict | None:
+    """The share of the one stage that a question means, by its key or in words; ``None``: it means none, or several."""
+    stages = [m for m in named_keys(context) if is_stage(m)] or stages_in(context)
+    if len(stages) != 1 or "/agent_loop/" in stages[0]:
+        return None
+    kept = context.query
+    context.query = replace(kept, mentions=(as_mention(context.run, context.resolver, stages[0], 0, 0, ""),))
+    verdict = share(context)
+    context.query = replace(context.query if verdict is not None else kept, mentions=kept.mentions)
+    return verdict
 
 
 def at_longest(context: Context) -> Verdict | None:

@@ -103,10 +103,10 @@ def answer(context: Context) -> Verdict:
         context.query = replace(query, intent="lookup")  # its own time is asked for, and no stage of a step
     elif query.intent == "bottleneck" and len(keys) == 1 and is_stage(keys[0]) and _ITS_TIME.search(query.said):
         context.query = replace(query, intent="lookup")  # "how long does generation take per step"
-    elif query.intent == "bottleneck" and len(keys) == 1 and is_stage(keys[0]) and _TAKES_LONG.search(query.said):
-        from assistant.ask.answer_share import share
+    elif query.intent == "bottleneck" and (_TAKES_LONG.search(query.said) or _PART_OF.search(query.said)):
+        from assistant.ask.answer_share import of_one
 
-        if (verdict := share(context)) is not None:
+        if (verdict := of_one(context)) is not None:
             return verdict
     if query.intent == "lookup" and query.depth == "every" and not query.mentions and query.op is None:
         context.query = replace(query, intent="explain")  # "list all metrics of step 10"
@@ -120,11 +120,16 @@ _ITS_TIME = re.compile(
     r"(?i)^(?!.*(?:\bmost\b|\bwhy\b|\bso long\b|\btoo\b|\bwhere\b|bottleneck|slow|瓶颈|最))\W*"
     r"how (?:long|much time|many seconds) (?:do|does|did)\b.{1,60}\b(?:take|last|need|run)\b"
 )
+#: What part of a step it is.
+_PART_OF = re.compile(
+    r"(?i)^(?!.*(?:\bmost\b|\bwhich\b|\bwhere\b|bottleneck|瓶颈|最|哪|各)).*"
+    r"(?:占|比例|\b(?:share|fraction|percent\w*|proportion|part)\b.{0,6}\b(?:of|does|is)\b)"
+)
 #: Whether the one stage that is named takes long: its share of the step tells.
 _TAKES_LONG = re.compile(
     r"(?i)^(?!.*(?:\bmost\b|\bwhy\b|\bwhich\b|\bwhere\b|bottleneck|瓶颈|最|哪|为什么|为啥|怎么|更|变|越))"
     r".*(?:\b(?:takes?|took|taking)\b.{0,8}\b(?:long|much time)\b"
-    r"|(?:很|太|这么|挺)?(?:花时间|耗时|费时|久|慢)\s*(?:吗|么|不)?\W*$)"
+    r"|(?:很|太|这么|挺)?(?:花时间|耗时|费时|久|慢|花的?时间[多长]|拖慢[^,，。?]{0,6})\s*(?:吗|么|不)?\W*$)"
 )
 #: Topics that are numbers of the whole run, of which one question may ask several.
 _TOTALS = ("tokens", "total_time", "interval", "restarts")
@@ -246,11 +251,11 @@ def _explain_metrics(context: Context) -> Verdict:
 
 
 def _validation(context: Context) -> Verdict:
-    from assistant.ask import answer_lookup, answer_validation
+    from assistant.ask import answer_lookup, answer_lost, answer_validation
 
     slot, query = context.query.steps, context.query
     keys = naming.named_keys(context)
-    lost = None if keys else answer_lookup.accuracy_lost(context)
+    lost = None if keys else answer_lost.accuracy_lost(context)
     if lost is not None:
         return lost
     report = re.search(

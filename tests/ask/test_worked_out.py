@@ -136,3 +136,32 @@ def test_card_and_its_memory_are_said_not_to_be_in_the_log(question: str) -> Non
     assert answer.verdict.code == "no_data"
     assert answer.answer.lstrip("*").startswith(("It cannot be told", "看不出来"))
     has(answer, "76.2")
+
+
+@pytest.mark.parametrize("question", ["what share of tokens are response tokens", "回答 token 占多少"])
+def test_share_of_response_tokens_is_derived(question: str) -> None:
+    answer = ask(question, _run())
+    share = next(fact.value for fact in answer.facts if fact.name == "response_token_share")
+    has(answer, f"{100 * float(share or 0):.1f}%")
+
+
+@pytest.mark.parametrize("question", ["how many gpus and nodes?", "用了几张卡，几个节点"])
+def test_nodes_are_said_not_to_be_in_the_log(question: str) -> None:
+    answer = ask(question, _run())
+    assert any(fact.name == "n_gpus" for fact in answer.facts)
+    has(answer, "日志里没有" if answer.language == "zh" else "not in the log")
+
+
+@pytest.mark.parametrize(
+    "question", ["is the KL penalty in the reward or in the loss?", "KL 加在 reward 里还是 loss 里"]
+)
+def test_kl_in_the_loss_is_told_beside_that_in_the_reward(question: str) -> None:
+    rows = {step: training_step(step) | {"actor/kl_loss": 0.001 * step} for step in STEPS}
+    has(ask(question, run_of(rows)), "actor/kl_loss")
+
+
+@pytest.mark.parametrize("question", ["step 5 整个集群吞吐多少", "tokens per second of the whole cluster at step 5"])
+def test_throughput_of_the_cluster_at_a_step(question: str) -> None:
+    answer = ask(question, _run())
+    rate = next(fact for fact in answer.facts if fact.name == "cluster_throughput" and fact.step == 5)
+    has(answer, f"{rate.value:,.0f}")
