@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
@@ -11,6 +12,7 @@ from assistant.analysis.compare_model import Row
 from assistant.analysis.diagnosis import role
 from assistant.analysis.validation import validation_sets
 from assistant.ask import answer_compare, outcomes
+from assistant.ask.answer_overfit import evaluation_loss, training_loss
 from assistant.ask.comparing import knowledge_of
 from assistant.ask.context import Context, is_validation, key
 from assistant.ask.departures import departures
@@ -21,6 +23,7 @@ from assistant.model import Fact, Verdict
 from assistant.write.comparison import BOUNDS
 from assistant.write.document import unmark
 
+_TRAINING = re.compile(r"(?i)train|训练")
 Which = Literal["best", "worst"]
 MOST_SHOWN = 4
 #: Fewest training steps for two windows, and the part of the run that each takes.
@@ -40,10 +43,12 @@ def worst(context: Context) -> Verdict:
 
 def _extreme(context: Context, which: Which) -> Verdict:
     doc, say = context.doc, context.say
-    keys = central(named_keys(context))
+    keys, held_out = central(named_keys(context)), None
     if not keys and any(m.card is None for m in context.query.mentions):
         return unknown(context, next(m.text for m in context.query.mentions if m.card is None))
-    metric = keys[0] if keys else _judge(context)
+    if keys and (held_out := _by_held_out(context, keys[0])) is not None:
+        keys = []
+    metric = keys[0] if keys else held_out if held_out is not None else _judge(context)
     if metric is None:
         text = say("best.nothing")
         doc.paragraph(f"**{text}**")
@@ -75,6 +80,14 @@ def _extreme(context: Context, which: Which) -> Verdict:
     context.cite(context.card(metric))
     context.chart(context.title(metric), [metric])
     return Verdict("answered", unmark(text), "medium")
+
+
+def _by_held_out(context: Context, metric: str) -> str | None:
+    """The held-out loss, where a plain "loss" was named and no training: the lowest training loss is the last one."""
+    held_out = evaluation_loss(context)
+    if metric != training_loss(context) or _TRAINING.search(context.query.said) or held_out is None:
+        return None
+    return held_out if len(context.run.series(held_out)[0]) > 1 else None
 
 
 def _judge(context: Context) -> str | None:

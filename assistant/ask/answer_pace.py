@@ -31,7 +31,8 @@ _RATE: Final = re.compile(
 )
 _STEP: Final = re.compile(
     r"^(?:time|step time|iter time|iteration time|time this iter s|time took|batch time|train speed s it"
-    r"|(?:elapsed time per iteration|iter time|step time|iteration time)(?: ms| s)?|(?:timing )?total step time)$"
+    r"|(?:elapsed time per iteration|iter time|step time|iteration time)(?: ms| s)?|(?:timing )?total step time"
+    r"|(?:s|secs?|seconds) (?:per )?(?:it|iter|iteration|step|batch)|per step time|step avg)$"
 )
 _TIME: Final = re.compile(r"\b(?:time|took|seconds|duration)\b")
 #: Times that are no part of a step: since the beginning, still to come, an evaluation's.
@@ -42,24 +43,75 @@ _SLOW: Final = re.compile(
     r"(?i)慢|这么久|那么久|[用花]了.{0,8}秒|耗时.{0,6}[长久高]|\bslow|\bstall"
     r"|\b(?:took|takes?)\b.{0,12}(?:\d+(?:\.\d+)? ?(?:s|secs?|seconds?|mins?|minutes?|h|hours?)\b|so |long)|\bso long\b"
 )
+_OF_THE_RUN: Final = re.compile(
+    r"(?i)\b(?:train\w*|speed|it|this|iterations?|steps?)\b.{0,24}\bslow\b|\bso slow\b"
+    r"|\bspeed\b.{0,16}\b(?:normal|ok(?:ay)?|reasonable|fine)\b|\b(?:normal|reasonable)\b.{0,12}\bspeed\b"
+    r"|(?<![a-z])(?:ms|s|secs?|seconds?|minutes?) ?(?:per|an?|/) ?(?:iter\w*|step|it)\b"
+    r".{0,30}\b(?:normal|reasonable|ok(?:ay)?)\b"
+    r"|速度.{0,6}(?:正常|慢|合理)|(?:训练|跑|更新).{0,6}慢"
+)
+_MORE_AND_MORE: Final = re.compile(r"(?i)越来越|越跑越|\bslower\b|变慢|慢下来|\bslow\w* down\b")
 _WHICH: Final = re.compile(r"(?i)最慢|\bslowest\b|(?:哪|which).{0,12}(?:慢|slow)")
 _UNIT: Final = re.compile(r"(?:^|[_( /])(ms|us|s|sec|seconds|min)\)?$")
 #: From how many times as long a step counts as slow, and how many of the times of a step are told.
 SLOWER, MOST = 1.2, 5
-LEAST_OTHERS = 2
+LEAST_OTHERS, LEAST_THIRDS = 2, 6
 RECENT = 20
 
 
 def attempt(context: Context) -> Verdict | None:
     """Answers a question about a slow step of a log whose stages are not known; ``None`` for any other."""
     steps = context.train_steps or list(context.run.distinct_steps)
-    if (
-        not steps
-        or not _SLOW.search(seamed(context.query.wording or context.query.text))
-        or timed(context, steps[-1]) is not None
-    ):
+    said = seamed(context.query.wording or context.query.text)
+    if not steps or timed(context, steps[-1]) is not None:
         return None
-    return slow_step(context) or slowest(context)
+    found = (slow_step(context) or slowest(context)) if _SLOW.search(said) else None
+    asked = _OF_THE_RUN.search(said) and not _MORE_AND_MORE.search(said)
+    return found or (overall(context) if asked else None)
+
+
+def overall(context: Context) -> Verdict | None:
+    """How fast the run went, and whether it became slower; ``None`` where its log tells nothing of its speed.
+
+    Whether that is fast for a model and a machine stands in no log.
+    """
+    whole = _of_whole_steps(context)
+    if whole is None or context.query.steps.kind not in {"none", "all", "last"}:
+        return None
+    metric, is_rate = whole
+    held = [f for s in context.run.series(metric)[0] if (f := context.value(metric, s)) is not None and _finite(f)]
+    if len(held) < LEAST_OTHERS or any(number(fact) <= 0 for fact in held):
+        return None
+    usual = _median(context, metric, held, "all")
+    size = len(held) // 3
+    early, late = (
+        (_median(context, metric, held[:size], "first third"), _median(context, metric, held[-size:], "last third"))
+        if len(held) >= LEAST_THIRDS
+        else (held[0], held[-1])
+    )
+    ratio = number(early) / number(late) if is_rate else number(late) / number(early)
+    slower = ratio >= 1
+    factor = context.ledger.derived(
+        "times as slow at the end", ratio if slower else 1 / ratio, inputs=[early, late], formula="late against early"
+    )
+    phrase = "even" if max(ratio, 1 / ratio) < SLOWER else "slower" if slower else "faster"
+    fields = {"usual": usual, "early": early, "late": late}
+    told = {name: shown(context, fact, metric) for name, fact in fields.items()}
+    count = context.ledger.count("values of the speed", len(held), metric=metric)
+    text = context.say(f"pace.run_{phrase}", metric=metric, times=factor, n=count, **told)
+    context.doc.paragraph(f"**{text}**")
+    context.doc.paragraph(context.say("pace.untold_run"))
+    context.metrics.append(metric)
+    context.cite(context.card(metric))
+    context.settled = True
+    context.query = replace(context.query, intent="bottleneck")
+    return Verdict("answered", unmark(text), "medium")
+
+
+def _median(context: Context, metric: str, held: list[Fact], part: str) -> Fact:
+    return context.ledger.derived(
+        f"median({metric}), {part}", median(number(f) for f in held), inputs=held, formula=f"median of {metric}"
+    )
 
 
 def slow_step(context: Context) -> Verdict | None:
@@ -134,10 +186,39 @@ def slowest(context: Context) -> Verdict | None:
     return Verdict("answered", unmark(text), "medium")
 
 
+def _whole_of_parts(context: Context) -> str | None:
+    """The time of a whole step among parts that are logged in one group with it: ``time/step`` of ``time/…``."""
+    held = set(context.run.metrics)
+    groups = {name.rpartition("/")[0] for name in held if name.startswith(("time/", "timing/"))}
+    return next((f"{group}/step" for group in sorted(groups) if f"{group}/step" in held), None)
+
+
+def has_parts(context: Context) -> bool:
+    """Whether the time of a step is logged in one group with the times of its parts."""
+    whole = _whole_of_parts(context)
+    group = "" if whole is None else whole.rpartition("/")[0]
+    return whole is not None and sum(name.startswith(f"{group}/") for name in context.run.metrics) > 2
+
+
+def _share_of_step(context: Context, largest: Fact) -> str:
+    whole = _whole_of_parts(context)
+    fact = None if whole is None or largest.step is None else context.value(whole, largest.step)
+    if fact is None or not 0 < number(largest) < number(fact):
+        return ""
+    share = context.ledger.derived(
+        f"{largest.metric} / {whole}", number(largest) / number(fact), inputs=[largest, fact], formula="part / step",
+        step=largest.step,
+    )  # fmt: skip
+    return context.say("pace.largest_share", share=context.doc.show(share, None, "fraction"), v=fact)
+
+
 def largest_times(context: Context, step: int) -> Verdict | None:
     """The times that a step prints, the largest first; ``None`` where it prints fewer than two of one unit."""
     groups: dict[str, list[Fact]] = {}
+    whole = _whole_of_parts(context)
     for metric in context.run.metrics:
+        if metric == whole:
+            continue
         name = spelt_out(metric)
         timer = _is_timer(context, metric)
         if not (timer or _TIME.search(name)) or _ASIDE.search(name) or _STEP.match(name):
@@ -154,6 +235,8 @@ def largest_times(context: Context, step: int) -> Verdict | None:
     text = context.say(
         "pace.largest", v=ranked[0], metric=str(ranked[0].metric), next=ranked[1], other=str(ranked[1].metric)
     )
+    share = _share_of_step(context, ranked[0])
+    text = f"{text}{'' if context.language == 'zh' or not share else ' '}{share}"
     context.doc.paragraph(f"**{text}**")
     rows = [[key(str(fact.metric)), context.doc.show(fact)] for fact in ranked[:MOST]]
     context.doc.table([context.say("head.metric"), context.say("head.value")], rows)

@@ -21,7 +21,7 @@ _VALIDATION = ("val-core/", "val-aux/", "val/")
 #: Keys of rates that are none of tokens, whatever the card of all rates says.
 _OTHER_RATE = re.compile(r"(?i)flop|sample|iter|\bit/|steps?\b|\bfps\b|prompt|episode|sequence|batch")
 #: Keys of times beside rates: "End-to-End/Time/seq".
-_TIME_OF = re.compile(r"(?i)(?:^|/)(?:time(?:/|$)|latency)")
+_TIME_OF = re.compile(r"(?i)(?:^|/)(?:time(?:/|$)|latency)|\btook\b")
 #: Keys of a log that must belong to a framework before its bare names are read as that framework's.
 MANY_KEYS = 4
 #: Keys that say where a row without a step stands in the training.
@@ -169,7 +169,9 @@ class Context:
             return card.kind
         if metric.startswith("timing_s/") or (card is None and _IN_SECONDS.search(metric)):
             return "seconds"
-        return "number"
+        if card is not None and card.category != "timing":
+            return "number"
+        return "seconds" if self.runs and self.run.framework == "RLinf" and metric.startswith("time/") else "number"
 
     def title(self, metric: str) -> str:
         """Plain name of a metric: its card's title, else the key."""

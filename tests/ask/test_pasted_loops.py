@@ -237,3 +237,34 @@ def test_a_line_that_announces_the_log_is_no_part_of_the_question() -> None:
     log = "\n".join(f"INFO:tensorflow:Step {100 * i} per-step time 0.8{i}s loss={1 + i / 10}" for i in range(1, 9))
     text = f"Training problem\nwhy does the loss go up instead of down?\nthis is the training progress\n{log}\n"
     assert service().read([Source("paste.txt", text)]).question == "why does the loss go up instead of down?"
+
+
+def test_best_epoch_beside_a_plain_loss_is_the_one_of_validation() -> None:
+    answer = asked(f"微调时 loss 正常但 eval 变差，第几个 epoch 最好？\n{EPOCHS}")
+    assert answer.verdict.summary.startswith("最好的是 step 2：`Validation Loss`")
+
+
+def _rated(rates: list[float]) -> str:
+    return "\n".join(
+        f"Iter {10 * i}: Train loss {3 - 0.05 * i:.3f}, It/sec {v}, Tokens/sec {100 * v:.1f}"
+        for i, v in enumerate(rates, 1)
+    )
+
+
+@pytest.mark.parametrize(
+    ("question", "rates", "says"),
+    [
+        ("LoRA training really slow\n\n", [0.015, 0.014, 0.013, 0.013, 0.013, 0.013, 0.014], "about level throughout"),
+        ("Is the speed normal?\n", [2.0, 2.0, 1.9, 1.5, 1.1, 1.0, 1.0], "2 times as slow"),
+        ("训练速度正常吗？\n", [1.0, 1.0, 1.1, 1.6, 2.0, 2.0, 2.0], "速度是原来的 2 倍"),
+    ],
+)
+def test_how_fast_a_run_is_tells_its_rate_and_whether_it_changed(question: str, rates: list[float], says: str) -> None:
+    answer = asked(f"{question}{_rated(rates)}")
+    assert "`It/sec`" in answer.verdict.summary
+    assert says in answer.verdict.summary
+
+
+def test_a_time_beside_rates_has_no_rate_s_unit() -> None:
+    log = f"Iter 1: Val loss 2.612, Val took 1822.826s\n{_rated([0.015, 0.014, 0.013])}"
+    assert "1,823 tokens" not in asked(f"{log}\nhow fast is it?").answer
