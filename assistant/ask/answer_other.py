@@ -8,7 +8,7 @@ import re
 from assistant.analysis import derive
 from assistant.analysis.forecast import STEP_TIMES
 from assistant.analysis.identities import largest_advantage
-from assistant.ask import answer_pace
+from assistant.ask import answer_durations, answer_pace
 from assistant.ask.answer_absent import thing_in, unlogged
 from assistant.ask.answer_lookup import lost_in_a_cut
 from assistant.ask.context import Context, key
@@ -364,6 +364,10 @@ def bottleneck(context: Context) -> Verdict:
             context.doc.table([context.say("head.stage"), context.say("head.time")], rows)
             context.metrics.extend(str(stage.metric) for stage in stages[:2])
             return Verdict("answered", unmark(summary), "medium")
+        if (of_groups := answer_durations.grouped(context, step)) is not None:
+            return of_groups
+        if answer_pace.has_parts(context) and (largest := answer_pace.largest_times(context, step)) is not None:
+            return largest
         whole = _whole_steps(context)
         if whole is not None:
             return whole

@@ -49,7 +49,7 @@ _ANNOUNCED: Final = re.compile(
     r"(?i)\s{0,4}(?:here|this|below|following|these|the)\b[^?？]{0,60}\b(?:logs?|outputs?|progress|results?|metrics)\b[^?？]{0,20}$"
     r"|[^?？]{0,20}(?:日志|输出|结果|log)[^?？]{0,8}如下[：:，,]?\s*$"
 )
-_TAG: Final = re.compile(r"^\s{0,4}(?:#{1,4}\s{1,4})?(?:\[[A-Za-z][\w /-]{1,30}\]\s{0,4}){0,2}")
+_TAG: Final = re.compile(r"^\s{0,4}(?:#{1,4}\s{1,4})?(?:\[[A-Za-z][\w /-]{1,30}\]\s{0,4}:?\s{0,4}){0,2}")
 _SYMPTOM: Final = re.compile(
     r"(?i)\b(?:not|no|never|doesn'?t|don'?t|isn'?t|can'?t|stuck|stays?|always|only|keeps?|becom\w+|nan|inf|zero|increas\w*"
     r"|decreas\w*|drop\w*|ris(?:es|ing)|fall\w*|explod\w*|diverg\w*|collaps\w*|over-?fit\w*|converg\w*|unstable|slow\w*|same|identical|unchanged"
@@ -69,7 +69,7 @@ _WHY: Final = re.compile(r"(?i)\bwhy\b|为什么|为何|原因")
 _CHINESE: Final = re.compile("[\u3400-\u9fff]")
 _OVERFITTING: Final = re.compile(r"(?i)over-?fit|过拟合")
 _OF_TRAINING: Final = re.compile(
-    r"(?i)loss|reward|\brew|\bkl\b|entropy|grad|\blr\b|learning|acc|return|converg|over-?fit|clip|ratio|length|\bstd\b|val|collaps|throughput|speed|\bslow"
+    r"(?i)loss|reward|\brew|\bkl\b|entropy|grad|\blr\b|learning|acc|return|converg|over-?fit|clip|ratio|length|\bstd\b|val|collaps|throughput|speed|\bslow|success"
     r"|崩|塌|速度|吞吐|慢|训练|奖励|损失|梯度|熵|收敛|学习|过拟合|长度|截断|准确"
 )
 
