@@ -207,7 +207,8 @@ class Finder:
             return []
         asked = framework or read.asked or (told[0] if told else None)
         for name in names_within(without_framework(text)):
-            cards = [r.card for r in self.resolver.name(name, asked) if r.how != "template"]
+            said = name in self.resolver.said or self.library.own or "@" in name
+            cards = [r.card for r in self.resolver.name(name, asked) if r.how != "template"] if said else []
             cards = self.naming.also_called(name, asked) or cards or [r.card for r in self.naming.alone(name, asked)]
             if not cards and asked is None and not sure:
                 cards = self._wordings.get(_spoken(name), [])
@@ -350,7 +351,7 @@ class Finder:
         text = without_framework(fold(narrow(question)))
         home = None if framework is None else EXPLAINED_AS.get(framework, framework)
         for name in dict.fromkeys((text.strip("`?？ "), *names_within(text))):
-            if not KEY.search(name) and not _HYPHENED.search(name):
+            if not name.isascii() or not (KEY.search(name) or _HYPHENED.search(name)):
                 continue
             if self.resolver.key(name) is not None:  # a key as it is
                 return []

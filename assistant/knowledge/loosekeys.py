@@ -84,8 +84,11 @@ class LooseKeys:
             return []
         best: tuple[float, int] | None = None
         found: list[Card] = []
+        letters = sum(map(_letters, typed))
         for form in self._forms:
             most = min(_MOST_SLIPS, 1 + form.fixed // _LETTERS_A_SLIP)
+            if letters < form.fixed - most or (letters > form.fixed + most and _FIELD not in form.words):
+                continue
             slips = _slips_of(typed, form.words, float(most))
             if slips is None:
                 continue

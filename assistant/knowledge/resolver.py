@@ -182,6 +182,11 @@ class Resolver:
             return [Resolution(card, "alias", 0.8, foreign=_foreign(card, framework)) for card in named]
         return result
 
+    @cached_property
+    def said(self) -> frozenset[str]:
+        """Every folded name, key and word that some shipped card goes by; templates aside."""
+        return frozenset((*self._exact, *self._names, *self._words, *(word for word, _ in self._plain)))
+
     def _meanings(self, folded: str) -> list[Resolution]:
         """What a bare word may mean where no framework is known: the usual meaning, then every key and name like it."""
         usual = [self.key(key) for word, keys in self._plain if word == folded for key in keys if "*" not in key]
