@@ -19,7 +19,7 @@ from assistant.ask.part import shown
 from assistant.ask.parts import number, timed
 from assistant.ask.wording import seamed
 from assistant.model import Fact, Run, Verdict
-from assistant.parsing.totals import PACE
+from assistant.parsing.totals import LEFT, PACE, TOTAL
 from assistant.write.document import unmark
 
 #: Names, as they are spelt out, of a rate of steps, of any rate, of a time of a whole step, and of any time.
@@ -330,7 +330,7 @@ def _left_by_bar(context: Context, total: int, *, stated: bool) -> str | None:
     """What the steps left take at the pace that a progress bar shows; writes it. ``None`` where no bar shows one."""
     shown = context.run.extras.get(PACE)
     if shown is None:
-        return None
+        return _left_printed(context, total)
     ledger, source, last = context.ledger, "question" if stated else "log", max(context.run.distinct_steps)
     whole = ledger.constant("total_steps", total, f"the {source}")
     left = ledger.derived("steps_left", total - last, inputs=[whole], formula=f"total_steps − {last}")
@@ -342,6 +342,20 @@ def _left_by_bar(context: Context, total: int, *, stated: bool) -> str | None:
     text = context.say("pace.bar", v=taken, pace=pace, left=left, total=whole, last=last)
     context.doc.paragraph(f"**{text}**")
     context.doc.paragraph(context.say("pace.left_note"))
+    return text
+
+
+def _left_printed(context: Context, total: int) -> str | None:
+    """The time left as the trainer itself prints it beside the last row; ``None`` where it prints none."""
+    printed, last = context.run.extras.get(LEFT), max(context.run.distinct_steps)
+    if printed is None or total != context.run.extras[TOTAL][0]:
+        return None
+    ledger = context.ledger
+    whole = ledger.constant("total_steps", total, "the log")
+    left = ledger.derived("steps_left", total - last, inputs=[whole], formula=f"total_steps − {last}")
+    taken = ledger.constant("seconds_left", printed[0], "the log's remaining_time", unit="s")
+    text = context.say("pace.printed", v=taken, left=left, total=whole, last=last)
+    context.doc.paragraph(f"**{text}**")
     return text
 
 

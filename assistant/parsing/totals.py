@@ -21,6 +21,13 @@ TOTAL: Final = "total_steps"
 """Name of the side fact: the total and its line."""
 
 PACE: Final = "seconds_per_step"
+LEFT: Final = "seconds_left"
+"""What a trainer itself prints to be left, at the last row of the run."""
+_LEFT: Final = re.compile(
+    r"['\"]remaining_time['\"]: ?['\"](?:(?P<days>[0-9]{1,4}) ?d(?:ays?)?,? )?"
+    r"(?:(?P<h>[0-9]{1,3}):(?P<m>[0-9]{2}):(?P<s>[0-9]{2})"
+    r"|(?:(?P<hh>[0-9]{1,3})h ?)?(?:(?P<mm>[0-9]{1,2})m ?)?(?P<ss>[0-9]{1,2})s)['\"]"
+)
 """Name of the side fact: the pace that a progress bar shows, and its line."""
 
 _COLUMNS: Final = ("total_steps", "max_steps", "total_training_steps", "train/total_steps", "num_training_steps")
@@ -74,7 +81,26 @@ def _paced(run: Run, lines: Sequence[str], numbers: Sequence[int]) -> Run:
     """The run, with the pace that the bar of its total shows as a side fact."""
     total = run.extras.get(TOTAL)
     pace = None if total is None else _pace(lines, numbers, total[0])
-    return run if pace is None else replace(run, extras={**run.extras, PACE: pace})
+    left = None if total is None else _left(run, lines, numbers)
+    if pace is None and left is None:
+        return run
+    more = {key: value for key, value in ((PACE, pace), (LEFT, left)) if value is not None}
+    return replace(run, extras={**run.extras, **more})
+
+
+def _left(run: Run, lines: Sequence[str], numbers: Sequence[int]) -> tuple[Number, int] | None:
+    """The seconds that the last row says are left: ``"remaining_time": "0:23:24"``, ``'2h 57m 4s'``."""
+    number = max(run.row_lines, default=0)
+    at = bisect_left(numbers, number)
+    if at == len(numbers) or numbers[at] != number:
+        return None
+    found = _LEFT.search(lines[at][:_LONGEST]) if "remaining_time" in lines[at][:_LONGEST] else None
+    if found is None:
+        return None
+    part = {key: int(text) for key, text in found.groupdict().items() if text}
+    hours, minutes = part.get("h", part.get("hh", 0)), part.get("m", part.get("mm", 0))
+    seconds = part.get("s", part.get("ss", 0))
+    return ((part.get("days", 0) * 24 + hours) * 60 + minutes) * 60 + seconds, number
 
 
 def _pace(lines: Sequence[str], numbers: Sequence[int], total: Number) -> tuple[Number, int] | None:

@@ -268,3 +268,17 @@ def test_how_fast_a_run_is_tells_its_rate_and_whether_it_changed(question: str, 
 def test_a_time_beside_rates_has_no_rate_s_unit() -> None:
     log = f"Iter 1: Val loss 2.612, Val took 1822.826s\n{_rated([0.015, 0.014, 0.013])}"
     assert "1,823 tokens" not in asked(f"{log}\nhow fast is it?").answer
+
+
+@pytest.mark.parametrize(
+    ("left", "seconds"), [("0:23:24", "1,404"), ("1 day, 1:00:00", "90,000"), ("2h 57m 4s", "10,624"), ("59s", "59")]
+)
+def test_time_left_that_the_trainer_prints_is_told(left: str, seconds: str) -> None:
+    rows = "\n".join(
+        f'{{"current_steps": {i}, "total_steps": 82, "loss": 0.6{i}, "eval_loss": null, "epoch": 0.5{i}, '
+        f'"percentage": 5{i}.4, "elapsed_time": "0:27:55", "remaining_time": "{left}"}}'
+        for i in range(43, 47)
+    )
+    answer = asked(f"{rows}\nhow much longer will it take?")
+    assert seconds in answer.verdict.summary
+    assert "36 of 82 steps are left" in answer.verdict.summary
