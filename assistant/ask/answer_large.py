@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 from collections.abc import Sequence
@@ -32,6 +33,12 @@ MOST_ALONG: Final = 4
 _MAX: Final = re.compile(r"(?i)(?<![a-z])max(?:imum)?(?![a-z])")
 
 
+def _goes_one_way(values: Sequence[float]) -> bool:
+    """Whether each of several values is above the one before, or each below it."""
+    moves = [b - a for a, b in itertools.pairwise(values)]
+    return len(moves) > 1 and (min(moves) > 0 or max(moves) < 0)
+
+
 def large(context: Context, metric: str) -> list[str]:
     """Sentences on how large the value asked about is; none where nothing is to be said, or more steps tell more.
 
@@ -47,6 +54,8 @@ def large(context: Context, metric: str) -> list[str]:
         return _huge(context, part)
     if len(part) == 1:
         return _of_mean(context, part) if asked else []
+    if not asked and _goes_one_way(part.values):
+        return []  # its course tells more than that its first or last value stands out
     at = _place(context, part)
     others = [value for place, value in enumerate(part.values) if place != at]
     level = median(others)
