@@ -114,8 +114,8 @@ def attempt(context: Context) -> Verdict | None:
     parts = set(re.split(r"[^a-z0-9]+", word.lower())) - {""}
     spelt = "_".join(re.split(r"[^a-z0-9]+", word.lower()))
     held = [m for m in context.run.metrics if len(spelt) > 1 and (spelt in m.lower() or m.lower() in parts)]
-    if held:
-        return _logged(context, held[:_MOST], word) if name == "setting_named" else None
+    if held and name == "setting_named":
+        return _logged(context, held[:_MOST], word)
     context.query = replace(context.query, intent="lookup", topics=(), mentions=(), alternatives=(), op=None)
     context.settled, context.kind = True, "unlogged"
     return _told(context, name, word if name == "setting_named" else "")

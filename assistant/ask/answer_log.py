@@ -13,6 +13,7 @@ from assistant.analysis.checks import covered
 from assistant.analysis.diagnosis import role
 from assistant.analysis.forecast import STEP_TIMES
 from assistant.analysis.timing import layout_of, stage_keys
+from assistant.ask.answer_lookup import lost_in_a_cut
 from assistant.ask.concepts import spelt_out
 from assistant.ask.context import Context, key
 from assistant.ask.departures import all_checks, began
@@ -235,6 +236,8 @@ def total_time(context: Context) -> Verdict:
     slot = context.query.steps
     if "train_runtime" in run.extras and slot.kind != "range":
         return _runtime(context)
+    if metric is None and run.framework == "verl" and (gone := lost_in_a_cut(context, STEP_TIMES[0])) is not None:
+        return gone
     if metric is None:
         return _stage_totals(context)
     held = [f for s in run.series(metric)[0] if (f := context.value(metric, s)) is not None and _finite(f)]

@@ -12,6 +12,7 @@ from assistant.ask.blanking import blanked
 from assistant.ask.conditions import condition_in
 from assistant.ask.context import Context, is_validation, key
 from assistant.ask.naming import absent, named_keys, steps_text, unknown, variant, wanted_steps, which
+from assistant.ask.outcomes import of_the_best
 from assistant.ask.part import shown
 from assistant.ask.parts import missing_lines
 from assistant.ask.portions import ratio_asked
@@ -77,14 +78,18 @@ def lookup(context: Context) -> Verdict:
     found = False
     slot = len(context.doc.blocks)
     context.doc.blocks.append("")
+    asked = context.query
     for metric in keys[:MOST_LISTED]:
+        context.query = of_the_best(context, asked, metric) if of_extreme else asked
         text, ok = _one(context, metric)
         texts.append(text)
         found = found or ok
+    context.query = asked
     if len(texts) == 1:
         context.doc.blocks[slot] = f"**{texts[0]}**"
     else:
         context.doc.blocks[slot] = "\n".join(f"- {text}" for text in texts)
+    context.doc.bullets(_lost_beside(context))
     if context.query.steps.kind == "last":
         end = context.run.distinct_steps[-1]
         context.doc.bullets([absent(context, k, [end]) for k in keys[:3] if context.run.missing_at(k, end) is not None])
@@ -93,6 +98,20 @@ def lookup(context: Context) -> Verdict:
         if not found or len(keys) > 1 or _MISLEADS.search(metric):
             context.doc.paragraph(context.gloss(metric))
     return Verdict("answered" if found else "no_data", unmark(texts[0]))
+
+
+def _lost_beside(context: Context) -> list[str]:
+    """Of metrics named beside those that the log holds, the ones that every line lost."""
+    doc, texts = context.doc, []
+    for mention in context.query.mentions:
+        if mention.key is not None or mention.card is None:
+            continue
+        before, metrics = len(doc.blocks), list(context.metrics)
+        if lost_in_a_cut(context, _own_spelling(context, mention.card) or mention.text) is not None:
+            texts.append(doc.blocks[before].strip("*"))
+            del doc.blocks[before:]
+            context.metrics[:] = metrics
+    return texts
 
 
 def _own_spelling(context: Context, card: Card) -> str | None:
@@ -119,26 +138,6 @@ def _cut_here(context: Context) -> Verdict | None:
     text = context.say("lookup.cut_here")
     context.doc.paragraph(f"**{text}**")
     context.doc.bullets(lines)
-    return Verdict("no_data", unmark(text))
-
-
-_ACCURACY = re.compile(r"(?i)准确率|正确率|\baccurac(?:y|ies)\b|(?<![a-z])acc(?![a-z])")
-
-
-def accuracy_lost(context: Context) -> Verdict | None:
-    """That a validation's accuracy stands behind a cut, where the validation asked about has other metrics alone."""
-    slot, run = context.query.steps, context.run
-    held = [metric for metric in run.metrics if is_validation(metric)]
-    if not held or not _ACCURACY.search(context.query.said) or any(_ACCURACY.search(metric) for metric in held):
-        return None
-    steps = slot.values if slot.kind in {"single", "pair"} else context.validation_steps[-1:]
-    gap = next((gap for gap in run.missing if gap.step in steps), None)
-    if gap is None:
-        return None
-    fact = context.ledger.missing(held[0], gap.step)
-    text = context.say("validation.accuracy_cut", gap=fact, names=context.join(map(key, held[:3])))
-    context.doc.paragraph(f"**{text}**")
-    context.metrics.extend(held[:1])
     return Verdict("no_data", unmark(text))
 
 

@@ -8,7 +8,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
+from assistant.analysis.checks import covered
+from assistant.analysis.trend import MIN_POINTS
 from assistant.ask.context import Context
+from assistant.ask.departures import all_checks
 from assistant.ask.naming import central, named_keys
 from assistant.ask.part import Part, cell, part_of
 from assistant.ask.scope import Scope, scope_in
@@ -20,7 +23,7 @@ from assistant.write.numbers import format_number
 
 #: Answers that say by themselves that it is not so.
 _DENIED: Final = re.compile(
-    r"(?i)^\W*(?:no\b|not so|it is the other way|nothing of"
+    r"(?i)^\W*(?:no\b|not so|not -?\d|it is the other way|nothing of"
     r"|没有(?!发现)|不是|并非|与问题所说|日志里没有)"
 )
 _OF_VALUES: Final = {"health", "explain", "advice", "lookup", "define", "trend", "validation", "bottleneck"}
@@ -35,12 +38,15 @@ def beside(context: Context, verdict: Verdict) -> Verdict:
         context.doc.blocks.insert(0, f"**{text}**")
         code = "healthy" if verdict.code == "insufficient_data" else verdict.code
         return replace(verdict, code=code, summary=unmark(text))
+    if not settled and (text := _broke(context)) is not None:
+        context.doc.blocks.insert(0, f"**{text}**")
+        return replace(verdict, summary=unmark(text))
     if not settled and (text := _not_a_number(context)) is not None:
         context.doc.blocks.insert(0, f"**{text}**")
         return replace(verdict, summary=unmark(text))
     supposed = supposed_in(words_of(context))
     first = context.doc.blocks[0]
-    if supposed is None or _DENIED.search(first) or (settled and not supposed.never):
+    if supposed is None or _DENIED.search(unmark(first)) or (settled and not supposed.never):
         return verdict
     metric = _metric(context)
     if metric is None or _before_a_break(context, metric, supposed):
@@ -68,6 +74,26 @@ _TO_COME: Final = re.compile(
 )
 
 
+_BROKEN: Final = re.compile(
+    r"(?i)\b(?:diverged|collapsed|crashed|exploded|blew up|fell apart|broke down|is broken|was ruined)\b"
+    r"|(?:崩|垮|炸|发散|训飞|训崩|坏)(?:掉|溃)?了"
+)
+
+
+def _broke(context: Context) -> str | None:
+    """That no rule shows it where a question about what to do takes a collapse of the whole run for granted."""
+    query = context.query
+    if query.intent != "advice" or query.mentions or not _BROKEN.search(query.said) or _TO_COME.search(query.said):
+        return None
+    if _IF.search(query.said) or any(c.severity in {"critical", "warning"} for c in all_checks(context)):
+        return None
+    if len(context.train_steps) < MIN_POINTS or not covered(context.run):
+        return None
+    count = context.ledger.count("training_steps", len(context.train_steps))
+    return context.say("supposed.not_broken", n=count)
+
+
+_IF: Final = re.compile(r"(?i)\b(?:if|when|whenever|in case|once)\b|如果|要是|假如|万一|一旦|的话|怎么(?:避免|防)")
 _NAN: Final = re.compile(
     r"(?i)\b(?:became|turn(?:ed|s)|went|goes|gone|got|hit|is|are|was)\s+(?:into |to |a )?(?:nan|inf)s?\b"
     r"|(?:变|成|出现|全是|都是|是)(?:成|了)?\s*(?:nan|inf)|(?:nan|inf)\s*了"
@@ -193,8 +219,9 @@ def _meant(context: Context, metric: str, whole: Part) -> Part | None:
 
 def _shown(context: Context, part: Part, supposed: Supposed, *, at_end: bool) -> Fact:
     """The value that is set against what is supposed: the last, or for "always" the one farthest from it."""
-    if supposed.kind == "negative" and supposed.every and not at_end:
-        return cell(context, part, part.values.index(max(part.values)))
+    if supposed.every and not at_end:
+        farthest = min if supposed.kind == "above" else max
+        return cell(context, part, part.values.index(farthest(part.values)))
     if supposed.kind != "near" or at_end:
         return cell(context, part, len(part) - 1)
     far = max(range(len(part)), key=lambda place: abs(part.values[place] - supposed.value))

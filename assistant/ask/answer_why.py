@@ -266,6 +266,9 @@ def _over_run(
         return context.say("premise.not_flat", metric=metric, trend=sentence), False
     if wanted in {"up", "down"} and way != wanted and not (trend.form == "shift" and way is None):
         word = context.say(f"premise.word_{wanted}")
+        if trend.n == 1:
+            only = context.value(metric, trend.first_step or 0)
+            return context.say("premise.one_value", metric=metric, word=word, v=only), False
         if (trend.n or 0) < MIN_POINTS:
             ends = {
                 "first": context.value(metric, trend.first_step or 0),

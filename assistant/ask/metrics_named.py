@@ -365,7 +365,7 @@ def _by_rule(
                 found.append(Mentioned(start, end, match.group(), known.card))
                 break
             told_already = any(m.key or (m.card is not None and m.card.framework == run.framework) for m in touching)
-            if not told_already and not outside and (lost := _lost(rule, run, resolver)) is not None:
+            if not told_already and (lost := _lost(rule, run, resolver)) is not None and not (outside and rule.weak):
                 found = [m for m in found if m not in touching]
                 found.append(Mentioned(start, end, match.group(), lost))
                 break

@@ -133,7 +133,8 @@ def supposed_in(text: str) -> Supposed | None:
         every = held["every"].search(before) is not None or held["near"].search(text[match.end() :]) is not None
         if every and kind in {"is", "to"}:
             kind = "near"
-        return _of(match, kind, last=last)
+        whole = kind in {"above", "below"} and held["throughout"].search(text) is not None
+        return _of(match, kind, last=last and not whole, every=whole)
     below = held["negative"].search(text)
     if below is None or held["never"].search(text):
         return None
@@ -166,11 +167,11 @@ def _kind(before: str) -> Kind | None:
     return None if best is None else best[2]
 
 
-def _of(match: re.Match[str], kind: Kind, *, last: bool, never: bool = False) -> Supposed:
+def _of(match: re.Match[str], kind: Kind, *, last: bool, never: bool = False, every: bool = False) -> Supposed:
     digits, unit = match["digits"], (match["unit"] or "").lower()
     word = not digits[-1].isdigit()
     scale = _SCALES.get(unit, 1.0)
     value = 0.0 if word else float(digits) * scale
     mantissa, _, exponent = ("0" if word else digits.lower()).partition("e")
     unit_of_last = 10.0 ** (int(exponent or 0) - len(mantissa.partition(".")[2])) * scale
-    return Supposed(kind, value, 0.5 * unit_of_last, unit in _PER_CENT, last, match.group().strip(), never=never)
+    return Supposed(kind, value, 0.5 * unit_of_last, unit in _PER_CENT, last, match.group().strip(), every, never)

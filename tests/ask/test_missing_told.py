@@ -41,6 +41,7 @@ def ask(question: str, log: Material) -> Answer:
         ("一个训练步要跑多少分钟", "timing_s/step"),
         ("how many seconds for one step", "timing_s/step"),
         ("update actor 几秒", "timing_s/update_actor"),
+        ("how long did step 2 take", "timing_s/step"),
     ],
 )
 def test_metric_that_every_line_lost_is_missing_under_any_name(question: str, key: str) -> None:
@@ -91,3 +92,11 @@ def test_step_between_two_rows_is_missing_and_its_neighbours_are_told(question: 
 def test_step_after_the_last_has_no_neighbours() -> None:
     log = run_of({step: {"actor/entropy": 0.5} for step in range(1, 20)})
     assert "1 to 19" in answerer().ask("entropy at step 500", (log,))[0].answer
+
+
+@pytest.mark.parametrize("question", ["step 3 的 entropy 和 throughput", "entropy and throughput at step 3"])
+def test_metric_that_every_line_lost_is_named_beside_one_that_is_there(question: str) -> None:
+    answer = ask(question, material())
+    assert "0.485" in answer.answer
+    assert "`perf/throughput`" in answer.answer
+    assert "截断" in answer.answer or "cut" in answer.answer

@@ -209,3 +209,35 @@ def test_what_the_answerer_is_said_to_have_said_is_no_hearsay(question: str) -> 
     answer = answerer().ask(question, (run(),))[0]
     assert answer.slots.steps.values == (30,)
     assert "0.45" in answer.answer
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("entropy stayed above 0.5 the whole run, right?", "0.405 at step 40, not above 0.5"),
+        ("熵一直低于 0.5，很稳吧", "并非低于 0.5"),
+        ("entropy at step 12 was 0.9, right?", "Not 0.9"),
+    ],
+)
+def test_value_said_of_every_step_is_held_against_the_farthest(question: str, said: str) -> None:
+    answer = ask(question)
+    assert said in answer.split("\n")[0]
+    assert answer.count("Not 0.9") + answer.count("Not so") + answer.count("**不是") == 1
+
+
+def test_value_that_every_step_has_is_not_denied() -> None:
+    assert "Not so" not in ask("entropy stayed above 0.3 the whole run, right?")
+
+
+@pytest.mark.parametrize("question", ["the run diverged, what should I change?", "模型崩了，怎么救"])
+def test_collapse_of_a_run_in_which_no_rule_fires_is_denied_before_advice(question: str) -> None:
+    log = run_of({step: training_step(step) for step in range(1, 31)})
+    assert ask(question, log).startswith(("**The log does not show that", "**日志没有显示这样的事"))
+    assert not ask("what should I do if it diverged?", log).startswith("**The log does not show that")
+
+
+@pytest.mark.parametrize("question", ["why did validation get worse after step 1?", "为什么验证从 step 1 开始一直掉"])
+def test_fall_of_a_metric_with_one_value_is_shown_by_nothing(question: str) -> None:
+    table = {step: {**training_step(step)} for step in range(1, 4)}
+    first = ask(question, run_of({0: {"val-core/math500/acc/mean@1": 0.23}, **table})).split("\n")[0]
+    assert "one value" in first or "只有一个值" in first
