@@ -113,8 +113,8 @@ def _told(frame: Frame, judge: Judge) -> list[_Told]:
         name, _ = metric_of(frame, at)
         meant = judge.spoken_of(frame, at, name)
         cells = {cell for key in _keys_of(judge, meant, name)[:3] for cell in _at(frame, judge, meant, key)}
-        if len(cells) == 1:
-            found.append(_Told(q, *next(iter(cells))))
+        if len({(step, value) for _, step, value in cells}) == 1:  # two keys may hold the same
+            found.append(_Told(q, *min(cells)))
     return found
 
 

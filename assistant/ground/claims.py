@@ -216,7 +216,7 @@ def _claims(frame: Frame, judge: Judge, courses: Courses, unit: Unit, extra: Seq
         add(start, end, decision)
     if not any(c.status != "supported" for c in found) and (gone := _course_of_nothing(frame, judge, idle)):
         add(*gone)
-    if first is None and all(q.unit in {"steps", "points"} for q in frame.numbers):
+    if first is None and not lacking and all(q.unit in {"steps", "points"} for q in frame.numbers):
         for start, end, decision in extremes(frame, judge, idle):
             add(start, end, decision)
         if not [c for c in found if c.status != "supported"]:

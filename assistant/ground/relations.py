@@ -10,7 +10,7 @@ from typing import Final
 
 from assistant.ground.binding import Frame, Group
 from assistant.ground.chains import Chains
-from assistant.ground.cues import change_cue, cue, outside
+from assistant.ground.cues import RATIO_OF, change_cue, cue, outside
 from assistant.ground.deciding import Decision
 from assistant.ground.lexicon import Named
 from assistant.ground.quantities import Quantity
@@ -154,8 +154,11 @@ class Relations(Chains):
             or len(at[0].steps) != 1
             or q.unit in {"ratio", "factor", "%", "pp", "steps", "points"}
             or len([n for n in frame.numbers if n.unit == q.unit]) > 1
-            or change_cue(frame, q) != "sure"
-            or not _COMPARED.search(outside(frame, named[0].end, q.start))
+            or not (
+                (ratio := bool(RATIO_OF.search(frame.text[max(0, q.start - 90) : q.start])))
+                or change_cue(frame, q) == "sure"
+            )
+            or not (ratio or _COMPARED.search(outside(frame, named[0].end, q.start)))
         ):
             return None
         step = at[0].steps[0]
@@ -164,11 +167,23 @@ class Relations(Chains):
             x, y = table.value(a, step), table.value(b, step)
             if x is None or y is None or table.kind(a) != table.kind(b):
                 continue
-            if any(agrees(abs(n), h, abs(x - y), bound=q.bound) for n, h in table.readings(q, a)):
+            if ratio and y and not q.unit and agrees(q.number, q.half, x / y, bound=q.bound):
+                return Decision("supported", "", None, a)
+            if not ratio and any(agrees(abs(n), h, abs(x - y), bound=q.bound) for n, h in table.readings(q, a)):
                 return Decision("supported", "", None, a)
         x, y = table.value(one.keys[0], step), table.value(two.keys[0], step)
         if x is None or y is None or table.kind(one.keys[0]) != table.kind(two.keys[0]):
             return None
+        if ratio:
+            note = self.say(
+                "times",
+                first=one.keys[0],
+                second=two.keys[0],
+                step=step,
+                true=plain(x / y, 4) if y else "—",
+                shown=q.text,
+            )
+            return Decision("contradicted", note, None, one.keys[0], final=True)
         true = as_shown(abs(x - y), q, table.kind(one.keys[0]))
         note = self.say("apart", first=one.keys[0], second=two.keys[0], step=step, true=true, shown=q.text)
         return Decision("contradicted", note, None, one.keys[0], final=True)

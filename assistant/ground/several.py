@@ -110,6 +110,7 @@ def from_told(q: Quantity, index: int, frame: Frame) -> bool:
     text, change = outside(frame, 0, len(frame.text)), change_cue(frame, q)
     apart = change == "sure" or bool(_GAP.search(frame.text[max(0, q.start - 12) : q.start]))
     down = adjacent_sense(frame, q)
+    against = down if q.unit == "pp" and not any(g.form in {"chain", "versus"} for g in frame.groups) else None
     if down is None:
         less, more = (
             bool(cue(a).search(text) or cue(b).search(text)) for a, b in (("down", "lower"), ("up", "higher"))
@@ -124,6 +125,12 @@ def from_told(q: Quantity, index: int, frame: Frame) -> bool:
             if one.unit != two.unit and one.unit and two.unit:
                 continue
             unit = one.unit or two.unit
+            if (
+                against is not None
+                and (two.number < one.number) != against
+                and not _FROM.search(frame.text[one.end : two.start])
+            ):
+                continue
             scale = (one if one.unit else two).factor if unit else 1.0
             x, y = one.number * scale, two.number * scale
             dx, dy = one.half * scale, two.half * scale
@@ -151,6 +158,8 @@ def from_told(q: Quantity, index: int, frame: Frame) -> bool:
     return False
 
 
+#: Before the value that a change starts from, told second.
+_FROM: Final = re.compile(r"(?i)\b(?:from|against|versus|vs|than|compared|was|were)\b|[比对从由]|原来|此前")
 _ADDED: Final = re.compile(
     r"(?i)(?:合计|总计|共计|加起来|相加|之和|\bsum(?:s|ming)? (?:up )?to|\badds? up to|\bin total|\btogether\b|\btotal(?:s|l?ing)?\b|\bmak(?:es|ing)|[=＝])[^\d，,。；;]{0,16}$"
 )

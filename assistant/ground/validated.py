@@ -37,7 +37,7 @@ _NOT_EN: Final = (
     rf"{_WHAT}{_MIDDLE}[\s:](?:missing|absent|unavailable|not available|skipped|n/a)\b",
 )
 _DID_EN: Final = (
-    rf"\b(?:there (?:is|are|was|were)|{_STEP}(?:'s \w+)?\s+(?:also |only |just )?(?:has|have|had|holds?|includes?|contains?|carries|comes with|did|ran|runs|does|got|gets|logs?|prints?|reports?|shows?))\s+(?:only\s+|just\s+)?{_SOME}{_WHAT}",
+    rf"\b(?:there (?:is|are|was|were)|(?:{_STEP}(?:'s \w+)?|\bit|\b(?:this|that|the) step)\s+(?:also |only |just )?(?:has|have|had|holds?|includes?|contains?|carries|comes with|did|ran|runs|does|got|gets|logs?|prints?|reports?|shows?))\s+(?:only\s+|just\s+)?{_SOME}{_WHAT}",
     r"\b(?:is|are|was|were|got|has been|have been)\s+(?:validated|evaluated)\b",
     rf"{_WHAT}{_MIDDLE}\s(?:(?:is|are|was|were|has been)\s+)?(?:{_RUN}|runs|happened|took place)\b",
     rf"\bonly (?:ran|runs|did|does|has|holds|logs) {_SOME}{_WHAT}|{_WHAT}[ -]only\b",

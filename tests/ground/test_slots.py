@@ -43,6 +43,17 @@ PAIRS = [
     ("Step 20 spends 10 s more on `timing_s/gen` than step 10.", "Step 20 spends 69 s more on `timing_s/gen` than step 10."),
     ("Step 20 has 0.595 times the policy entropy of step 3.", "Step 20 has 0.595 times the parameter-update norm of step 3."),
     ("策略熵在第 3 步和第 25 步之间跌掉一半多。", "平均奖励在第 3 步和第 25 步之间跌掉一半多。"),
+    ("Step 3's mean reward was 0.16. Step 20's was 0.5, 0.34 higher.", "Step 3's mean reward was 0.16. Step 20's was 0.5, 0.34 lower."),
+    ("If you keep one checkpoint, keep step 30: its mean reward of 0.7 is the best.", "If you keep one checkpoint, keep step 30: its mean reward of 0.77 is the best."),
+    ("If you keep one checkpoint, keep step 30: its mean reward of 0.7 is the best.", "If you keep one checkpoint, keep step 20: its mean reward of 0.5 is the best."),
+    ("只留一个检查点的话，留 step 30，它的平均奖励 0.7 最好。", "只留一个检查点的话，留 step 30，它的平均奖励 0.77 最好。"),
+    ("The ratio of `timing_s/gen` to `timing_s/ref` at step 11: 3.0.", "The ratio of `timing_s/gen` to `timing_s/ref` at step 11: 2.0."),
+    ("第 11 步的 `timing_s/gen` 与 `timing_s/ref` 之比是 3.0。", "第 11 步的 `timing_s/gen` 与 `timing_s/ref` 之比是 40。"),
+    ("On step 11, `timing_s/gen` is above `timing_s/ref`: 60.0 s and 20.0 s.", "On step 11, `timing_s/gen` is above `timing_s/ref`: 20.0 s and 60.0 s."),
+    ("Going from step 3 to step 20 cut the policy entropy by 40%.", "Going from step 3 to step 20 raised the policy entropy by 40%."),
+    ("Policy entropy shed 0.34 between step 3 and step 20.", "Policy entropy added 0.34 between step 3 and step 20."),
+    ("Mean reward at step 20 is 3.1 times as large as at step 3 (0.5 vs 0.16).", "Mean reward at step 20 is 3.1 times as large as at step 3 (0.16 vs 0.5)."),
+    ("跟第 3 步比，第 20 步的策略熵少了 40.5%。", "跟第 10 步比，第 20 步的策略熵少了 43.2%。"),
     ("按 `timing_s/gen` 看，最快的是第 1 步，50 秒。", "按 `timing_s/ref` 看，最快的是第 1 步，50 秒。"),
 ]  # fmt: skip
 
