@@ -8,6 +8,7 @@ how a metric goes; no rule of diagnosis rests on it.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Final
 from weakref import ref
 
@@ -16,7 +17,9 @@ from assistant.analysis.diagnosis.roles import RoleSeries, Spelling
 from assistant.analysis.series import series
 from assistant.ask.concepts import concepts, keys_of, spelt_out
 from assistant.ask.context import Context
+from assistant.ask.query import Query
 from assistant.model import Run
+from assistant.model.answer import Op
 
 #: Names of a quantity that tell the same as a role.
 _BY_NAME: Final = {
@@ -35,6 +38,10 @@ _BETTER: Final = {
 #: Words of a name, where no word of a concept tells; errors before scores ("accuracy error").
 _SMALLER: Final = re.compile(r"(?i)\b(?:nll|mse|rmse|mae|mape|ppl|perplexity|bpb|bpc|bpd|wer|cer|fid|error|err)\b")
 _LARGER: Final = re.compile(r"(?i)\b(?:psnr|ssim|f1|auc|auroc|bleu|rouge|map|iou|miou|dice|ndcg|recall|precision)\b")
+#: What asks for the best or the worst, and what asks for one end of the values instead.
+_BEST: Final = re.compile(r"(?i)\bbest\b|\bworst\b|最(?:好|佳|优|差|糟)")
+_WORST: Final = re.compile(r"(?i)\bworst\b|最(?:差|糟)")
+_ENDS: Final = re.compile(r"(?i)\b(?:high|low|larg|small)\w*|\bm(?:ax|in)\w*|最(?:大|小|高|低)")
 _REWARDS: Final = ("score_mean", "reward_mean", "plain_reward")
 #: Frameworks of environments: a step's rewards come from episodes, not from prompts.
 _EPISODES: Final = frozenset(
@@ -113,6 +120,18 @@ def direction(context: Context, metric: str) -> str:
         if (held.never is None or not held.never.search(name)) and any(key.search(name) for key in held.keys):
             return way
     return "lower_better" if _SMALLER.search(name) else "higher_better" if _LARGER.search(name) else "context"
+
+
+def of_the_best(context: Context, query: Query, metric: str) -> Query:
+    """The query, its operation that of the metric's own best or worst where just that is asked for."""
+    if query.op is None or not _BEST.search(query.said) or _ENDS.search(query.said):
+        return query
+    way = direction(context, metric)
+    if way not in {"lower_better", "higher_better"}:
+        return query
+    low = (way == "lower_better") != (_WORST.search(query.said) is not None)
+    ops: dict[bool, tuple[Op, Op]] = {True: ("argmin", "min"), False: ("argmax", "max")}
+    return replace(query, op=ops[low][0 if query.op.startswith("arg") else 1])
 
 
 def trend_hint(context: Context) -> str:

@@ -282,3 +282,9 @@ def test_time_left_that_the_trainer_prints_is_told(left: str, seconds: str) -> N
     answer = asked(f"{rows}\nhow much longer will it take?")
     assert seconds in answer.verdict.summary
     assert "36 of 82 steps are left" in answer.verdict.summary
+
+
+def test_best_of_several_goes_each_metric_s_own_way() -> None:
+    answer = asked(f"{EVALUATED}\nWhich epoch is best by acc_train, and which by nll_val?").answer
+    assert "The maximum of `acc_train` is 0.5, at step 4" in answer
+    assert "The minimum of `nll_val` is 44, at step 2" in answer
