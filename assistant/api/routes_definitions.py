@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
 from fastapi import APIRouter, Depends, Query, Request
 
@@ -14,6 +14,9 @@ from assistant.model import InputError
 from assistant.service import service
 
 router = APIRouter(prefix="/metrics-docs", tags=["definitions"], dependencies=[Depends(needs("read"))])
+
+LONGEST_QUERY: Final = 2_000
+"""Characters of what is searched for: a question, not a text."""
 
 _FOUND = {
     "results": [
@@ -33,7 +36,12 @@ _ONE = {"card": "verl/actor/ppo_kl", "framework": "verl", "keys": ["actor/ppo_kl
 )  # fmt: skip
 async def metrics_docs(
     request: Request,
-    q: Annotated[str, Query(description="A key, a short name, or plain words, zh or en.", examples=["ppo_kl"])],
+    q: Annotated[
+        str,
+        Query(
+            max_length=LONGEST_QUERY, description="A key, a short name, or plain words, zh or en.", examples=["ppo_kl"]
+        ),
+    ],
     lang: Literal["auto", "zh", "en"] = "auto",
     framework: str | None = None,
     k: Annotated[int, Query(ge=1, le=50)] = 5,

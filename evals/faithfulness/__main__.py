@@ -6,7 +6,7 @@ python -m evals.faithfulness --half held     the held half, figures alone (also 
 python -m evals.faithfulness --half fresh    a later set, by another author
 python -m evals.faithfulness --half second --logs FOLDER   sentences about real logs, which are not in the repository
 python -m evals.faithfulness --half third --logs FOLDER    more of them by another hand
-python -m evals.faithfulness --half fifth --logs FOLDER    and of made runs, by one more hand; figures alone
+python -m evals.faithfulness --half fifth --logs FOLDER    and of made runs, by one more hand
 python -m evals.faithfulness --half fourth-a two parts of one more set of templates (fourth-a, fourth-b)
 python -m evals.faithfulness --own           the offline engine's own answers, audited (--own 60: some of them)
 python -m evals.faithfulness --cases FILE    the open half's cases as JSON lines, nothing checked
@@ -32,7 +32,7 @@ from evals.questions import logs
 
 PAGE: Final = Path(__file__).parents[2] / "docs" / "faithfulness-results.md"
 FOURTHS: Final = (FOURTH, f"{FOURTH}-a", f"{FOURTH}-b")
-UNREAD: Final = frozenset({"held", FIFTH})
+UNREAD: Final = frozenset({"held"})
 BEGIN, END = "<!-- tables:begin -->", "<!-- tables:end -->"
 INTRODUCTION: Final = """\
 # What the check of a finished text catches

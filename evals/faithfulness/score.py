@@ -11,7 +11,7 @@ from evals.faithfulness.cases import Case
 BAD: Final = frozenset({"contradicted", "unsupported"})
 STATUSES: Final = BAD | {"supported", "no_claim"}
 LANGUAGES: Final = ("zh", "en")
-HIDDEN: Final = frozenset({"held", "fifth"})
+HIDDEN: Final = frozenset({"held"})
 """Halves of which only scores are shown."""
 
 

@@ -3,7 +3,7 @@
 Each is by a hand that had read no code; the numbers were taken from the logs, which are no part of the project: the
 folder that holds them is given (``--logs FOLDER``), and without it these halves cannot be run. The sentences of the
 second are read, in two parts one after the other; of the third only scores are. The fifth has several twins to a
-sentence, and speaks of runs made by recipe (``fifth_runs.yaml``) beside the real ones; it is never read.
+sentence, and speaks of runs made by recipe (``fifth_runs.yaml``) beside the real ones.
 """
 
 from __future__ import annotations

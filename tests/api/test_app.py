@@ -16,6 +16,7 @@ from fastapi import FastAPI
 import assistant
 from assistant.api import routes_definitions
 from assistant.api.app import create_app
+from assistant.api.routes_definitions import LONGEST_QUERY
 
 ROOT = Path(__file__).resolve().parents[2]
 LOG = (ROOT / "examples" / "verl-retool-steps-0-3.log").read_text(encoding="utf-8")
@@ -183,6 +184,7 @@ def test_request_id_is_another_for_every_request(client: Client) -> None:
         ("GET", "/metrics-docs", None, (422, "invalid_request")),
         ("GET", "/metrics-docs?q=kl&k=0", None, (422, "invalid_request")),
         ("GET", "/metrics-docs?q=kl&k=51", None, (422, "invalid_request")),
+        ("GET", f"/metrics-docs?q={'a' * (LONGEST_QUERY + 1)}", None, (422, "invalid_request")),
         ("GET", "/metrics-docs/xyzzy_plugh", None, (422, "unknown_metric")),
     ],
 )
