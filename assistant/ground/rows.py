@@ -86,7 +86,9 @@ class RowReader(RowWords):
             return []
         head = list(unit.header) + [""] * (len(cells) - len(unit.header))
         row_name = self._name(cells[0])
-        row_steps = self._steps(cells[0]) or (self._bare_step(cells[0]) if of_steps(head[0]) else ())
+        row_steps = self._steps(cells[0]) or (self._row_step(cells[0]) if of_steps(head[0]) else ())
+        counted = self._counted_column(head, cells) if not row_steps else -1
+        row_steps = row_steps or (self._bare_step(cells[counted]) if counted > 0 else ())
         column_steps = [
             self._end(title, row_name, told=bool(context.steps or context.pair or context.span))
             or self._steps(title)
@@ -111,7 +113,7 @@ class RowReader(RowWords):
             title = head[at]
             if _ADVISED.search(title):
                 continue
-            if at in {of_row, of_best}:
+            if at in {of_row, of_best, counted}:
                 continue
             name_of_column = self._name(title) if told_at else None
             if told_at and name_of_column is not None and name_of_column.keys:
@@ -180,7 +182,7 @@ class RowReader(RowWords):
         if row_name is None and not row_steps and not found and not context.names:
             found += self._of_nothing(text, unit, column_steps)
         if len(row_steps) == 1 and found and all(claim.status == "supported" for claim in found):
-            others = [at for at in range(start_at, len(unit.cells)) if at != of_row]
+            others = [at for at in range(start_at, len(unit.cells)) if at not in {of_row, of_best, counted}]
             found += self._unread(text, unit, others, row_steps[0], found)
         if row_steps and len(row_steps) == 1:
             self.last_step = row_steps[0]
@@ -246,7 +248,7 @@ class RowReader(RowWords):
         ):
             claims.append(Claim(part, start, end, word.status, word.reason, word.fact))
         if change:
-            pair = self._change_pair(all_steps, row_steps, steps)
+            pair = self._against(at, title, all_steps, row_steps) or self._change_pair(all_steps, row_steps, steps)
             carried = Carried((name,), pair or (), pair, None)
         else:
             carried = Carried(

@@ -33,6 +33,11 @@ _REMARKS: Final = re.compile(
 )
 
 
+_COUNTS: Final = re.compile(r"(?i)\W*(?:#|no\.?|nr\.?|index|idx|序号|编号|排名|rank)\W*|#")
+_IN_BRACKETS: Final = re.compile(r"[^\d(（]{1,24}[（(]\s*(?:step\s*|第\s*)?(\d{1,7})\s*(?:步)?\s*[)）]\W*")
+_SINCE_FIRST: Final = re.compile(
+    r"(?i)\b(?:from|vs\.?|since|over|against|relative to|compared (?:to|with)) (?:the )?(?:first|start|initial|baseline|beginning)\b|[较比](?:首|第一|起|初|开头)"
+)
 _SIGNS: Final = {"up": "[升涨增高]", "down": "[降跌减低]"}
 _BEST: Final = re.compile(r"(?i)\W*(?:(?P<best>best|最好|最佳|最优)|worst|最差)(?:\s*(?:value|step)|值|的一步)?\W*")
 #: Words of comparison that say of two steps which way it went.
@@ -60,6 +65,26 @@ class RowWords(HeaderReader):
         decisions = [self._direction(part, name, (before, step)) for before in pairs]
         told = next((d for d in decisions if d is not None and d.status == "supported"), decisions[0])
         return [] if told is None else [Claim(part, start, end, told.status, told.reason, told.fact)]
+
+    def _row_step(self, text: str) -> tuple[int, ...]:
+        """The step of a row under a title of steps: ``14``, ``Start (1)``."""
+        bracketed = _IN_BRACKETS.fullmatch(text)
+        return (int(bracketed[1]),) if bracketed else self._bare_step(text)
+
+    def _counted_column(self, head: Sequence[str], cells: Sequence[str]) -> int:
+        """The column of steps behind one that only counts the rows; -1 without one."""
+        if not _COUNTS.fullmatch(head[0]) or len(cells) < 3:
+            return -1
+        return 1 if of_steps(head[1]) and len(self._bare_step(cells[1])) == 1 else -1
+
+    def _against(
+        self, at: int, title: str, all_steps: Sequence[tuple[int, ...]], row_steps: tuple[int, ...]
+    ) -> tuple[int, int] | None:
+        """The steps of a change in a step's row under ``Δ from step 14`` or ``较首行``."""
+        if len(row_steps) != 1 or at >= len(all_steps):
+            return None
+        told = all_steps[at][0] if len(all_steps[at]) == 1 else self.first_step if _SINCE_FIRST.search(title) else None
+        return None if told is None or told == row_steps[0] else (told, row_steps[0])
 
     def _best_column(self, head: Sequence[str], cells: Sequence[str]) -> int:
         """The column of steps in a row that is an extreme's: ``| best | 39 | 1.027 |``; -1 without one."""

@@ -78,6 +78,12 @@ PAIRS = [
     ("| Metric | Trend | From | To |\n|---|---|---|---|\n| Entropy | ⬇️ | 0.882 | 0.293 |", "| Metric | Trend | From | To |\n|---|---|---|---|\n| Entropy | ⬇️ | 0.293 | 0.882 |"),
     # a column of the best of nothing that the log holds
     ("| Range | Mean entropy |\n|---|---|\n| steps 4–9 | 0.712 |", "| Range | Mean repetition rate |\n|---|---|\n| steps 4–9 | 0.712 |"),
+    # rows that are counted before they tell their step; a step in brackets
+    ("| # | Step | Entropy |\n|---|---|---|\n| 1 | 4 | 0.789 |\n| 2 | 9 | 0.634 |", "| # | Step | Entropy |\n|---|---|---|\n| 1 | 4 | 0.789 |\n| 2 | 8 | 0.634 |"),
+    ("| step | 熵 |\n|---|---|\n| 起点（1） | 0.882 |\n| 终点（20） | 0.293 |", "| step | 熵 |\n|---|---|\n| 起点（1） | 0.882 |\n| 终点（12） | 0.293 |"),
+    # changes against one step or the first row
+    ("| Step | Entropy | Δ from step 4 |\n|---|---|---|\n| 4 | 0.789 | n/a |\n| 9 | 0.634 | -20% |\n| 16 | 0.417 | -47% |", "| Step | Entropy | Δ from step 4 |\n|---|---|---|\n| 4 | 0.789 | n/a |\n| 9 | 0.634 | -20% |\n| 16 | 0.417 | -34% |"),
+    ("| Step | Entropy | Δ vs first |\n|---|---|---|\n| 4 | 0.789 | — |\n| 9 | 0.634 | -20% |\n| 16 | 0.417 | -47% |", "| Step | Entropy | Δ vs first |\n|---|---|---|\n| 4 | 0.789 | — |\n| 9 | 0.634 | -20% |\n| 16 | 0.417 | -34% |"),
 ]  # fmt: skip
 
 
