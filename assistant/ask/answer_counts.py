@@ -149,6 +149,7 @@ def step_time_absent(context: Context) -> Verdict | None:
 OF_A_STEP: Final = re.compile(
     r"(?i)(?:iter(?:ation)?|step)s?[_ /]?(?:time|duration|seconds|latency)"
     r"|time[_ /](?:per[_ ])?(?:step|iter)"
+    r"|(?<![a-z])(?:s|secs?|seconds) ?/ ?(?:it|iter|iteration|step)\b"
     r"|E2E latency|step_avg|^train/time\(s\)$|^(?:time|dt)$"
 )
 _SOME_TIME: Final = re.compile(r"(?i)time|seconds|elapsed|duration|latency|/sec|fps|it/s|tps|throughput|step_avg")
@@ -178,6 +179,8 @@ def slowest_step(context: Context) -> Verdict | None:
         return None
     metric = None if layout is None else total_key(context.run, layout)
     metric = metric or next((m for m in context.run.metrics if OF_A_STEP.search(m)), None)
+    if any(m.key in context.run.columns and m.key != metric for m in context.query.mentions):
+        return None  # "生成最慢的是哪步": of that stage
     part = None if metric is None else part_of(context, metric, Scope())
     if metric is None or part is None or not len(part):
         return None

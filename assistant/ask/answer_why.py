@@ -349,6 +349,8 @@ def _sizes(context: Context, metric: str, held: Sequence[Fact]) -> str:
         return context.say("lookup.one", metric=metric, v=one)
     low, high = (pick(held, key=number) for pick in (min, max))
     count = context.ledger.count("values", len(held), metric=metric)
+    if len(held) == 1:
+        return context.say("lookup.one", metric=metric, v=low)
     if low.value == high.value:
         return context.say("sign.constant", metric=metric, v=low, n=count)
     below = context.ledger.count("values below zero", sum(number(f) < 0 for f in held), metric=metric)

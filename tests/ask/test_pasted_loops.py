@@ -288,3 +288,15 @@ def test_best_of_several_goes_each_metric_s_own_way() -> None:
     answer = asked(f"{EVALUATED}\nWhich epoch is best by acc_train, and which by nll_val?").answer
     assert "The maximum of `acc_train` is 0.5, at step 4" in answer
     assert "The minimum of `nll_val` is 44, at step 2" in answer
+
+
+def test_seconds_of_a_step_behind_a_slash_are_its_time() -> None:
+    log = "\n".join(f"INFO:tensorflow:global step {i}: loss = {80 - i}.5 (1{i}.126 sec/step)" for i in range(1, 9))
+    answer = asked(f"how long does one step take?\n{log}")
+    assert "`sec/step`" in answer.verdict.summary
+    assert "no step times" not in answer.answer
+
+
+def test_one_value_is_not_all_values() -> None:
+    block = f"{'#' * 80}\n{'':30}Learning iteration 8391/10000\n\n{'':20}Mean reward: -25.6\n{'':20}Loss: 0.5\n"
+    assert "All 1" not in asked(f"{block}why is the mean reward negative?").answer
