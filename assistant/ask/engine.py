@@ -141,6 +141,8 @@ class Answerer:
             other, further = self._answer(context)
             if other.code == "out_of_scope" and verdict.code != "out_of_scope":  # after an answer, more was meant by it
                 context.doc.blocks[starts[-1] :] = [clauses.unread(context, more.wording or more.text)]
+            if other.code == "not_comparable" and first.intent == "compare" and not more.mentions:
+                del context.doc.blocks[starts[-1] :]  # "which is longer? by how much": told by the first
             problem = problem or further
         context.query = first
         if judged and len(queries) > 1:

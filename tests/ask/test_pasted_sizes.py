@@ -96,3 +96,31 @@ def test_question_that_names_its_step_is_not_led_by_a_story() -> None:
 def test_truncated_share_of_slime_is_judged() -> None:
     said = lead("rollout 3: {'rollout/response_lengths': 900.0, 'rollout/truncated': 0.4}\ntruncated 0.4 大吗？")
     assert "不正常" in said
+
+
+SIDES = "{'generate/avg_tokens_non_zero_rewards': 500.0, 'generate/avg_tokens_zero_rewards': 930.0, 'loss': 0.1}"
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["正确的回答和错误的回答哪个更长？差多少 token", "Are the correct and the wrong answers of the same length?"],
+)
+def test_two_sides_of_one_step_are_set_against_each_other(question: str) -> None:
+    said = paste(f"{question}\n{SIDES}").answer
+    assert "500" in said.split("\n", 1)[0]
+    assert "930" in said.split("\n", 1)[0]
+    assert "没有可以比较的对象" not in said
+    assert "没有记录 token" not in said
+
+
+def test_preferred_and_rejected_are_subtracted() -> None:
+    row = "{'loss': 0.5, 'rewards/chosen': 0.75, 'rewards/rejected': -0.5, 'rewards/margins': 1.25, 'epoch': 0.1}"
+    assert "+1.25" in lead(f"{row}\nchosen 和 rejected 的 reward 差多少？")
+
+
+def test_value_set_against_the_return_where_over_or_under_is_asked() -> None:
+    said = paste(
+        f"{line(9, critic__values__mean=0.25, critic__returns__mean=0.5, actor__pg_loss=0.1)}\n价值低估了还是高估了？"
+    )
+    assert "0.25" in said.answer
+    assert "0.5" in said.answer
