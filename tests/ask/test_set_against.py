@@ -112,3 +112,32 @@ def test_what_came_after_an_extreme_is_its_course_from_there(said: str) -> None:
     assert answer.intent == "trend"
     assert (answer.slots.steps.kind, tuple(answer.slots.steps.values)) == ("range", (LOWEST, LAST))
     assert answer.verdict.code == "rising"
+
+
+@lru_cache(maxsize=1)
+def evaluated() -> Run:
+    """A log with a total and a stage under names of their own; its evaluation falls while the reward rises."""
+    rows: dict[int, dict[str, Number]] = {}
+    for step in range(1, LAST + 1):
+        rows[step] = {
+            "reward": round(0.2 + 0.01 * step, 4), "time/step_total": 130.0 if step == LOWEST else 100.0,
+            "time/step_generate": 90.0 if step == LOWEST + 1 else 60.0 + step % 3,
+        }  # fmt: skip
+        if step % 4 == 0:
+            rows[step] |= {"eval_reward": round(0.6 - 0.01 * step, 4)}
+    return run_of(rows)
+
+
+@pytest.mark.parametrize(("question", "step"), [("生成最慢的是哪步", LOWEST + 1), ("最慢的是哪步", LOWEST)])
+def test_slowest_of_a_stage_is_the_step_of_that_stage(question: str, step: int) -> None:
+    answer, _ = answerer().ask(question, (evaluated(),), state=None)
+    assert [fact.step for fact in answer.facts if fact.kind == "value"] == [step]
+
+
+@pytest.mark.parametrize(
+    "question", ["训练分涨、评测分跌，谁说了算", "train 涨 eval 跌，信哪个", "训练在涨，评测却掉了"]
+)
+def test_training_up_and_evaluation_down_sets_the_two_against_each_other(question: str) -> None:
+    answer, _ = answerer().ask(question, (evaluated(),), state=None)
+    assert answer.intent == "compare"
+    assert "eval_reward" in answer.slots.metrics
