@@ -201,3 +201,12 @@ def test_first_evaluation_against_the_last_is_a_comparison(question: str) -> Non
     answer = ask(question, run)
     assert answer.intent == "compare"
     has(answer, "0.4", "0.73")
+
+
+@pytest.mark.parametrize(
+    "question", ["训练分涨、评测分跌，谁说了算", "training reward goes up while eval drops, which one counts?"]
+)
+def test_training_up_and_evaluation_down_sets_both_against_each_other(question: str) -> None:
+    run = _rows(eval_reward=[0.6 - 0.03 * k for k in range(12)], reward=[0.5 + 0.01 * k for k in range(12)])
+    answer = ask(question, run)
+    assert {"eval_reward", "reward"} <= set(answer.slots.metrics)
