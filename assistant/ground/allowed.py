@@ -243,7 +243,11 @@ class Allowed(Operations):
         frame, q = self.frame, self.frame.numbers[index]
         tight = _former(frame, q) or self._tight_name(q)
         group = frame.group_of(index)
-        if group is not None and group.form == "list" and (shared := _in_order(frame, group, index)) is not None:
+        if (
+            group is not None
+            and group.form in {"list", "versus"}
+            and (shared := _in_order(frame, group, index)) is not None
+        ):
             tight = shared
         if tight is not None and tight.statistic == "whole":
             tight = None

@@ -316,7 +316,7 @@ def _tight_with_next(frame: Frame, name: Named, q: Quantity) -> bool:
 
 #: "more time on A than on B (175 s and 3 s)": in this order.
 _COMPARED_WITH: Final = re.compile(
-    r"(?i)[^.;,，。；\d]{0,40}\bthan\b[^.;,，。；\d]{0,14}|[`*]*\s(?:[a-z]+\s){0,3}(?:above|below|over|under|exceeds?|beats)\s(?:the |its )?[`*]*|[`*\s]*(?:明显|远|略)?(?:[高低大小多少长短]于|超过|不及)[`*\s]*|\s*(?:明显|略|要|远)?\s*[比较]\s*"
+    r"(?i)[^.;,，。；\d]{0,40}\bthan\b[^.;,，。；\d]{0,14}|[`*]*\s(?:[a-z\d.]+\s){0,4}(?:above|below|over|under|exceeds?|beats|as (?:slow|fast|long|short|large|small|high|low) as)\s(?:the |its )?[`*]*|[`*\s]*(?:明显|远|略)?(?:[高低大小多少长短]于|超过|不及)[`*\s]*|\s*(?:明显|略|要|远)?\s*[比较]\s*"
 )
 
 
@@ -333,7 +333,7 @@ def _in_order(frame: Frame, group: Group, index: int) -> Named | None:
         between = frame.text[left.end : right.start]
         if not _LISTED.match(between) and not (count == 2 and bracketed and _COMPARED_WITH.fullmatch(between)):
             return None
-    if any(run[0].end <= q.start < run[-1].start for q in frame.numbers):
+    if any(run[0].end <= q.start < run[-1].start and q.unit not in {"ratio", "factor"} for q in frame.numbers):
         return None
     return run[group.members.index(index)]
 

@@ -78,6 +78,7 @@ class Changes:
             found.insert(0 if not near else len(found), (told[1], told[2]))
         explicit = bool(found)
         against = any(p not in near and len(p.steps) == 1 and _is_reference(frame, p) for p in places)
+        against = against or (len(near) == 1 != len(places) and _is_reference(frame, near[0]))
         if len({p.steps for p in single}) == 1 and len(single[0].steps) == 1 and not (explicit and against):
             step = single[0].steps[0]
             reference = _is_reference(frame, single[0])

@@ -42,6 +42,10 @@ _SAYING: Final = ("up", "down", "flat", "stable", "higher", "lower", "maximum", 
 _DENIED: Final = re.compile(
     r"(?i)(?:\bno|\bnot|\bwithout|\bnor|没有|无|不含|未|缺)\s*(?:(?!signs?|hints?|traces?)\w+\s){0,2}[`*]*$"
 )
+#: A size of the run that a list of settings tells.
+_SIZE: Final = re.compile(
+    r"(?i)[×x*]\s*\0|\0.*(?:gpus?|cards?|prompts?|samples?|responses?|rollouts?|卡|条)\b|\0[\d,]+\s*[×x*]|\0.*[卡条]"
+)
 _DEFINED: Final = re.compile(
     r"(?i)\bis (?:the|defined)\b|\bmeans\b|\bdivided by\b|是指|指的是|定义|等于.{0,12}(?:除以|乘以)"
 )
@@ -146,7 +150,8 @@ def _unread(frame: Frame, judge: Judge, unit: Unit, start: int, end: int) -> Cla
 
 def _claims(frame: Frame, judge: Judge, courses: Courses, unit: Unit, extra: Sequence[Fact]) -> list[Claim]:
     idle = idle_clauses(frame)
-    if silent(frame):
+    quiet = silent(frame)
+    if quiet:
         idle = [True] * len(idle)
     if any(cue("prediction").search(title) for title in unit.above[-2:]) and unit.kind == "item":
         idle = [True] * len(idle)
@@ -173,6 +178,13 @@ def _claims(frame: Frame, judge: Judge, courses: Courses, unit: Unit, extra: Seq
         if not any(a < end and start < b for a, b, _ in lacking):
             add(start, end, held)
     for index, q in enumerate(frame.numbers):
+        if quiet and _SIZE.search(
+            f"{frame.text[max(0, q.start - 3) : q.start]}\0{q.text}{frame.text[q.end : q.end + 3]}"
+        ):
+            known = judge.number(frame, index)  # "Setup: 8 GPUs, 64 prompts × 8 samples": what the log implies of it
+            if known is not None and known.status != "unsupported":
+                decided[index] = known
+            continue
         if idle[frame.clause(q.start)] or normative(frame, q):
             continue
         if any(a <= q.start < b for a, b, _ in lacking):

@@ -23,7 +23,7 @@ from assistant.model import Run
 _VALID, _STEP, _NAME = "\u2460", "\u2461", "\u2462"
 _WHAT: Final = (
     rf"(?:(?:{_VALID}|\b(?:validation|evaluation|eval)s?\b|验证|评测|评估)"
-    r"(?:[ `*]*(?:的|集|上)*[ `*]*(?:\b(?:pass(?:es)?|runs?|scores?|results?|numbers|data|entry|entries|metrics?|accuracy|figures?|values?|reading)\b|分数|得分|结果|指标|数据|准确率|数值|成绩))*[`*]*)"
+    r"(?:[ `*]*(?:的|集|上)*[ `*]*(?:\b(?:pass(?:es)?|runs?|scores?|results?|numbers?|data|entry|entries|metrics?|accuracy|figures?|values?|reading)\b|分数|得分|结果|指标|数据|准确率|数值|成绩))*[`*]*)"
 )
 _SOME: Final = r"(?:(?:an?|any|the|its|some|of|single|new|separate|own|proper|such)\s+){0,3}[`*]*"
 _RUN: Final = r"(?:run|ran|done|carried out|performed|logged|recorded|reported|printed|listed|made|held|scheduled|available|present|there|given)"
@@ -34,10 +34,10 @@ _NOT_EN: Final = (
     rf"\b{_BE}(?:\s+not|n[o']t)\s+(?:been\s+)?(?:validated|evaluated|validate|evaluate|one of the (?:validated|validation|eval\w*))\b",
     rf"{_WHAT}{_MIDDLE}\s(?:\b{_BE}(?:\s+not|n[o']t)|never)\s+(?:been\s+)?{_RUN}\b",
     rf"{_WHAT}{_MIDDLE}\s(?:did not|didn't|does not|doesn't)\s+(?:run|happen|take place|occur)\b",
-    rf"{_WHAT}{_MIDDLE}[\s:](?:missing|absent|unavailable|not available|skipped|n/a)\b",
+    rf"{_WHAT}{_MIDDLE}[\s:](?:missing|absent|empty|blank|unavailable|not available|skipped|n/a)\b",
 )
 _DID_EN: Final = (
-    rf"\b(?:there (?:is|are|was|were)|(?:{_STEP}(?:'s \w+)?|\bit|\b(?:this|that|the) step)\s+(?:also |only |just )?(?:has|have|had|holds?|includes?|contains?|carries|comes with|did|ran|runs|does|got|gets|logs?|prints?|reports?|shows?))\s+(?:only\s+|just\s+)?{_SOME}{_WHAT}",
+    rf"\b(?:there (?:is|are|was|were)|(?:{_STEP}(?:'s \w+)?|\bit|\bwe|\b(?:this|that|the) step)\s+(?:also |only |just )?(?:has|have|had|holds?|includes?|contains?|carries|comes with|did|ran|runs|does|got|gets|logs?|prints?|reports?|shows?))\s+(?:only\s+|just\s+)?{_SOME}{_WHAT}",
     r"\b(?:is|are|was|were|got|has been|have been)\s+(?:validated|evaluated)\b",
     rf"{_WHAT}{_MIDDLE}\s(?:(?:is|are|was|were|has been)\s+)?(?:{_RUN}|runs|happened|took place)\b",
     rf"\bonly (?:ran|runs|did|does|has|holds|logs) {_SOME}{_WHAT}|{_WHAT}[ -]only\b",
@@ -51,6 +51,8 @@ _DID_ZH: Final = (
     rf"(?<![没未无不])(?:做|跑|进行|安排|打印|记录|记)(?:了|过)[^，。；]{{0,6}}?{_WHAT}|(?<![没未无不只])(?:有|包含|含有?|带有?)(?:了|着|{_STEP}的?|[ `*])*{_WHAT}",
     rf"{_WHAT}[^，。；]{{0,6}}?(?:做了|跑了|有(?:记录|数据|结果|值|$|[。.])|打印了|记录了|(?:看|找|查)得到)|能(?:找|看|查)到[^，。；]{{0,8}}{_WHAT}",
     rf"(?<!不)在{_WHAT}(?:之列|里|中)",
+    r"(?<![没未])(?:验证|评测|评估)了",
+    rf"{_STEP}[ 也还都]*(?:做|跑|进行)[^，。；]{{0,4}}?{_WHAT}",
     rf"(?:只|仅)(?:是|做|跑|有)?(?:了)?[^，。；]{{0,4}}?{_WHAT}",
 )
 _WORD: Final = re.compile(rf"[`*\s]*{_WHAT}[`*\s]*", re.IGNORECASE)
@@ -94,8 +96,6 @@ def validated(frame: Frame, judge: Judge, idle: Sequence[bool]) -> Iterator[tupl
         ranged = any(p.kind == "range" for p in places)
         keys = _keys(frame, judge, start, end)
         if not steps and not _OF_THE_LOG.search(clause):
-            continue
-        if ranged and denied is None:
             continue
         decision = _decided(judge, keys, steps, denied is not None, ranged=ranged, only=bool(_ONLY.search(clause)))
         yield spots[match.start()], spots[match.end()], decision
@@ -157,7 +157,7 @@ def _decided(
         step = min(held, default=0)
     else:
         inside = [s for s in held if min(steps) <= s <= max(steps)] if ranged else [s for s in steps if s in held]
-        there = bool(inside) if denied else len(inside) == len(set(steps))
+        there = bool(inside) if denied or ranged else len(inside) == len(set(steps))
         step = inside[0] if inside and denied else next((s for s in steps if s not in held), steps[0])
     if only and there and not denied:
         trained = next(

@@ -54,6 +54,9 @@ PAIRS = [
     ("Policy entropy shed 0.34 between step 3 and step 20.", "Policy entropy added 0.34 between step 3 and step 20."),
     ("Mean reward at step 20 is 3.1 times as large as at step 3 (0.5 vs 0.16).", "Mean reward at step 20 is 3.1 times as large as at step 3 (0.16 vs 0.5)."),
     ("跟第 3 步比，第 20 步的策略熵少了 40.5%。", "跟第 10 步比，第 20 步的策略熵少了 43.2%。"),
+    ("By step 20, response length is 1.4 times its step 3 level.", "By step 10, response length is 1.4 times its step 3 level."),
+    ("到第 20 步，回复长度已是第 3 步的 1.4 倍。", "到第 10 步，回复长度已是第 3 步的 1.4 倍。"),
+    ("At step 11 `timing_s/gen` is 3 times as long as `timing_s/ref`: 60 s vs 20 s.", "At step 11 `timing_s/gen` is 3 times as long as `timing_s/ref`: 20 s vs 60 s."),
     ("按 `timing_s/gen` 看，最快的是第 1 步，50 秒。", "按 `timing_s/ref` 看，最快的是第 1 步，50 秒。"),
 ]  # fmt: skip
 
@@ -71,3 +74,27 @@ def test_part_of_the_reward_is_that_of_its_own_key() -> None:
     auditor = Auditor([parse_text("\n".join(map(json.dumps, rows)), name="b.jsonl").runs[0]], RESOLVER)
     told = [auditor.sentence(f"{name} reward was 0.2 at step 4.").status for name in ("Accuracy", "Format")]
     assert told == ["supported", "contradicted"]
+
+
+@pytest.mark.parametrize(
+    ("text", "fine"),
+    [
+        ("Setup: 4 GPUs, 8 prompts × 8 samples.", True),
+        ("Setup: 8 GPUs, 8 prompts × 8 samples.", False),
+        ("Setup: 4 GPUs, 16 prompts × 8 samples.", False),
+        ("Setup: lr 1e-6, seed 7.", True),
+    ],
+)
+def test_sizes_in_a_list_of_settings_are_those_the_log_implies(text: str, fine: bool) -> None:
+    """A list of settings says nothing of the log, except what follows from it."""
+    rows = [
+        {
+            "step": s, "perf/total_num_tokens": 64 * 500.0, "prompt_length/mean": 100.0, "response_length/mean": 400.0,
+            "perf/time_per_step": 100.0, "perf/throughput": 80.0, "critic/advantages/max": 7 / 8**0.5,
+            "critic/advantages/min": -1.2, "critic/advantages/mean": 0.0, "critic/returns/max": 7 / 8**0.5,
+            "critic/returns/min": -1.2, "critic/returns/mean": 0.0,
+        }
+        for s in range(1, 9)
+    ]  # fmt: skip
+    auditor = Auditor([parse_text("\n".join(map(json.dumps, rows)), name="c.jsonl").runs[0]], RESOLVER)
+    assert (auditor.sentence(text).status not in BAD) is fine
