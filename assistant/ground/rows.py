@@ -149,6 +149,8 @@ class RowReader(RowWords):
                 name = self._sibling(context.names[-1], title)
             if name is None and previous is not None and _CHANGE.search(title):
                 name = previous  # "| 57 | 0.914 | +0.093 |" under "vs previous row"
+            if name is None and previous is not None and self._is_share(title, cells[at], previous):
+                name = previous  # "| 20 | 73 s | 60 s | 82% |" under "time, generation, share"
             previous = name or previous
             if end is not None and name is not None and name.keys and (held := self.judge.table.held(name.keys[0])):
                 steps = (held[0],) if end["first"] else (held[-1],)
@@ -280,6 +282,13 @@ class RowReader(RowWords):
                 shown = replace(name, statistic=self._aggregate(title, steps) or name.statistic)
                 frame = Frame(part, [], inside if len(inside) > 1 else [], numbers, replace(carried, names=(shown,)))
                 decision = self.judge.number(frame, index)
+                if (
+                    decision is not None and decision.status != "supported" and not shown.statistic
+                    and len(steps) > 1 and carried.pair is None and not inside
+                ):  # fmt: skip
+                    mean = replace(carried, names=(replace(shown, statistic="mean"),))
+                    averaged = self.judge.number(Frame(part, [], [], numbers, mean), index)
+                    decision = averaged if averaged is not None and averaged.status == "supported" else decision
                 if shown.statistic in {"max", "min"} and len(inside) == 1 and decision is not None and decision.status == "supported":  # fmt: skip
                     decision = self._at_its_step(q, name, inside[0].steps[0], shown.statistic) or decision
                 if decision is not None and decision.status == "supported" and decision.key is not None:

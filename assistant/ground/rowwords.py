@@ -38,6 +38,9 @@ _IN_BRACKETS: Final = re.compile(r"[^\d(（]{1,24}[（(]\s*(?:step\s*|第\s*)?(\
 _SINCE_FIRST: Final = re.compile(
     r"(?i)\b(?:from|vs\.?|since|over|against|relative to|compared (?:to|with)) (?:the )?(?:first|start|initial|baseline|beginning)\b|[较比](?:首|第一|起|初|开头)"
 )
+_SHARE: Final = re.compile(
+    r"(?i)\W*(?:(?:its )?(?:share|fraction|portion|percentage|percent)(?: of (?:the )?(?:step|total|time|step time))?|% of (?:the )?(?:step|total)|占比|比例|占单步|占总(?:时间|耗时))\W*"
+)
 _SIGNS: Final = {"up": "[升涨增高]", "down": "[降跌减低]"}
 _BEST: Final = re.compile(r"(?i)\W*(?:(?P<best>best|最好|最佳|最优)|worst|最差)(?:\s*(?:value|step)|值|的一步)?\W*")
 #: Words of comparison that say of two steps which way it went.
@@ -85,6 +88,18 @@ class RowWords(HeaderReader):
             return None
         told = all_steps[at][0] if len(all_steps[at]) == 1 else self.first_step if _SINCE_FIRST.search(title) else None
         return None if told is None or told == row_steps[0] else (told, row_steps[0])
+
+    def _is_share(self, title: str, cell: str, previous: Named) -> bool:
+        """Whether a percentage is the share that the phase in the column before takes of the step."""
+        total = self.judge.table.total_time()
+        return (
+            _SHARE.fullmatch(title) is not None
+            and re.fullmatch(r"[\s`*~≈约]*[\d.]+\s?[%％][\s`*]*", cell) is not None
+            and bool(previous.keys)
+            and total is not None
+            and previous.keys[0] != total
+            and self.judge.table.kind(previous.keys[0]) == "seconds"
+        )
 
     def _best_column(self, head: Sequence[str], cells: Sequence[str]) -> int:
         """The column of steps in a row that is an extreme's: ``| best | 39 | 1.027 |``; -1 without one."""

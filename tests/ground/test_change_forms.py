@@ -77,6 +77,7 @@ PAIRS = [
     # a value in brackets behind the end
     ("Mean response length at the end (465) is above where it began (436).", "Mean response length at the end (436) is above where it began (465)."),
     ("step 20 的熵只有 step 10 的 71%。", "step 10 的熵只有 step 20 的 71%。"),
+    ("Final entropy: 0.292, down from 0.892 initially.", "Final entropy: 0.892, down from 0.292 initially."),
 ]  # fmt: skip
 
 

@@ -84,6 +84,11 @@ PAIRS = [
     # changes against one step or the first row
     ("| Step | Entropy | Δ from step 4 |\n|---|---|---|\n| 4 | 0.789 | n/a |\n| 9 | 0.634 | -20% |\n| 16 | 0.417 | -47% |", "| Step | Entropy | Δ from step 4 |\n|---|---|---|\n| 4 | 0.789 | n/a |\n| 9 | 0.634 | -20% |\n| 16 | 0.417 | -34% |"),
     ("| Step | Entropy | Δ vs first |\n|---|---|---|\n| 4 | 0.789 | — |\n| 9 | 0.634 | -20% |\n| 16 | 0.417 | -47% |", "| Step | Entropy | Δ vs first |\n|---|---|---|\n| 4 | 0.789 | — |\n| 9 | 0.634 | -20% |\n| 16 | 0.417 | -34% |"),
+    # the share of the phase in the column before
+    ("| step | time | generation | share |\n|---|---|---|---|\n| 5 | 135 s | 71 s | 53% |", "| step | time | generation | share |\n|---|---|---|---|\n| 5 | 135 s | 71 s | 63% |"),
+    ("| step | 耗时 | 生成 | 占比 |\n|---|---|---|---|\n| 5 | 135 秒 | 71 秒 | 53% |", "| step | 耗时 | 生成 | 占比 |\n|---|---|---|---|\n| 5 | 135 秒 | 71 秒 | 35% |"),
+    # means over stretches
+    ("| metric | first 10 steps | last 10 steps |\n|---|---|---|\n| actor/entropy | 0.743 | 0.433 |", "| metric | first 10 steps | last 10 steps |\n|---|---|---|\n| actor/entropy | 0.433 | 0.743 |"),
 ]  # fmt: skip
 
 
