@@ -33,6 +33,10 @@ _ASKS: Final = re.compile(
 )
 #: A question that says at which step it asks.
 _STEP_NAMED: Final = re.compile(r"(?i)第 ?\d{1,7} ?步|\bstep \d{1,7}\b")
+#: A question that says what it supposes: "how much faster could a step get if the waiting were gone?".
+_SUPPOSED: Final = re.compile(
+    r"(?i)\bhow (?:much|many|fast|long)\b.{4,80}\bif\b|(?:如果|要是|假如).{2,40}(?:多少|几|多[快久])"
+)
 _THE_TRAINING: Final = re.compile(r"(?i)\btraining\b|\bmodel\b|\bimprov\w*|\bprogress\b|模型")
 _POINTING: Final = re.compile(
     r"(?i)\b(?:it|its|this|that|they|these|those|so|such|too|also|same|he|then|either|both|other)\b"
@@ -103,6 +107,8 @@ def _led(parsed: Parsed, asked: str) -> str:
     """A question below a log that names no quantity ("is this normal?"), led by the title that tells a symptom."""
     first = next((one for one in parsed.prose if one.position == "before" and one.line <= 1 + EDGE), None)
     if first is None or len(asked) > SHORT or _OF_TRAINING.search(asked) or _STEP_NAMED.search(asked):
+        return asked
+    if _SUPPOSED.search(asked) and not _POINTING.search(asked):
         return asked
     title = _TAG.sub("", first.text.strip().splitlines()[0]).strip()
     mark = "" if title.endswith((".", "!", "。", "！", "?", "？")) else "。" if _CHINESE.search(asked) else "."

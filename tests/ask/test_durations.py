@@ -55,3 +55,10 @@ def test_time_left_takes_the_total_of_the_table() -> None:
 
 def test_title_behind_a_tag_asks() -> None:
     assert "`success_once` is 0" in lead(f"[Troubleshoot]: low success_once and reward\n{TABLE}")
+
+
+def test_question_that_says_what_it_supposes_needs_no_title() -> None:
+    log = "perf 4: {'perf/train_wait_time': 9.0, 'perf/train_time': 3.0, 'perf/step_time': 12.0}"
+    first = lead(f"RL training is slow\n{log}\nHow much faster could a step get if the waiting were gone?")
+    assert "about 3 s" in first
+    assert "75.0%" in first
