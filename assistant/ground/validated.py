@@ -65,6 +65,7 @@ _SAID: Final = re.compile(
     r"|提升|下降|上升|改善|变化|更[好高低差]|最[好高低差]|[比较]|之间|每|时候|下一?次|下次|趋势|[涨跌升降]|意义|问题"
 )
 _OF_THE_LOG: Final = re.compile(r"(?i)\b(?:log|run|training)\b|日志|训练|全程")
+_MEANT: Final = re.compile(r"(?i)valid|eval|验证|评测|评估")
 #: Characters beyond which a text is no sentence.
 _LONGEST: Final = 2000
 _TRAINS: Final = re.compile(r"(?i)(?:^|[/_])(?:loss|pg_loss|grad_norm|entropy|rewards?|lr)(?:$|[/_])|learning_rate")
@@ -79,6 +80,9 @@ def validated(frame: Frame, judge: Judge, idle: Sequence[bool]) -> Iterator[tupl
         idle: which of its clauses state nothing.
     """
     if len(frame.text) > _LONGEST:
+        return
+    meant = _MEANT.search(frame.text) or any(VALIDATION.match(key) for n in frame.names for key in n.keys[:3])
+    if not meant and not _sets(judge.table.run).search(frame.text):
         return
     marks = _marks(frame, judge)
     edges = [0, *(stop + 1 for stop in frame.breaks), len(frame.text)]
