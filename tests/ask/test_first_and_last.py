@@ -210,3 +210,18 @@ def test_training_up_and_evaluation_down_sets_both_against_each_other(question: 
     run = _rows(eval_reward=[0.6 - 0.03 * k for k in range(12)], reward=[0.5 + 0.01 * k for k in range(12)])
     answer = ask(question, run)
     assert {"eval_reward", "reward"} <= set(answer.slots.metrics)
+
+
+@pytest.mark.parametrize("question", ["有没有熵爆炸", "有没有熵坍缩", "有没有熵崩了"])
+def test_trouble_asked_after_is_not_a_part_that_is_on(question: str) -> None:
+    assert not ask(question, _run()).answer.lstrip("*").startswith(("有：日志里有", "开着"))
+
+
+@pytest.mark.parametrize("question", ["有没有 KL loss", "有 KL loss 吗"])
+def test_a_part_asked_after_is_still_told(question: str) -> None:
+    has(ask(question, _run()), "kl_loss")
+
+
+@pytest.mark.parametrize("question", ["is there an entropy bonus?", "is there an entropy loss?", "有没有熵损失"])
+def test_entropy_printed_is_no_entropy_bonus(question: str) -> None:
+    assert not ask(question, _run()).answer.lstrip("*").startswith(("Yes", "开着", "有：日志里有"))
