@@ -14,11 +14,14 @@ from assistant.write.document import mark, unmark
 from assistant.write.numbers import format_number
 
 _NUMBER: Final = re.compile(r"(?<![\w.])(?P<digits>-?\d{1,12}(?:\.\d{1,12})?(?:e[+-]?\d{1,3})?)\s*(?P<share>%|％)?")
+_HOW_OFTEN: Final = re.compile(r"(?i)\bhow (?:many|often)\b|多少[次步个轮]|几[次步个轮]|[次步]数")
 _ZERO: Final = re.compile(r"(?i)[变归清]\s*(?:成|为|到|了)?\s*零|\bzero\b")
 
 
 def always(context: Context) -> Verdict | None:
     """Whether every value is the one named; ``None`` where no one metric or no value is named."""
+    if _HOW_OFTEN.search(context.query.text):
+        return None
     found = subject_of(context, least=2)
     wanted = None if found is None else _value(found)
     if found is None or wanted is None or context.query.steps.kind not in {"none", "all"}:

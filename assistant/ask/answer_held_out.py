@@ -30,7 +30,9 @@ _POOR: Final = re.compile(
     r"(?i)(?:\bval(?:id\w*)?\b|\bval_?\w+|\btest\b|\beval\w*|\bheld[- ]out\b|验证集?|测试集?|评估).{0,40}?"
     r"(?:\blow(?:er)?\b|\bpoor\w*|\bbad\b|\bworse\b|很?低|太?差|不好|上不去)"
 )
-_OF_A_STEP: Final = re.compile(r"(?i)\b(?:which|what) (?:epoch|step|one)\b|\bwhen\b|哪(?:一)?(?:个|步|轮)|第几|什么时候")
+_OF_A_STEP: Final = re.compile(
+    r"(?i)\b(?:which|what) (?:epoch|step|one)\b|\bwhen\b|哪(?:一)?(?:个|步|轮)|第几|什么时候"
+)
 _LONGEST: Final = 2000
 _LOSS_ASKED: Final = re.compile(r"(?i)\bloss(?:es)?\b|_loss\b|损失")
 

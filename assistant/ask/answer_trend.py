@@ -232,7 +232,7 @@ def health(context: Context, keys: list[str]) -> Verdict:
 
 
 def _unjudged(context: Context, keys: list[str]) -> str:
-    """The phrase for a metric that no rule judges: a reward is worth what its task says, a loss what held-out data say."""
+    """The phrase for a metric that no rule judges: a reward's worth is its task's, a loss's that of held-out data."""
     reward, loss = rewarded(context.run), lost(context.run)
     if reward is not None and set(keys) <= set(reward.metrics):
         return "health.unjudged_reward"

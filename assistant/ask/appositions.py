@@ -15,6 +15,8 @@ _WHICH_STEP: Final = re.compile(
 )
 _PLAIN: Final = re.compile(r"(?i)scores?|rewards?|loss|entropy|kl|lr|accuracy|acc")
 _OF: Final = re.compile(r"\s*(?:的|这项|那项|这个|那个|'s)?\s*")
+_LONGEST_OF: Final = 16
+_PAID: Final = re.compile(r"(?i)reward|score|loss")
 _GENERIC: Final = re.compile(r"(?i)奖励|得分|分数|损失|rewards?|scores?|loss")
 _TOKEN: Final = re.compile(r"(?<![\w/@.-])[A-Za-z][A-Za-z0-9_]*(?![\w/@])")
 _PLACE: Final = frozenset({"step", "epoch"})
@@ -71,17 +73,12 @@ def _keys_of(mention: Mentioned, run: Run) -> bool:
 
 def _owned(text: str, found: list[Mentioned]) -> list[Mentioned]:
     """ "check_answer 的奖励" is one reward's key, and not the whole reward besides."""
+    owners = [m for m in found if m.key is not None and _PAID.search(m.key)]
     kept = []
     for mention in found:
-        owner = next(
-            (
-                m for m in found
-                if m is not mention and m.key is not None and re.search(r"(?i)reward|score|loss", m.key)
-                and m.end <= mention.start and _OF.fullmatch(text[m.end : mention.start])
-            ),
-            None,
-        )  # fmt: skip
-        if owner is None or not _GENERIC.fullmatch(mention.text):
+        generic = _GENERIC.fullmatch(mention.text) is not None
+        near = (m for m in owners if m is not mention and 0 <= mention.start - m.end <= _LONGEST_OF) if generic else ()
+        if not any(_OF.fullmatch(text[m.end : mention.start]) for m in near):
             kept.append(mention)
     return kept
 

@@ -189,6 +189,8 @@ def _unjointed(text: str, found: list[Mentioned], run: Run, resolver: Resolver) 
             start, end = run_of[0][0], run_of[-1][1]
             spelt = tuple(word for _, _, word in run_of)
             keys = tails.get(spelt, [])
+            if not keys:
+                continue
             whole = [key for key in keys if tuple(re.findall(r"[a-z0-9]+", key.lower())) == spelt]
             keys = whole or keys  # "num_turns mean" where there is a `val-aux/num_turns/mean` too
             free = re.fullmatch(r"[A-Za-z0-9]+(?:[ _/.-][A-Za-z0-9]+)+", text[start:end])
@@ -237,7 +239,11 @@ _CRITICS = re.compile(r"(?i)(?:critics?|价值网络|value (?:network|model|func
 def _owned(mention: Mentioned, text: str, run: Run, resolver: Resolver) -> Mentioned:
     """The critic's own key where a question speaks of the critic's: never the actor's in its place."""
     key = mention.key
-    if key is None or "actor" not in key.split("/") or not _CRITICS.search(text[: mention.start]):
+    if (
+        key is None
+        or "actor" not in key.split("/")
+        or not _CRITICS.search(text[max(0, mention.start - 40) : mention.start])
+    ):
         return mention
     own = "/".join("critic" if part == "actor" else part for part in key.split("/"))
     own = own.replace("pg_loss", "vf_loss")  # what a critic minimises is no policy gradient

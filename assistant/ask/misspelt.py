@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from assistant.ask.logged import TIMED, as_mention, held
 from assistant.knowledge import Mentioned, Resolver
@@ -60,42 +61,26 @@ def respelt(text: str, found: list[Mentioned], run: Run, resolver: Resolver) -> 
     return result
 
 
+_NO_TAILS = frozenset({"mean", "max", "min", "std", "step", "actor", "critic", "timing_s", "perf", "token", "time"})
+"""Ends of keys that half of all keys have."""
+
+
 def _nearest(word: str, run: Run) -> str | None:
     """The log's key that a misspelt word means; ``None`` where none is near, or two are as near."""
+    return _nearest_of(word.lower(), tuple(run.metrics))
+
+
+@lru_cache(maxsize=4096)
+def _nearest_of(word: str, metrics: tuple[str, ...]) -> str | None:
+    from rapidfuzz import process
     from rapidfuzz.distance import OSA
 
-    word = word.lower()
-    pool: dict[str, list[str]] = {}
-    for key in run.metrics:
-        pieces = key.lower().split("/")
-        tails = {"/".join(pieces[at:]) for at in range(len(pieces))} | ({pieces[0]} if len(pieces) > 1 else set())
-        for tail in tails - {
-            "mean",
-            "max",
-            "min",
-            "std",
-            "step",
-            "actor",
-            "critic",
-            "timing_s",
-            "perf",
-            "token",
-            "time",
-        }:
-            if ("/" in word) == ("/" in tail):
-                pool.setdefault(tail, []).append(key)
-    for phrase, patterns in ((entry_word, entry["keys"]) for entry in plain_words() for entry_word in entry["words"]):
-        if (
-            phrase.isascii()
-            and " " not in phrase
-            and len(phrase) >= _SHORTEST_TYPO
-            and (known_keys := held(patterns, run.metrics))
-        ):
-            known = pool.get(phrase.lower(), [])
-            if all(key.startswith(TIMED) for key in known):  # "rewrd" is the reward, not the time that it takes
-                pool[phrase.lower()] = [known_keys[0][0]]
-    scored = sorted(((OSA.normalized_similarity(word, name), name) for name in pool), reverse=True)
-    if not scored or scored[0][0] < _LEAST_ALIKE or scored[0][1] == word:
+    pool = _pool("/" in word, metrics)
+    found = process.extract(
+        word, pool.keys(), scorer=OSA.normalized_similarity, score_cutoff=_LEAST_ALIKE, limit=None, processor=None
+    )
+    scored = sorted(((score, name) for name, score, _ in found), reverse=True)
+    if not scored or scored[0][1] == word:
         return None
     best = [name for score, name in scored if score >= scored[0][0] - 1e-9]
     keys = [key for name in best for key in pool[name]]
@@ -103,3 +88,26 @@ def _nearest(word: str, run: Run) -> str | None:
     if len(set(keys)) == 1:
         return keys[0]
     return means[0] if len(set(means)) == 1 else None
+
+
+@lru_cache(maxsize=32)
+def _pool(jointed: bool, metrics: tuple[str, ...]) -> dict[str, list[str]]:
+    """What may be misspelt: the ends of a log's keys and plain words for them, with a joint or without one."""
+    pool: dict[str, list[str]] = {}
+    for key in metrics:
+        pieces = key.lower().split("/")
+        tails = {"/".join(pieces[at:]) for at in range(len(pieces))} | ({pieces[0]} if len(pieces) > 1 else set())
+        for tail in tails - _NO_TAILS:
+            if jointed == ("/" in tail):
+                pool.setdefault(tail, []).append(key)
+    for phrase, patterns in ((entry_word, entry["keys"]) for entry in plain_words() for entry_word in entry["words"]):
+        if (
+            phrase.isascii()
+            and " " not in phrase
+            and len(phrase) >= _SHORTEST_TYPO
+            and (known_keys := held(patterns, metrics))
+        ):
+            known = pool.get(phrase.lower(), [])
+            if all(key.startswith(TIMED) for key in known):  # "rewrd" is the reward, not the time that it takes
+                pool[phrase.lower()] = [known_keys[0][0]]
+    return pool

@@ -66,6 +66,9 @@ _COUNTED: Final = re.compile(
 _NOT_BEFORE: Final = re.compile(
     r"(?i)(?:\b(?:top|best|size|last|first|past|next|previous|math|aime|gsm|amc|mean|pass|maj|n)|前|后|最近|最后|每|共|倒数|近|头)[\s_-]*$"
 )
+_AROUND: Final = 60
+"""Characters before a figure that may say what it is."""
+
 _BOTH_ENDS: Final = re.compile(
     r"(?i)\b(?:start|begin(?:ning)?|first|opening)\b\s*(?:step\s*)?(?:vs\.?|versus|to|and|against|compared (?:to"
     r"|with)|[-–—→/&]+>?)\s*(?:the\s+)?"
@@ -125,7 +128,7 @@ def loose(text: str, run: Run | None) -> list[Mark]:
     held, limit = set(run.distinct_steps), limit_in(text)
     found: list[tuple[re.Match[str], bool]] = []
     for match in re.finditer(_N, text):
-        before, behind = text[: match.start()], text[match.end() :]
+        before, behind = text[max(0, match.start() - _AROUND) : match.start()], text[match.end() :]
         if int(match[0]) not in held or _NOT_BEFORE.search(before) or _COUNTED.match(behind):
             continue
         if limit is not None and limit.start < match.end() and match.start() < limit.end:

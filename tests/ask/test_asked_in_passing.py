@@ -66,7 +66,7 @@ def ask(question: str) -> Answer:
         ("so max_response_length?", "The response length limit is 1,024 tokens"),
         (
             "how long does the slowest trajectory take at the end",
-            "`timing_s/agent_loop/generate_sequences/max` is 88 s at step 40",
+            "The slowest trajectory of step 40: 88 s of generation",
         ),
         ("how many tokens did the response length gain from step 10 to step 40?", ": +30 tokens"),
     ],

@@ -164,7 +164,7 @@ def test_below_a_limit_at_which_step_is_the_first() -> None:
     [
         ("critic/vf_loss 从头到尾缩了百分之几", "-97.5%"),
         ("critic/vf_loss 还剩百分之多少", "还剩最初的 2.5%"),
-        ("grad norm 最后比最开始大还是小，几倍", "0.102 倍"),
+        ("grad norm 最后比最开始大还是小，几倍", "后者是前者的 9.77 倍"),
         ("value loss 第几步开始给正分", "step 1"),
     ],
 )
