@@ -51,6 +51,7 @@ from assistant.write.document import mark, marked_ids, render, unmark
 
 #: Intents that can be answered without any log.
 MAX_SOURCES, MAX_PLACES = 8, 3
+_FEW = 4
 _TRAIN_ACCURACY = re.compile(r"训练(?:集)?(?:的|上)?(?:准确率|正确率|accuracy)|train(?:ing)? acc", re.IGNORECASE)
 _SCALED = re.compile(r"\((1e-?\d{1,2})\)$")
 _WITHOUT_LOG = {"define", "out_of_scope"}
@@ -177,7 +178,8 @@ class Answerer:
             if plain is not None:
                 return plain, None
             return answer_other.out_of_scope(context), None
-        elsewhere = query.intent == "out_of_scope" and _ASKS.search(query.said) is not None
+        pointed = _PRONOUN.search(query.said) is not None and len(query.said.split()) <= _FEW  # "how is it"
+        elsewhere = query.intent == "out_of_scope" and _ASKS.search(query.said) is not None and not pointed
         answerable = bool(query.mentions) or (query.intent == "out_of_scope" and (off_topic(query.said) or elsewhere))
         if not context.runs and not (query.intent in _WITHOUT_LOG and answerable):
             text = context.say("empty.no_metrics")

@@ -17,6 +17,7 @@ from assistant.knowledge.keyforms import TemplateMender, before_statistic, famil
 from assistant.knowledge.namewords import absent_words, written_words
 from assistant.knowledge.questions import search_table
 from assistant.knowledge.resolver import Resolver, _ordered
+from assistant.knowledge.slips import parts_alike
 from assistant.knowledge.templates import template_pattern
 from assistant.knowledge.wordmend import WordMender
 
@@ -35,13 +36,6 @@ _LEAST_ALIKE: Final = 0.75
 _SURELY_ALIKE: Final = 0.9
 _PART_ALIKE: Final = 0.7
 _SHORT_PART_ALIKE: Final = 0.66  # one slip in three letters
-_LEAST_PART_ALIKE: Final = 0.5
-_LEAST_WORD_ALIKE: Final = 0.4
-"""Two slips in four letters."""
-
-_LETTERS_A_SLIP: Final = 3
-"""Letters of a long word for each slip in it."""
-
 _JOINED_ALIKE: Final = 0.9
 _NEARLY_JOINED: Final = 0.85
 _SHORT_TEXT: Final = 5
@@ -186,7 +180,7 @@ class Speller:
         free = self._resolver.key(name) is not None  # any text fits into some templates
         cutoff = _SURELY_ALIKE if free else _LEAST_ALIKE
         best = process.extractOne(name, known, scorer=OSA.normalized_similarity, score_cutoff=cutoff)
-        if best is not None and _parts_alike(name, str(best[0]), self._is_word_of_keys):
+        if best is not None and parts_alike(name, str(best[0]), self._is_word_of_keys):
             return str(best[0])
         if (joined := self._run_together(name)) is not None:
             return joined
@@ -451,41 +445,6 @@ def replaced(text: str, typed: str, right: str) -> str:
 def _unbracketed(token: str) -> str:
     """A name without a bracket that was opened before it: ``(value) loss``."""
     return token if token.count("(") >= token.count(")") else token.rstrip(")")
-
-
-def _parts_alike(typed: str, right: str, knows: Callable[[str], bool]) -> bool:
-    """Whether each part of a key may be a misspelling of the other key's, and each word that nobody knows.
-
-    ``zen`` in ``a/zen`` is none of ``min``, nor ``karma`` in ``karma_norm`` one of ``grad``.
-    """
-    parts, rights = typed.split("/"), right.split("/")
-    if len(parts) != len(rights):
-        return True
-    for part, other in zip(parts, rights, strict=True):
-        words, others = part.split("_"), other.split("_")
-        pairs = zip(words, others, strict=True) if len(words) == len(others) else ()
-        if not _alike(part, other) or any(_is_another(one, two) and not knows(one) for one, two in pairs):
-            return False
-    return True
-
-
-def _is_another(typed: str, right: str) -> bool:
-    """Whether a word of a key is no misspelling of another one; short ones may be any as short."""
-    from rapidfuzz.distance import OSA
-
-    slips = int(OSA.distance(typed, right))
-    longest = max(len(typed), len(right))
-    unlike = 1 - slips / longest < _LEAST_WORD_ALIKE or slips > max(_PAIR, longest // _LETTERS_A_SLIP)
-    if min(len(typed), len(right)) < _SHORTEST:  # "kurtosis" is no misspelt "min"
-        return abs(len(typed) - len(right)) > _PAIR
-    return unlike and sorted(typed) != sorted(right)
-
-
-def _alike(typed: str, right: str) -> bool:
-    """Whether a part of a key may be a misspelling of another one."""
-    from rapidfuzz.distance import OSA
-
-    return float(OSA.normalized_similarity(typed, right)) > _LEAST_PART_ALIKE or sorted(typed) == sorted(right)
 
 
 def _shape(name: str) -> tuple[str, ...]:

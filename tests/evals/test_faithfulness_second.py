@@ -88,7 +88,7 @@ def test_main_second_without_its_logs_says_how_to_give_them(capsys: pytest.Captu
     assert "--logs FOLDER" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("half", ["held", FIFTH])
+@pytest.mark.parametrize("half", ["held"])
 @pytest.mark.parametrize("shown", [["--misses"], ["--cases", "cases.jsonl"]])
 def test_main_asked_for_an_unread_set_refuses(half: str, shown: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):

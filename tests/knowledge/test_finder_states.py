@@ -108,6 +108,29 @@ def test_find_key_that_is_none_is_unknown_however_it_is_joined(finder: Finder, l
     assert not shown(finder, name)
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        "ppo_actor/update/energy/avg", "completions/dropout_ratio", "train/sleep", "prompt_length/dna/mean",
+        "ppo_actor/update/stress_norm", "rollout/dna_time", "crime rate", "entropy of the universe",
+    ],
+)  # fmt: skip
+def test_find_word_that_is_spelt_right_is_no_other_word(finder: Finder, name: str) -> None:
+    assert not shown(finder, name)
+
+
+@pytest.mark.parametrize(
+    ("name", "card"),
+    [
+        ("rihgt_reponse_length/mean", "roll/token/right_response_length"),
+        ("critic/raw_advantags", "roll/critic/raw_advantages"),
+        ("critic/advantages/average", "verl/critic/advantages"),
+    ],
+)
+def test_find_key_with_a_part_left_out_or_in_another_word_is_found(finder: Finder, name: str, card: str) -> None:
+    assert card in shown(finder, name)
+
+
 def test_loose_keys_of_a_name_without_joints_are_none(loose: LooseKeys) -> None:
     assert not loose.find("entropy")
 
