@@ -34,6 +34,7 @@ _JOINTS: Final = re.compile(r"[/_@.\s-]+")
 _LISTED: Final = re.compile(r"\d|^(?:avg|mean|max|min|std|sum|total|acc|score|reward)$")
 _LEAST_ALIKE: Final = 0.75
 _SURELY_ALIKE: Final = 0.9
+_LIKE_SETTING: Final = 0.82
 _PART_ALIKE: Final = 0.7
 _SHORT_PART_ALIKE: Final = 0.66  # one slip in three letters
 _JOINED_ALIKE: Final = 0.9
@@ -186,9 +187,12 @@ class Speller:
             return joined
         if free or not KEY.search(name):
             return None
-        setting = process.extractOne(name, self.settings, scorer=OSA.normalized_similarity, score_cutoff=_SURELY_ALIKE)
-        if setting is not None and "/" not in name:
-            return str(setting[0])
+        if "/" not in name:
+            setting = process.extractOne(
+                name, self.settings, scorer=OSA.normalized_similarity, score_cutoff=_LIKE_SETTING
+            )
+            if setting is not None and parts_alike(name, str(setting[0]), self._is_word_of_keys):
+                return str(setting[0])
         return self._templates.mend(name) or (self._mended_parts(name) if "/" in name else None)
 
     @cached_property
