@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 from functools import cached_property
 from typing import Final, TypeVar
 
+from assistant.knowledge.acronyms import Acronyms
 from assistant.knowledge.cards import Card, Library
 from assistant.knowledge.homophones import Homophones
 from assistant.knowledge.keyforms import TemplateMender, before_statistic, family, spelt_forms
@@ -85,6 +86,8 @@ class Speller:
             else:
                 around = (tokens[at - 1] if at else "", tokens[at + 1] if at + 1 < len(tokens) else "")
                 right = self._right_words(name, *around)
+            if right is None and name not in self.spellings:
+                right = self._acronyms.mend(name)
             if right is not None:
                 mended[name] = right
         if not mended and (whole := self._nearly_joined(text)) is not None:
@@ -135,6 +138,12 @@ class Speller:
             if alike in self.spellings:
                 return alike
         return self._rejoined.get(tuple(_JOINTS.split(name)))
+
+    @cached_property
+    def _acronyms(self) -> Acronyms:
+        titles = (text for card in self._library for text in (card.title("en"), card.short("en"), *card.words("en")))
+        names = (name for card in self._library for name in (*card.names, *card.words("en"), *card.keys))
+        return Acronyms(titles, names, self.words.knows)
 
     @cached_property
     def words(self) -> WordMender:

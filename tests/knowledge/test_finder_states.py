@@ -109,6 +109,28 @@ def test_find_key_that_is_none_is_unknown_however_it_is_joined(finder: Finder, l
 
 
 @pytest.mark.parametrize(
+    ("typed", "right"),
+    [
+        ("tsi", "tis"),
+        ("lk", "kl"),
+        ("mffu", "mfu"),
+        ("rlo", "rloo"),
+        ("plp", "ppl"),
+        ("bset@8", "best@8"),
+        ("wosrt@16/mean", "worst@16/mean"),
+        ("pass@@k", "pass@k"),
+    ],
+)
+def test_mend_short_name_with_a_slip_gives_the_short_name(finder: Finder, typed: str, right: str) -> None:
+    assert finder.speller.mend(typed)[1] == {typed: right}
+
+
+@pytest.mark.parametrize("name", ["in", "us", "kl", "best@8", "aime", "gpu", "luck@8"])
+def test_mend_short_name_that_is_right_or_like_none_stays(finder: Finder, name: str) -> None:
+    assert not finder.speller.mend(name)[1]
+
+
+@pytest.mark.parametrize(
     "name",
     [
         "ppo_actor/update/energy/avg", "completions/dropout_ratio", "train/sleep", "prompt_length/dna/mean",
