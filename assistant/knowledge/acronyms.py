@@ -39,7 +39,7 @@ class Acronyms:
         counted = _COUNTED.fullmatch(name)
         if counted is not None:
             return _counted(counted)
-        if not name.isalpha() or len(name) > _LONGEST or name in self._names or (len(name) > 2 and self._knows(name)):
+        if not name.isalpha() or len(name) > _LONGEST or name in self._names or self._knows(name):
             return None
         alike = self._of_letters.get("".join(sorted(name)), set())
         if not alike and len(name) > 2:

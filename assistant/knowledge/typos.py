@@ -143,7 +143,9 @@ class Speller:
     def _acronyms(self) -> Acronyms:
         titles = (text for card in self._library for text in (card.title("en"), card.short("en"), *card.words("en")))
         names = (name for card in self._library for name in (*card.names, *card.words("en"), *card.keys))
-        return Acronyms(titles, names, self.words.knows)
+        return Acronyms(
+            titles, names, lambda word: word in self.words.counts or (len(word) > 2 and self.words.knows(word))
+        )
 
     @cached_property
     def words(self) -> WordMender:

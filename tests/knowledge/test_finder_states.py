@@ -125,7 +125,7 @@ def test_mend_short_name_with_a_slip_gives_the_short_name(finder: Finder, typed:
     assert finder.speller.mend(typed)[1] == {typed: right}
 
 
-@pytest.mark.parametrize("name", ["in", "us", "kl", "best@8", "aime", "gpu", "luck@8"])
+@pytest.mark.parametrize("name", ["in", "us", "kl", "lr", "best@8", "aime", "gpu", "luck@8"])
 def test_mend_short_name_that_is_right_or_like_none_stays(finder: Finder, name: str) -> None:
     assert not finder.speller.mend(name)[1]
 
