@@ -1,4 +1,6 @@
-"""Recall of the search: `python -m evals.retrieval [--held|--second|--third a|b|--fourth|--fifth a|b] [--misses]`.
+"""Recall of the search: `python -m evals.retrieval [--held|--second|--third a|b|--fourth|--fifth a|b|--sixth]`.
+
+`--misses` shows what was not found.
 
 Questions in Chinese, English and mixed, by key, alias, paraphrase, symptom, concept and with typos, were written before
 the search by a hand that had not read the cards; half of them are held out and only ever looked at as scores. The same
@@ -42,7 +44,7 @@ COLUMNS = (*LANGUAGES, "all")
 KINDS = ("key", "alias", "paraphrase", "symptom", "typo", "concept", "unknown")
 TITLES = {
     "held": "held out", "second": "second hand", "third": "third hand", "fourth": "fourth hand", "fifth": "short ones",
-    "open": "open",
+    "sixth": "siblings of the open ones", "open": "open",
 }  # fmt: skip
 """Sets of questions."""
 
@@ -171,6 +173,7 @@ def main(argv: list[str] | None = None) -> int:
     which.add_argument("--third", choices=("a", "b"), help="half of the questions of the third hand")
     which.add_argument("--fourth", action="store_true", help="the questions of the fourth hand; scores only")
     which.add_argument("--fifth", choices=("a", "b"), help="half of the short questions")
+    which.add_argument("--sixth", action="store_true", help="siblings of the open questions")
     parser.add_argument("--misses", action="store_true", help="show what was not found (not of the held-out half)")
     options = parser.parse_args(argv)
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # as the command line does

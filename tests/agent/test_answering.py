@@ -25,6 +25,13 @@ BUSY = 20.0
 MORE = "`actor/grad_norm` at step 3 is 0.124. `critic/score/mean` at step 1 is 0.0469."
 
 
+@pytest.fixture(scope="module", autouse=True)
+def imported() -> None:
+    """What the first call of a process imports takes seconds, and these are no part of the deadlines measured here."""
+    with DevModel("echo") as server:
+        streamed(inquiry(server))
+
+
 def answered(*steps: dict[str, Any], stream: bool = True, **options: Any) -> tuple[Answer, DevModel]:
     with DevModel(script(*steps)) as server:
         one = inquiry(server, **options)

@@ -11,7 +11,7 @@ from assistant.knowledge import Finder, library
 from evals.retrieval import __main__ as command
 from evals.retrieval.__main__ import half, questions, recall, right_cards, score, with_offers
 
-READ = ("open", "second", "third", "fifth")
+READ = ("open", "second", "third", "fifth", "sixth")
 
 
 def entry(kind: str, *cards: str) -> dict[str, Any]:
