@@ -53,7 +53,7 @@ def ask(question: str, log: Run | None = None) -> Answer:
         ("what is the critic architecture", "architecture"),
         ("run name on wandb?", "name"),
         ("启动命令是啥", "启动命令"),
-        ("prompt 模板是什么样的", "prompt 模板"),
+        ("prompt 模板是什么样的", "提示词模板"),
         ("how many epochs are planned in total", "epochs are planned"),
         ("how many parameters does the model have", "how many parameters"),
         ("context length 多大", "context length"),
