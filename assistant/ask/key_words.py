@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Final
 
 from assistant.ask.logged import as_mention
@@ -24,6 +25,7 @@ _LINKS: Final = frozenset({"of", "per", "the", "in", "and", "to"})
 _WORD: Final = re.compile(r"[A-Za-z]+")
 
 
+@lru_cache(maxsize=16384)
 def stem(word: str) -> str:
     """A word without the ends that forms of it have."""
     word = word.lower()
@@ -33,6 +35,13 @@ def stem(word: str) -> str:
             word = word[: -len(end)]
             break
     return word[:-1] if len(word) > 3 and word[-1] == word[-2] else word
+
+
+@lru_cache(maxsize=8192)
+def _parts(key: str) -> frozenset[str]:
+    """The words of a key without their ends, those left out that only tie it together."""
+    words = (part for part in re.split(r"[^A-Za-z]+", key) if len(part) > 1 and part.lower() not in _LINKS)
+    return frozenset(map(stem, words))
 
 
 def by_words(text: str, found: list[Mentioned], run: Run, resolver: Resolver) -> list[Mentioned]:
@@ -47,7 +56,7 @@ def by_words(text: str, found: list[Mentioned], run: Run, resolver: Resolver) ->
         return found
     best: tuple[int, str, int, int] | None = None
     for key in run.metrics:
-        parts = {stem(part) for part in re.split(r"[^A-Za-z]+", key) if len(part) > 1 and part.lower() not in _LINKS}
+        parts = _parts(key)
         if len(parts) < LEAST or not parts <= spoken or resolver.key(key, run.framework) is not None:
             continue
         span = _span(words, parts)
@@ -82,7 +91,7 @@ def by_number(text: str, found: list[Mentioned], run: Run, resolver: Resolver) -
     return found
 
 
-def _span(words: list[tuple[str, int, int]], parts: set[str]) -> tuple[int, int] | None:
+def _span(words: list[tuple[str, int, int]], parts: frozenset[str]) -> tuple[int, int] | None:
     """Where all the words of a key stand within a few others; ``None`` where they do not."""
     width = len(parts) + BETWEEN
     for first, (word, start, _) in enumerate(words):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
+from functools import lru_cache
 from typing import Final
 
 from assistant.knowledge import Mentioned, Resolver
@@ -37,6 +38,19 @@ def held(patterns: Iterable[str], keys: Sequence[str]) -> list[list[str]]:
         if same:
             groups.append(same)
     return groups
+
+
+@lru_cache(maxsize=64)
+def tails(metrics: tuple[str, ...]) -> dict[tuple[str, ...], list[str]]:
+    """The words of a log's keys from a joint on → the keys."""
+    found: dict[tuple[str, ...], list[str]] = {}
+    for key in metrics:
+        pieces = key.lower().split("/")
+        for at in range(len(pieces)):
+            parts = tuple(re.findall(r"[a-z0-9]+", "/".join(pieces[at:])))
+            if len(parts) > 1:
+                found.setdefault(parts, []).append(key)
+    return found
 
 
 def behind_the_cuts(run: Run, resolver: Resolver, key: str, start: int, end: int) -> Mentioned:

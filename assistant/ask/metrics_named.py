@@ -13,7 +13,7 @@ from assistant import resources
 from assistant.ask.appositions import joined
 from assistant.ask.facets import described_by_facets
 from assistant.ask.key_words import by_number, by_words
-from assistant.ask.logged import TIMED, as_mention, behind_the_cuts, held, of_any
+from assistant.ask.logged import TIMED, as_mention, behind_the_cuts, held, of_any, tails
 from assistant.ask.misspelt import respelt
 from assistant.ask.part_names import owned_lengths, told_apart
 from assistant.ask.patterns import late
@@ -175,20 +175,14 @@ def _unjointed(text: str, found: list[Mentioned], run: Run, resolver: Resolver) 
     words = [(m.start(), m.end(), m.group().lower()) for m in re.finditer(r"[A-Za-z0-9]+", text)]
     if len(words) < 2:
         return found
-    tails: dict[tuple[str, ...], list[str]] = {}
-    for key in run.metrics:
-        pieces = key.lower().split("/")
-        for at in range(len(pieces)):
-            parts = tuple(re.findall(r"[a-z0-9]+", "/".join(pieces[at:])))
-            if len(parts) > 1:
-                tails.setdefault(parts, []).append(key)
+    known = tails(tuple(run.metrics))
     at = 0
     while at < len(words):
         for length in range(min(6, len(words) - at), 1, -1):
             run_of = words[at : at + length]
             start, end = run_of[0][0], run_of[-1][1]
             spelt = tuple(word for _, _, word in run_of)
-            keys = tails.get(spelt, [])
+            keys = known.get(spelt, [])
             if not keys:
                 continue
             whole = [key for key in keys if tuple(re.findall(r"[a-z0-9]+", key.lower())) == spelt]
