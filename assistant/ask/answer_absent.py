@@ -11,10 +11,11 @@ from typing import Final
 
 from assistant import resources
 from assistant.analysis.validation import validation_sets
+from assistant.ask import worded
 from assistant.ask.context import Context, key
 from assistant.ask.logged import as_mention
 from assistant.ask.wording import normalised
-from assistant.model import KnowledgeError, Verdict
+from assistant.model import Verdict
 from assistant.write.document import unmark
 
 _FIELDS: Final = {"re", "unless", "asks", "first"}
@@ -51,17 +52,8 @@ def things() -> Mapping[str, _Thing]:
     path = Path(__file__).with_name("absent.yaml")
     found = {}
     for name, entry in resources.yaml_table(path).items():
-        if not isinstance(entry, dict) or not {"re"} <= set(entry) <= _FIELDS:
-            raise KnowledgeError(
-                zh=f"{path.name}：{name} 的字段不对：{entry}。", en=f"{path.name}: {name} is malformed: {entry}."
-            )
-        try:
-            words = re.compile(entry["re"], re.IGNORECASE)
-            unless = re.compile(entry["unless"], re.IGNORECASE) if "unless" in entry else None
-        except re.error as error:
-            raise KnowledgeError(
-                zh=f"{path.name}：{name} 不是正则表达式：{error}。", en=f"{path.name}: {name} is no pattern: {error}."
-            ) from None
+        worded.checked(path, name, entry, {"re"}, _FIELDS)
+        words, unless = worded.patterns(path, name, entry)
         found[str(name)] = _Thing(words, unless, bool(entry.get("asks")), bool(entry.get("first")))
     return found
 

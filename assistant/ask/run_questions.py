@@ -15,10 +15,11 @@ from pathlib import Path
 from typing import cast
 
 from assistant import resources
+from assistant.ask import worded
 from assistant.ask.context import Context
 from assistant.ask.query import Query
 from assistant.ask.wording import normalised
-from assistant.model import KnowledgeError, Verdict
+from assistant.model import Verdict
 from assistant.model.answer import Intent
 
 _FIELDS = {"re", "unless", "writer", "intent", "advice"}
@@ -56,21 +57,10 @@ def kinds() -> tuple[Asked, ...]:
     path = Path(__file__).with_suffix(".yaml")
     found = []
     for name, entry in resources.yaml_table(path).items():
-        if (
-            not isinstance(entry, dict)
-            or not {"re", "writer", "intent"} <= set(entry) <= _FIELDS
-            or entry["intent"] not in _INTENTS
-        ):
-            raise KnowledgeError(
-                zh=f"{path.name}：{name} 的字段不对：{entry}。", en=f"{path.name}: {name} is malformed: {entry}."
-            )
-        try:
-            words = re.compile(entry["re"], re.IGNORECASE)
-            unless = re.compile(entry["unless"], re.IGNORECASE) if "unless" in entry else None
-        except re.error as error:
-            raise KnowledgeError(
-                zh=f"{path.name}：{name} 不是正则表达式：{error}。", en=f"{path.name}: {name} is no pattern: {error}."
-            ) from None
+        worded.checked(path, name, entry, {"re", "writer", "intent"}, _FIELDS)
+        if entry["intent"] not in _INTENTS:
+            raise worded.malformed(path, name, entry)
+        words, unless = worded.patterns(path, name, entry)
         found.append(
             Asked(name, words, unless, entry["writer"], cast("Intent", entry["intent"]), bool(entry.get("advice")))
         )

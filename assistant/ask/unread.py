@@ -13,12 +13,13 @@ from pathlib import Path
 from typing import Final
 
 from assistant import resources
+from assistant.ask import worded
 from assistant.ask.context import Context, is_validation, key
 from assistant.ask.naming import named_keys
 from assistant.ask.telling import trend_sentence
 from assistant.ask.wording import normalised
 from assistant.knowledge import Card, Mentioned
-from assistant.model import KnowledgeError, Verdict
+from assistant.model import Verdict
 from assistant.write.document import unmark
 
 #: Intents that ask something of values, so that a metric without any settles the answer.
@@ -67,17 +68,8 @@ def operations() -> tuple[_Unread, ...]:
     path = Path(__file__).with_suffix(".yaml")
     found = []
     for name, entry in resources.yaml_table(path).items():
-        if not isinstance(entry, dict) or not {"re"} <= set(entry) <= {"re", "unless"}:
-            raise KnowledgeError(
-                zh=f"{path.name}：{name} 的字段不对：{entry}。", en=f"{path.name}: {name} is malformed: {entry}."
-            )
-        try:
-            unless = re.compile(entry["unless"], re.IGNORECASE) if "unless" in entry else None
-            found.append(_Unread(re.compile(entry["re"], re.IGNORECASE), unless))
-        except re.error as error:
-            raise KnowledgeError(
-                zh=f"{path.name}：{name} 不是正则表达式：{error}。", en=f"{path.name}: {name} is no pattern: {error}."
-            ) from None
+        worded.checked(path, name, entry, {"re"}, {"re", "unless"})
+        found.append(_Unread(*worded.patterns(path, name, entry)))
     return tuple(found)
 
 
