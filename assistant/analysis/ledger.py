@@ -196,26 +196,28 @@ class Ledger:
         if (trend.n or 0) < 9 or trend.first_step is None or trend.last_step is None:
             return None
         name = f"median_{which}_third/{metric}/{trend.first_step}-{trend.last_step}"
-        known = self._by_key.get(("derived", run.id, name, None))
+        known = self._by_key.get(("level", run.id, name))
         if known is not None:
             return known
         points = series(run, metric).between(trend.first_step, trend.last_step).values
         if len(points) < 9:
             return None
         first, _, last = thirds(points)
-        return self.derived(
+        fact = self.derived(
             name, first if which == "first" else last,
             formula=f"median of {metric} over the {which} third of the points", inputs=[trend], run=run,
         )  # fmt: skip
+        self._by_key["level", run.id, name] = fact
+        return fact
 
     def derived(
         self, name: str, value: Number | str | bool, *, formula: str, inputs: Iterable[Fact | None],
         unit: str | None = None, step: int | None = None, run: Run | None = None,
     ) -> Fact:  # fmt: skip
-        """A named quantity computed from other facts."""
+        """A named quantity computed from other facts; two values of one name (means of two parts) are two facts."""
         run = self._run(run)
         return self.add(
-            ("derived", run.id, name, step),
+            ("derived", run.id, name, step, value),
             kind="derived", run=run.id, name=name, step=step, value=value, unit=unit, formula=formula,
             inputs=tuple(f.id for f in inputs if f is not None),
         )  # fmt: skip
@@ -226,7 +228,7 @@ class Ledger:
         """A part of a whole, as a fraction."""
         run = self._run(run)
         return self.add(
-            ("share", run.id, name, of, step),
+            ("share", run.id, name, of, step, value),
             kind="share", run=run.id, name=name, step=step, value=value, of=of,
             inputs=tuple(f.id for f in inputs if f is not None),
         )  # fmt: skip

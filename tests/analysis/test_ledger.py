@@ -26,6 +26,16 @@ def test_ledger_value_asked_twice_is_one_fact(run: Run) -> None:
     assert len(ledger.facts) == 1
 
 
+def test_ledger_two_values_of_one_name_are_two_facts(run: Run) -> None:
+    ledger = Ledger([run])
+    whole = ledger.derived("mean(reward)", 0.5, formula="mean", inputs=[])
+    part = ledger.derived("mean(reward)", 0.75, formula="mean", inputs=[])
+    assert (whole.value, part.value) == (0.5, 0.75)
+    assert ledger.derived("mean(reward)", 0.5, formula="mean", inputs=[]) is whole
+    shares = [ledger.share("timing_s/gen", "timing_s/step", 1, value, inputs=[]).value for value in (0.25, 0.5)]
+    assert shares == [0.25, 0.5]
+
+
 def test_ledger_value_not_in_the_log_gives_nothing(run: Run) -> None:
     ledger = Ledger([run])
     assert ledger.value("grad_norm", 2) is None
