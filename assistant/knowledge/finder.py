@@ -355,15 +355,15 @@ class Finder:
                 continue
             if self.resolver.key(name) is not None:  # a key as it is
                 return []
-            cards = _ordered(self.loose.find(name), framework)
-            if cards := [card for card in cards if home in {None, card.framework}]:
+            if cards := _ordered(self.loose.find(name, home) or self.loose_pieces.find(name, home), framework):
                 return cards
         for key in (match.group() for match in NAME.finditer(text) if KEY.search(match.group())):
             if all(map(self.speller.words.knows, _WORDS.findall(key))):  # "train/infer" is prose
                 continue
             mended = self.speller.mend(key)[0]
             if self.resolver.key(mended) is None and not any(True for _ in self.naming.named(mended, framework)):
-                cards = _ordered(self.loose.find(key) or self.loose.between_left_out(key), framework)
+                found = self.loose.find(key, home) or self.loose.between_left_out(key)
+                cards = _ordered(found or self.loose_pieces.find(key, home), framework)
                 return [card for card in cards if home in {None, card.framework}]
         return []
 
@@ -371,6 +371,11 @@ class Finder:
     def loose(self) -> LooseKeys:
         """Keys by their words."""
         return LooseKeys(self.library)
+
+    @cached_property
+    def loose_pieces(self) -> LooseKeys:
+        """Keys without their beginning or their statistic, by their words."""
+        return LooseKeys(self.library, pieces=True)
 
     def _with_other_names(self, direct: list[Resolution], question: str, framework: str | None) -> list[Resolution]:
         """What a question names; what goes by that name elsewhere first, if it is nothing or only others' cards."""

@@ -31,6 +31,9 @@ _LEAST_FIXED: Final = 5
 _LEAST_AROUND_FIELD: Final = 10
 """Fixed letters of a key, and of one whose field may be any text."""
 
+_LEAST_OF_PIECE: Final = 7
+"""Fixed letters of a piece of a key."""
+
 _SHORTEST: Final = 3
 _MOST_CARDS: Final = 3
 _PAIR: Final = 2
@@ -52,16 +55,19 @@ class LooseKeys:
 
     Args:
         library: the cards; only metrics' keys count.
+        pieces: whether the keys are looked up without what they begin with, without the statistic that they end in, or
+            without both (``moe/avg_vio`` of ``rollout/moe/avg_vio/max``), and not as they are.
     """
 
-    def __init__(self, library: Library) -> None:
+    def __init__(self, library: Library, *, pieces: bool = False) -> None:
         table: dict[tuple[str, ...], list[Card]] = {}
         for card in library:
             for key in card.keys if card.framework not in {"concept", "failure"} else ():
                 for form in spelt_forms(key.lower()) or [key.lower()]:
-                    held = table.setdefault(_words(form), [])
-                    if card not in held:
-                        held.append(card)
+                    for one in pieces_of(form) if pieces else (form,):
+                        held = table.setdefault(_words(one), [])
+                        if card not in held:
+                            held.append(card)
         self._ends: dict[str, list[tuple[list[str], Card]]] = {}
         for card in library:
             for key in card.keys:
@@ -77,8 +83,13 @@ class LooseKeys:
             if form.fixed >= (_LEAST_AROUND_FIELD if _FIELD in form.words else _LEAST_FIXED) and len(form.words) > 1
         ]
 
-    def find(self, name: str) -> list[Card]:
-        """Cards of the key that a folded name most nearly is; empty if it is like none, or like those of many."""
+    def find(self, name: str, framework: str | None = None) -> list[Card]:
+        """Cards of the key that a folded name most nearly is; empty if it is like none, or like those of many.
+
+        Args:
+            name: what was typed.
+            framework: whose keys are looked up; ``None`` for everybody's.
+        """
         typed = tuple(word for word in _JOINTS.split(name) if word)
         if not 1 < len(typed) <= _MOST_WORDS:
             return []
@@ -92,11 +103,14 @@ class LooseKeys:
             slips = _slips_of(typed, form.words, float(most))
             if slips is None:
                 continue
+            cards = [card for card in form.cards if framework in {None, card.framework}]
+            if not cards:
+                continue
             rank = (slips, -form.fixed)
             if best is None or rank < best:
-                best, found = rank, list(form.cards)
+                best, found = rank, cards
             elif rank == best:
-                found += [card for card in form.cards if card not in found]
+                found += [card for card in cards if card not in found]
         return found if len(found) <= _MOST_CARDS else []
 
     def between_left_out(self, name: str) -> list[Card]:
@@ -110,6 +124,15 @@ class LooseKeys:
         least = min((rank for rank, _ in found), default=None)
         cards = list(dict.fromkeys(card for rank, card in found if rank == least))
         return cards if len(cards) <= _MOST_CARDS else []
+
+
+def pieces_of(key: str) -> list[str]:
+    """What people write of a key who leave out its first parts, the statistic that it ends in, or both."""
+    parts = re.split(r"/(?![^{}]*\})", key)
+    last = len(parts) - (parts[-1] in STATISTICS)
+    ends = [(at, len(parts)) for at in range(1, len(parts))] + [(at, last) for at in range(last) if last < len(parts)]
+    found = ("/".join(parts[begin:end]) for begin, end in ends if not parts[begin].startswith("{"))
+    return [piece for piece in found if len(_words(piece)) > 1 and sum(map(_letters, _words(piece))) >= _LEAST_OF_PIECE]
 
 
 def _words(key: str) -> tuple[str, ...]:
