@@ -29,14 +29,15 @@ _TABBED: Final = re.compile(
     rf"(?: (?:\+-|\+/-|±) (?P<spread>{NUMBER}))?(?P<rest>(?: (?:seconds|secs?|s))?\s*)$"
 )
 _COUNTED: Final = re.compile(
-    r"(?P<word>(?i:episode|epoch|ep|iteration|iter|step|update|generation|timestep|round))s?\s?[:=#]?\s{0,4}"
+    r"(?P<word>(?i:episode|epoch|ep|iteration|iter|(?:global[_ ])?step|update|generation|timestep|round))s?"
+    r"\s?[:=#]?\s{0,4}"
     r"\[?(?P<step>[0-9]{1,12})(?:\s?/\s?(?P<of>[0-9]{1,12}))?(?:\](?=[,;|:\s]))?(?:\s{0,3}[,;|:\]\t-]\s{0,4}|\s{2,12})(?=[A-Za-z])"
     r"|[0-9]{1,12}/[0-9]{1,12}: (?P<other>episode): (?P<number>[0-9]{1,12}), (?=[A-Za-z])"
 )
 _SEPARATOR: Final = re.compile(r"\s{0,4}(?:,(?![^\[\]]{0,60}\])|[|;\t]|\s-\s)\s{0,4}|\s{2,12}(?=[A-Za-z])")
 _RANGE: Final = re.compile(r"(?<=[0-9]) \[[-0-9., naif]{1,60}\]$")
 _BORDER: Final = re.compile(r"(?:INFO[\w:.\- ]{0,60}[:\]\s]\s?)?[-=*]{5,200}\s*$")
-_INNER: Final = frozenset({"step", "iteration", "iter", "update", "timestep"})
+_INNER: Final = frozenset({"step", "global step", "global_step", "iteration", "iter", "update", "timestep"})
 _OUTER: Final = frozenset({"epoch", "ep"})
 _WORDS: Final = frozenset({"episode", "epoch", "ep", "iteration", "iter", "step", "update", "generation", "timestep"})
 _PAIRS: Final = re.compile(
@@ -146,7 +147,9 @@ class CountedLines:
         notes = book.settle_end(document)
         if not book.rows:
             return Reading()
-        axis = {"ep": "episode", "iter": "iteration"}.get(word := words.most_common(1)[0][0], word)
+        axis = {"ep": "episode", "iter": "iteration", "global step": "step", "global_step": "step"}.get(
+            word := words.most_common(1)[0][0], word
+        )
         if running is not None:
             notes.append(running.note())
         run = book.run(document, format=self.name, framework=None, axis=axis, warnings=notes)

@@ -32,6 +32,7 @@ _NOISE: Final = re.compile(
 )
 _ASKED: Final = re.compile(r"[A-Za-z0-9)\]'\"` ]\?+(?:\s|$)")
 _BAR: Final = re.compile(r"[0-9]+%\|")
+_OBJECT: Final = re.compile(r"\{[\"'][^{}]{1,1900}\}")
 _TITLE: Final = re.compile(
     r"(?i)\s{0,4}(?:#{1,4} (?=[^\n]{0,300}[?？\u3400-\u9fff]|(?-i:[A-Z])[a-z]{0,20} [^\n=/{}<>$\\\[\]]{10,300}$))?"
     r"(?:\[(?:question|qst|help(?: (?:request|wanted|needed))?|bug|issue|discussion|rllib|rl|grpo|ppo|dpo|sft"
@@ -145,7 +146,11 @@ class _Runs:
     def _use(self, index: int) -> bool:
         known = self._known.get(index)
         if known is None:
-            known = index not in self.fenced and self.numbers[index] not in self.taken and is_prose(self.lines[index])
+            known = (
+                index not in self.fenced
+                and self.numbers[index] not in self.taken
+                and is_prose(_said(self.lines[index]))
+            )
             self._known[index] = known
         return known
 
@@ -176,7 +181,8 @@ class _Runs:
         found: list[tuple[str, int]] = []
         current: list[str] = []
         start = size = 0
-        for line, number in zip(self.lines[begin:end], self.numbers[begin:end], strict=True):
+        for whole, number in zip(self.lines[begin:end], self.numbers[begin:end], strict=True):
+            line = _said(whole)
             if current and size + len(line) > _LONGEST:
                 found.append(("\n".join(current), start))
                 current, size = [], 0
@@ -187,6 +193,14 @@ class _Runs:
         if current:
             found.append(("\n".join(current), start))
         return found
+
+
+def _said(line: str) -> str:
+    """A line that asks something, without the object that is pasted into it."""
+    if "{" not in line or len(line) > _LONGEST or not ("?" in line or "？" in line):
+        return line
+    bare = _OBJECT.sub(" ", line).strip()
+    return bare if "?" in bare or "？" in bare else line
 
 
 def _fenced(lines: Sequence[str]) -> Set[int]:

@@ -25,7 +25,8 @@ _LOGGED: Final = frozenset({"loss", "grad_norm", "epoch"})
 """What the Trainer itself puts into every event: beside them, even a setting's name (``entropy_coef``) is a metric."""
 _BAR_END: Final = re.compile(r"[0-9]/[0-9]+ \[[^\[\]]{0,120}\]\s*$")
 _TOKEN: Final = re.compile(
-    r"\[[^\[\]]{0,60}\]:?|\[?[0-9]{4}[-/][0-9]{2}[-/][0-9]{2}(?:[T_]\S{0,20})?|[0-9]{2}/[0-9]{2}/[0-9]{4}|"
+    r"\[[^\[\]]{0,60}\]:?|\[?(?:(?:INFO|WARNING|DEBUG)\|)?[0-9]{4}[-/][0-9]{2}[-/][0-9]{2}(?:[T_]\S{0,20})?|"
+    r"[0-9]{2}/[0-9]{2}/[0-9]{4}|"
     r"\[?[0-9]{2}:[0-9]{2}:[0-9]{2}\S{0,12}|"
     r"(?:\[?(?:INFO|WARNING|DEBUG)[\]:]{0,2})|[\w./-]{1,60}\.py:[0-9]{1,6}\S{0,3}|[\w.]{1,60}:[0-9]{1,6}|"
     r"[-|:>]{1,2}|[\w.-]{1,40}\s?\|"

@@ -1,0 +1,172 @@
+"""Lines of a counter and values in a dress of their own, read only where no other format found anything.
+
+Known: ``[epoch]: 199, [batch]: 23900, [loss]: 4.99``, ``<epoch:17, iter:16000, lr:5.000e-04, loss:-12.7>``,
+``[10/11 13:37:24 d2.utils.events]:  eta: 7 days, 18:11:51  iter: 19  total_loss: 7.083`` (detectron2),
+``Game number: 005100  Frame number: 01981609  Average reward: 22.1``, ``PARAMETER loss_scale : 524288.0`` and a JSON
+object behind a question. A line counts where hardly a word of it is left over, so that no sentence is taken for one.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Final
+
+from assistant.model.run import Note
+from assistant.parsing.columns import is_result
+from assistant.parsing.frameworks import detect_framework
+from assistant.parsing.logprefix import read_body
+from assistant.parsing.markdown import Fences
+from assistant.parsing.numbers import NUMBER, read_number
+from assistant.parsing.prose import is_prose
+from assistant.parsing.repair import Document
+from assistant.parsing.stepbook import Book, Cell
+from assistant.parsing.table import Reading
+
+_BOXED: Final = re.compile(r"\[([A-Za-z][A-Za-z_ ]{0,30})\](?=\s{0,2}:)")
+_PAIR: Final = re.compile(
+    r"(?<![\w./-])(?P<quote>['\"]?)(?P<key>[A-Za-z_][\w./%@-]{0,60}(?: [A-Za-z_][\w./-]{0,30}){0,3}?)(?P=quote)"
+    rf"\s{{0,12}}[:=]\s{{0,8}}['\"]?(?P<number>{NUMBER})(?P<unit>(?:ms|s|%|[KMG]i?B?)(?![\w/]))?['\"]?"
+    r"(?![\w/:]|\.\w|-\d|\s{1,2}days?\b)"
+)
+_DURATION: Final = re.compile(
+    r"(?i)\b(?:eta|elapsed|remaining|time)(?: left| time)?\s{0,2}[:=]?\s{0,4}"
+    r"(?:[0-9]{1,4} ?d(?:ays?)?,? )?[0-9]{1,3}(?::[0-9]{2}){1,2}(?:\.[0-9]{1,6})?"
+)
+_COUNTERS: Final = {
+    word: word for word in ("epoch", "episode", "game", "step", "iteration", "batch", "frame", "update", "timestep")
+} | {
+    "ep": "epoch",
+    "iter": "iteration",
+    "iters": "iteration",
+    "it": "iteration",
+    "global_step": "step",
+    "itr": "iteration",
+}
+_FINE: Final = ("step", "iteration", "update", "timestep", "batch", "frame", "episode", "game", "epoch")
+_RATES: Final = re.compile(r"(?i)^(?:lr|learning[ _]rate|value|base_lr)$")
+_WORD: Final = re.compile(r"[A-Za-z\u3400-\u9fff][A-Za-z'\u3400-\u9fff]+")
+_CODE: Final = re.compile(r"--\w|==|\breturn\b|\bdef \w|\bimport \w|[A-Za-z_]\w*\([^)]*[=,][^)]*\)\s*$|\\$")
+_LONGEST, _MOST_LEFT, _FEW = 1000, 2, 3
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """A line that was read: its counters by name, its values, and whether somebody asks beside it."""
+
+    number: int
+    counters: dict[str, int]
+    cells: list[Cell]
+    asks: bool
+
+    @property
+    def shape(self) -> tuple[str, ...]:
+        """The names of its values."""
+        return tuple(cell.key for cell in self.cells)
+
+
+class LooseLines:
+    """Reads counted lines of values, and lines of one shape that come again and again."""
+
+    name: Final = "loose-lines"
+    strength: Final = 3
+
+    def read(self, document: Document) -> Reading:
+        """At most one run."""
+        fences = Fences()
+        found: list[_Line] = []
+        for raw, number in zip(document.lines, document.numbers, strict=False):
+            if len(raw) > _LONGEST or fences.skip(raw) or (":" not in raw and "=" not in raw):
+                continue
+            line = _read(raw, number)
+            if line is not None:
+                found.append(line)
+        shapes = [line.shape for line in found]
+        kept = [line for line in found if line.counters or shapes.count(line.shape) >= _FEW]
+        if not kept:
+            return Reading()
+        axis = _axis(kept)
+        book = Book()
+        for place, line in enumerate(kept):
+            others = [Cell(name, count, "") for name, count in line.counters.items() if name != axis]
+            book.add(line.counters[axis] if axis else place, [*others, *line.cells], line.number)
+        notes = book.settle_end(document)
+        if not book.rows:
+            return Reading()
+        columns = {key for row in book.rows for key in row.values}
+        warned = [*notes, *([] if axis or len(kept) < 2 else [_uncounted(kept[0].number)])]
+        run = book.run(
+            document, format=self.name, framework=detect_framework(columns), axis=axis or "index", warnings=warned
+        )
+        return Reading((run,), frozenset(book.taken), (), tuple(line.number for line in kept if line.asks))
+
+
+def _uncounted(line: int) -> Note:
+    return Note(
+        "no_steps",
+        f"日志没有步数，各行按出现顺序编号（从第 {line} 行起，从 0 开始）。",
+        f"The log prints no steps; its rows are counted from zero, beginning on line {line}.",
+        line,
+    )
+
+
+def _read(raw: str, number: int) -> _Line | None:
+    """A line as counters and values; ``None`` where it is anything else."""
+    text = raw if "[" not in raw else _BOXED.sub(r"\1", raw)
+    asks = False
+    if "{" in text and '"' in text and "}" in text[text.find("{") :]:
+        begin, end = text.find("{"), text.rfind("}")
+        around = f"{text[:begin]} {text[end + 1 :]}"
+        asks = ("?" in around or "？" in around) and is_prose(around)
+        if not asks:
+            return None
+        text = text[begin + 1 : end]
+        if "{" in text:
+            return None
+    elif _CODE.search(text) is not None or is_prose(text):
+        return None
+    body = _DURATION.sub(" ", read_body(text)[1])
+    counters: dict[str, int] = {}
+    cells: list[Cell] = []
+    left: list[str] = []
+    at = 0
+    for pair in _PAIR.finditer(body):
+        left.append(body[at : pair.start()])
+        at = pair.end()
+        key, value = _bare(pair["key"].strip()), read_number(pair["number"])
+        if value is None:
+            return None
+        counter = _counter(key)
+        if counter is not None and isinstance(value, int) and counter not in counters:
+            counters[counter] = value
+        else:
+            cells.append(Cell(key, value, pair["unit"] or ""))
+    left.append(body[at:])
+    results = [cell for cell in cells if is_result(cell.key) and not _RATES.match(cell.key)]
+    words = [word for piece in left for word in _WORD.findall(piece)]
+    if not results or len(words) > _MOST_LEFT or len({cell.key for cell in cells}) < len(cells):
+        return None
+    return _Line(number, counters, cells, asks)
+
+
+def _bare(key: str) -> str:
+    """A key without the kind of entry before it: ``PARAMETER loss_scale``."""
+    first, _, last = key.rpartition(" ")
+    return last if first.isupper() and "_" in last else key
+
+
+def _counter(key: str) -> str | None:
+    """The name of what a key counts: ``Game number`` counts games."""
+    words = key.lower().removesuffix(" number").removesuffix(" no").split()
+    if words[:1] in (["global"], ["train"], ["training"]):
+        words = words[1:]
+    return _COUNTERS.get(words[0]) if len(words) == 1 else None
+
+
+def _axis(lines: list[_Line]) -> str | None:
+    """The counter that dates the lines: one that rises from each to the next, the finest of these; else the finest."""
+    names = [name for name in lines[0].counters if all(name in line.counters for line in lines)]
+    rising = [name for name in names if all(a.counters[name] < b.counters[name] for a, b in pairwise(lines))]
+    names = rising or names
+    return min(names, key=_FINE.index) if names else None

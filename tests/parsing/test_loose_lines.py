@@ -1,0 +1,77 @@
+"""Lines of a counter and values in a dress of their own."""
+
+from __future__ import annotations
+
+import pytest
+
+from assistant.parsing import parse_text
+
+LOSSES = [2.5 - 0.25 * place for place in range(6)]
+
+
+@pytest.mark.parametrize(
+    ("shape", "axis", "metric", "steps"),
+    [
+        ("[epoch]: 7, [batch]: {n}00, [loss]: {v}", "batch", "loss", [100, 200, 300, 400, 500, 600]),
+        ("<epoch:3, iter:{n}000, lr:5.000e-04, loss:{v}>", "iteration", "loss", [1000, 2000, 3000, 4000, 5000, 6000]),
+        (
+            "[10/11 13:3{n}:24 d2.utils.events]:  eta: 7 days, 18:11:51  iter: {n}9  total_loss: {v}  time: 2.5"
+            "  lr: 1e-06  max_mem: 6130M",
+            "iteration",
+            "total_loss",
+            [19, 29, 39, 49, 59, 69],
+        ),
+        (
+            "Game number: 00{n}00  Frame number: 0{n}81609  Average reward: {v}  Time taken: 38.0s",
+            "frame",
+            "Average reward",
+            [int(f"{n}81609") for n in range(1, 7)],
+        ),
+        ("DLL 2020-06-03 02:4{n}:14.640910 - PARAMETER loss_scale : {v}", "index", "loss_scale", [0, 1, 2, 3, 4, 5]),
+    ],
+)
+def test_parse_text_counted_values_in_any_dress_are_rows(shape: str, axis: str, metric: str, steps: list[int]) -> None:
+    text = "\n".join(shape.replace("{n}", str(n)).replace("{v}", str(LOSSES[n - 1])) for n in range(1, 7))
+    (run,) = parse_text(text).runs
+    assert (run.step_axis, list(run.steps)) == (axis, steps)
+    assert [cell.value for cell in run.cells(metric)] == LOSSES
+
+
+def test_parse_text_object_behind_a_question_is_a_row_and_the_question_stays() -> None:
+    parsed = parse_text('8 GPUs. Is the speed normal?  {"step": 22, "epoch": 1, "loss": 0.0839, "step_time": 2.98}')
+    (run,) = parsed.runs
+    assert list(run.steps) == [22]
+    assert run.value("step_time", 22) == 2.98
+    assert [one.text for one in parsed.prose] == ["8 GPUs. Is the speed normal?"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "We train with batch: 64 and get a loss: 0.5 after the warm-up of the schedule",
+        'settings: {"step": 22, "lr": 0.1, "loss": 3}',
+        "train(epoch=3, loss=0.5)",
+        "python train.py --epoch: 3 --loss=0.5",
+        "batch: 64, lr: 0.01",
+        "loss: 0.5",
+    ],
+)
+def test_parse_text_settings_and_sentences_are_no_loose_lines(text: str) -> None:
+    assert all(run.format != "loose-lines" for run in parse_text(text).runs)
+
+
+def test_parse_text_logger_prefix_with_a_clock_of_its_own_on_each_line() -> None:
+    lines = [
+        f"[INFO|2025-05-12 01:53:{20 + n}] logging.py:143 >> "
+        f"{{'loss': {value}, 'learning_rate': 4.9e-05, 'epoch': {n}.5, 'throughput': 1{n}90.5}}"
+        for n, value in enumerate(LOSSES)
+    ]
+    (run,) = parse_text("\n".join(lines)).runs
+    assert [cell.value for cell in run.cells("loss")] == LOSSES
+
+
+def test_parse_text_global_step_behind_an_epoch_dates_the_rows() -> None:
+    lines = [f"Epoch {n // 3}, global step {5000 + 10 * n}, train lm loss: {value}" for n, value in enumerate(LOSSES)]
+    (run,) = parse_text("\n".join(lines)).runs
+    assert list(run.steps) == [5000 + 10 * n for n in range(6)]
+    assert run.step_axis == "step"
