@@ -15,6 +15,7 @@ from assistant.ask.patterns import patterns
 from assistant.ask.query import Depth, Query, State
 from assistant.ask.set_against import of_another_kind, set_against
 from assistant.ask.steps import NUMBER_WORDS, chinese_number
+from assistant.ask.that_step import RELATIVE, SHIFTED, that_step
 from assistant.ask.wording import language_asked, language_of
 from assistant.knowledge import Mentioned, Resolver
 from assistant.model import Fact, Run, StepSlot
@@ -30,22 +31,6 @@ _FLUFF = re.compile(
 _LANGUAGE_WORDS = re.compile(
     r"(?i)english|chinese|英文|英语|中文|汉语|用|以|换成?|改成?|说|讲|翻译成?|translate|to|into|version|版"
 )
-_THAT_STEP = re.compile(
-    r"(?i)(?:那|这|该|当时|此)(?:一)?(?:个)?\s*(?:步|step|时候|次)|\b(?:that|this|the same|at that|that (?:very|same))"
-    r" (?:step|row|line|eval\w*|validation|epoch)\b"
-    r"|(?:与之|跟它|它)?(?:相)?对应的|相应的|\bcorresponding\b|\bat that (?:point|time)\b|\bthere\b|\bsame step\b"
-    r"|同一(?:个)?\s*(?:步|step)"
-    r"|\b(?:in|at|on|of|for|during) (?:it|that(?: one)?|this one)\b(?=\s*[?.!,]*\s*$)"
-)
-_RELATIVE = re.compile(
-    r"(?i)(?P<next>(?:下|(?<!最)后)一?(?:个)?\s*(?:步|step)|(?:下|(?<!最)后)一次"
-    r"|\b(?:next|following) (?:step|one|eval\w*|val\w*)\b"
-    r"|\b(?:the )?(?:step |one )?after (?:that|it)\b|\bthe (?:step |one )?(?:right |just )?after\b|the after)"
-    r"|(?P<back>(?:上|前)一(?:个)?\s*(?:步|step)|(?:上|前)一次|再(?:往)?前一?(?:步|次)"
-    r"|(?:之前|前面)的?(?:那)?一(?:个)?(?:步|次)"
-    r"|\bprevious (?:step|one|eval\w*|val\w*)\b"
-    r"|\b(?:the )?(?:step|one) (?:right |just )?before\b|\bthe (?:step|one) prior\b)"
-)
 _BARE_NUMBER = re.compile(
     r"(?i)^\s*(?:那|那么|and|what about|how about|then|or|at|in|on|for|sorry|oops|no|wait|nah|actually|hold on"
     r"|scratch that|rather|i|mean[ts]?|make (?:it|that)|same"
@@ -57,12 +42,6 @@ _BARE_LIMIT = re.compile(
     r"(?i)^\s*(?:那|那么|and|what about|how about|or|with|at|换成?|要是|如果(?:是)?|past|above|over|below|under"
     r"|超过|高于|大于|低于|小于|\s)*(-?\d*\.\d+|\d+(?=\s*(?:%|秒|s\b|secs?\b|ms\b|tokens?\b|gi?b\b)))\s*(%)?"
     r"\s*(?:秒|s|secs?|ms|tokens?|gi?b)?\s*(?:的|呢|[?!.\s])*$"
-)
-#: "ten later", "再往后十步": so many steps from the one asked about before.
-_SHIFTED = re.compile(
-    r"(?i)(?:再?往?后|再过|后面)(?:的)?\s*(?P<on>\d{1,5})\s*(?:个)?\s*步|(?:再?往?前|倒回|退回?)(?:的)?\s*(?P<off>\d{1,5})\s*(?:个)?\s*步"
-    r"|(?<!the )\b(?P<later>\d{1,5})\s*(?:steps? )?(?:later|after(?: that)?|further on)\b"
-    r"|(?<!the )\b(?P<before>\d{1,5})\s*(?:steps? )?(?:earlier|before(?: that)?|prior)\b"
 )
 _BARE_PAIR = re.compile(
     r"(?i)^\s*(?:那|and|what about|how about|then|换成?|\s)*(?:step\s*)?(\d{1,7})\s*(?:vs\.?|和|跟|与|and|to|对比"
@@ -204,8 +183,10 @@ def _stage_kept(own: Query, before: Query, text: str) -> Query:
     """ "And how long did the one before it take?" after a stage's time asks for the stage's, not for the step's."""
     stage = any(m.key is not None and m.key.startswith(TIMED) for m in before.mentions)
     whole = own.mentions and all(m.key in STEP_TIME for m in own.mentions)
-    whole = whole and not re.search(r"(?i)整步|整个?\s*(?:步|step)|一整|\b(?:whole|full|entire|total)\b", text)
-    return replace(own, mentions=()) if stage and whole and (_RELATIVE.search(text) or _THAT_STEP.search(text)) else own
+    whole = whole and not re.search(
+        r"(?i)整步|整个?\s*(?:步|step)|一整|总共|一共|合计|全部|\b(?:whole|full|entire|total)\b", text
+    )
+    return replace(own, mentions=()) if stage and whole and (RELATIVE.search(text) or that_step(text)) else own
 
 
 def asks_by_itself(text: str) -> bool:
@@ -215,7 +196,7 @@ def asks_by_itself(text: str) -> bool:
 
 def _whole_sentence(own: Query, before: Query, text: str) -> bool:
     """Whether a short question with a metric of its own asks something else than the one before it."""
-    if not own.mentions or _IT.search(text) or _THAT_STEP.search(text):
+    if not own.mentions or _IT.search(text) or that_step(text):
         return False
     if own.language == "zh" and _YES_OR_NO.search(text):
         return own.intent in {"health", "trend", "advice"}
@@ -241,9 +222,9 @@ def _filled(own: Query, before: Query, text: str, *, marked: bool, fragment: boo
         intent = _intent_kept(own, before, said)
         if intent == "define" and _HERE.search(text) and not any(said.values()):
             intent = "trend"  # what the number means is told; now what it does in this log
-    elif not (marked or fragment or _THAT_STEP.search(text) or _elliptic(own, text, whole)):
+    elif not (marked or fragment or that_step(text) or _elliptic(own, text, whole)):
         return own
-    takes = not whole or _THAT_STEP.search(text) is not None
+    takes = not whole or that_step(text)
     changes: dict[str, object] = {"intent": intent, "guessed": False, "follows": "slots"}
     if not said["metric"] and takes and before.mentions and intent not in {"derive", "out_of_scope"}:
         changes["mentions"] = before.mentions
@@ -302,6 +283,8 @@ def _intent_kept(own: Query, before: Query, said: dict[str, bool]) -> Intent:
     of_training = not any(re.search(r"(?i)val|eval|test", m.key or "") for m in own.mentions)
     if said["metric"] and before.intent == "validation" and of_training:
         return "lookup"
+    if said["metric"] and before.intent == "define" and "good" in before.topics:
+        return "trend"  # whether the other's rise is a good sign: what this one does
     if said["metric"] and before.intent in {"derive", "bottleneck", "out_of_scope", "advice"}:
         return own.intent
     if said["metric"] and before.intent == "explain" and not before.mentions and before.steps.kind in {"none", "all"}:
@@ -390,7 +373,7 @@ def _steps_meant(own: Query, state: State, text: str, runs: Sequence[Run]) -> Qu
     if not own.mentions and (match := _BARE_PAIR.match(_figures(text))):  # "what about 30 and 60"
         two = (int(match[1]), int(match[2]))
         return replace(own, steps=StepSlot("pair", tuple(sorted(two))), all_steps=two)
-    shifted = _SHIFTED.search(_figures(text)) if len(text) <= _SHORT_ENOUGH else None
+    shifted = SHIFTED.search(_figures(text)) if len(text) <= _SHORT_ENOUGH else None
     if own.steps.kind not in {"none", "first", "last"} and shifted is None:
         return own
     held = state.step
@@ -402,11 +385,11 @@ def _steps_meant(own: Query, state: State, text: str, runs: Sequence[Run]) -> Qu
     if (match := shifted) and held is not None:
         further = int(match["on"] or match["later"] or 0) - int(match["off"] or match["before"] or 0)
         single = held + further
-    elif (match := _RELATIVE.search(text)) and held is not None and runs:
+    elif (match := RELATIVE.search(text)) and held is not None and runs:
         steps = logged(own.mentions or state.mentions, runs[0])
         later = [s for s in steps if s > held] if match["next"] else [s for s in reversed(steps) if s < held]
         single = later[0] if later else held + (1 if match["next"] else -1)
-    elif own.steps.kind == "none" and _THAT_STEP.search(text) and held is not None:
+    elif own.steps.kind == "none" and that_step(text) and held is not None:
         single = held
     elif (match := _BARE_NUMBER.match(_figures(text))) and state.steps.kind in {"single", "pair", "last", "first"}:
         single = int(match[1])

@@ -64,7 +64,8 @@ _COUNTED: Final = re.compile(
     r"|[个条张块卡次遍回轮句字行倍秒分天万亿千百十元题组项种点年月号名位点成])"
 )
 _NOT_BEFORE: Final = re.compile(
-    r"(?i)(?:\b(?:top|best|size|last|first|past|next|previous|math|aime|gsm|amc|mean|pass|maj|n)|前|后|最近|最后|每|共|倒数|近|头)[\s_-]*$"
+    r"(?i)(?:\b(?:top|best|size|last|first|past|next|previous|math|aime|gsm|amc|mean|pass|maj|n)|前|后|最近|最后|每|共|倒数|近|头"
+    r"|变成?|变为|变到|归|等于|成了?|[降跌掉涨升]到)[\s_-]*$"
 )
 _AROUND: Final = 60
 """Characters before a figure that may say what it is."""

@@ -20,7 +20,7 @@ SLOWEST_STEP = re.compile(
 _DIGITS = {"零": 0, "一": 1, "二": 2, "两": 2, "三": 3, "四": 4, "五": 5, "六": 6, "七": 7, "八": 8, "九": 9}
 _NUMERAL = r"[零一二两三四五六七八九十百千]{1,7}"
 _CHINESE_STEP = re.compile(
-    rf"(倒数第|第|倒数|前|最近|过去|近|最后|打头|最?开头|[最刚一]?开始|头|最初|末尾|结尾|收尾|末|后|接下来|再训练?|再跑)(?:的)?({_NUMERAL})(\s*(?:个\s*)?(?:步|step|轮|epoch))"
+    rf"(倒数第|第|倒数|前|最近|过去|近|最后|打头|最?开头|[最刚一]?开始|头|最初|末尾|结尾|收尾|末|后|接下来|再训练?|再跑)(?:的)?({_NUMERAL})(\s*(?:个\s*)?(?:步|step|轮|epoch|行|条(?:记录|数据|日志)))"
 )
 _CHINESE_AFTER = re.compile(
     rf"(?<![第前后近末头零一二两三四五六七八九十百])({_NUMERAL})(\s*步\s*(?:以后|之后|以来|往后|之前|以前))"
@@ -32,7 +32,15 @@ _CHINESE_LIMIT = re.compile(
     r"((?:[超高长多大]过|(?<![不经通错走来去])过(?=[百千万])|超|[高低大小少多短]于|[突跌冲打]?破|不到|不足|达到?)\s*)([一二两三四五六七八九]?[十百千万][零一二三四五六七八九十百千万]{0,7})"
     r"(?![个成\d])"
 )
-_CHINESE_SHARE = re.compile(rf"百分之({_NUMERAL})")
+_CHINESE_SHARE = re.compile(rf"(百|千|万)分之({_NUMERAL})(?:点([零一二三四五六七八九]{{1,6}}))?")
+_PERCENT_OF = {"百": 1.0, "千": 0.1, "万": 0.01}
+#: "从后往前数第五步": counted from the end.
+_FROM_BEHIND = re.compile(
+    r"从?(?:最?后|末尾|结尾|尾巴|尾|末)(?:面|头|端)?(?:开始)?(?:往|向|朝)(?:前|回|上)(?:倒?数)?(?:的|到)?\s*第?"
+    r"(?=\s*[\d一二两三四五六七八九十])"
+)
+#: "二步 mfu" is the second, while "两步" and "三步" may be so many.
+_SECOND = re.compile(r"(?<![第前后近末头零一二两三四五六七八九十百千\d到至~-])二(?=\s*步(?!走|骤|到位))")
 _CHINESE_TENTHS = re.compile(
     r"([一二两三四五六七八九])成(?:([一二三四五六七八九])(?![零一二三四五六七八九十]))?(?![功为本员立长分了绩果套])"
 )
@@ -212,7 +220,8 @@ _THREE = re.compile(
 _NEIGHBOUR = re.compile(
     r"(?i)\b(?:the|one) (?:step|iteration)(?: right| just| immediately)? (?:(?P<after>after)"
     r"|before) (?:step )?(?P<at>\d{1,7})\b(?![.%])"
-    r"|(?:step\s*|第\s*)?(?P<zh>\d{1,7})\s*步?的?(?:(?P<next>下一步|后一步)|上一步|前一步)"
+    r"|(?<![变为成是归])(?<![变为成是归] )(?:step\s*|第\s*)?(?P<zh>\d{1,7})\s*步?的?"
+    r"(?:(?P<next>下一步|后一步)|上一步|前一步)"
 )
 
 
@@ -389,9 +398,10 @@ def western_numbers(text: str) -> str:
         lambda match: f"{match[1]}{chinese_number(match[2])}{match[3]}{chinese_number(match[4])}{match[5]}", text
     )
 
+    text = _SECOND.sub("第2", _FROM_BEHIND.sub("倒数第", text))
     text = _CHINESE_AFTER.sub(lambda match: f"{chinese_number(match[1] or match[3])}{match[2] or match[4]}", text)
+    text = _CHINESE_SHARE.sub(_share, text)
     text = _CHINESE_LIMIT.sub(lambda match: f"{match[1]}{chinese_number(match[2])}", text)
-    text = _CHINESE_SHARE.sub(lambda match: f"{chinese_number(match[1])}%", text)
     text = _CHINESE_TENTHS.sub(lambda match: f"{_DIGITS[match[1]]}{_DIGITS[match[2] or '零']}%", text)
     text = _CHINESE_WITHIN.sub(r"前\1步", text)
     text = _CHINESE_POINT.sub(lambda match: "0." + "".join(str(_DIGITS[char]) for char in match[1]), text)
@@ -411,6 +421,12 @@ def _one_in(match: re.Match[str]) -> str:
     """ "over one in ten" as "over 10%"."""
     share, whole = (_COUNTS.get(word.lower()) or int(word) for word in (match[2], match[3]))
     return f"{match[1]} {100 * share / whole:.4g}%" if whole else match.group()
+
+
+def _share(match: re.Match[str]) -> str:
+    """ "百分之五" as "5%", "千分之三" as "0.3%"."""
+    tenths = "".join(str(_DIGITS[char]) for char in match[3] or "零")
+    return f"{float(f'{chinese_number(match[2])}.{tenths}') * _PERCENT_OF[match[1]]:.6g}%"
 
 
 def _percent(words: str) -> str:
