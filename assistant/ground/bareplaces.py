@@ -65,6 +65,11 @@ _FOLLOWING: Final = re.compile(
     rf"(?i)\b(?:over|in|within|during|for|across)\s+(?:the\s+)?(?P<n>{_COUNT})\s+(?:steps|iterations|updates)\s+(?:that\s+(?:followed|follow)|(?:right\s+|just\s+)?(?:after|following))\s+(?:step|iteration)?\s*(?P<at>\d{{1,7}})"
     rf"|(?:第\s*)?(?P<zat>\d{{1,7}})\s*步\s*(?:之后|以后|后)的?\s*(?P<zn>{_NUMERAL})\s*步(?:里|内|中|间|之内)?"
 )
+#: "In the 8 steps from 43 to 51", "Δ entropy from 14 to 35 = -0.02".
+_FROM_TO: Final = re.compile(
+    rf"(?i)\b(?:over|in|within|during|for|across)\s+(?:the|those|these)\s+(?P<n>{_COUNT})\s+(?:steps|iterations|updates)\s+(?:from|between)\s+(?P<one>\d{{1,7}})\s+(?:to|and)\s+(?P<two>\d{{1,7}})(?!\d*\.\d)"
+    r"|(?:Δ|\bdelta\b)[^.;=:\d]{0,48}?\b(?P<from>from\s+(?P<a>\d{1,7})\s+to\s+(?P<b>\d{1,7}))(?=\s*(?:[=:]|is\b|was\b))"
+)
 _BEFORE_END: Final = re.compile(
     rf"(?i)(?:离|距离?)(?:末步|最后一步|结束|终点)(?:还有|还差|还剩|差)?\s*(?P<zn>{_NUMERAL})\s*步|\b(?P<n>{_COUNT}) (?:steps|updates|iterations) (?:before|from|short of|ahead of) the (?:end|finish|last(?: (?:logged )?(?:step|one))?)\b"
 )
@@ -85,6 +90,11 @@ def bare_places(text: str, steps: Sequence[int]) -> Iterator[Found]:
         at = int(match["at"] or match["zat"])
         if {at, at + (count := _number(match["n"] or match["zn"]))} <= held:
             yield match.start(), match.end(), (at, at + count), "pair"
+    for match in _FROM_TO.finditer(text):
+        one, two = int(match["one"] or match["a"]), int(match["two"] or match["b"])
+        counted = match["n"] is None or _number(match["n"]) in {two - one, two - one + 1}
+        if one < two and {one, two} <= held and counted:
+            yield match.start("from") if match["from"] else match.start(), match.end(), (one, two), "pair"
     for match in _FROM_LAST.finditer(text):
         back = _number(match["zn"]) if match["zn"] else 3 if match["third"] else 2
         if 0 < back <= len(steps):

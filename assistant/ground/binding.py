@@ -43,6 +43,8 @@ _ARROW: Final = re.compile(r"^[\s`*）)]*(?:->|→|⟶|➜|=>|⇒|—>|➔)[\s`*
 _TO: Final = re.compile(
     r"(?i)^[\s`*）)]*(?:[^,，;；。0-9]{0,24}?)(?:\bto\b|到了?|至|变为|变成|变到|为|成)(?:\s*(?:just|only|about|around|roughly|approximately|nearly|almost|约|大约|近|~|≈|the))*[^,，;；。0-9]{0,18}[\s`*（(]*$"
 )
+#: "Down by 523, to 1054": by how much, and to what.
+_BY_SO_MUCH: Final = re.compile(r"(?i)\bby\s*(?:about|around|roughly|some|nearly|almost|~|≈)?\s*[`*]*$")
 _DASH: Final = re.compile(r"^[`*\s]*[-–—~～∼][`*\s]*$")
 _BETWEEN: Final = re.compile(r"(?i)^[`*\s]*(?:and|to|和|与|到|至)[`*\s]*$")
 _FROM: Final = re.compile(r"(?i)(?:\bfrom\b|从|由|自)[^,，;；。0-9]{0,30}$")
@@ -168,9 +170,13 @@ def _joined(frame: Frame, here: Quantity, there: Quantity, form: str, *, first: 
         return "range"
     if form in {"", "chain"} and (_FROM.search(_without(frame, before, here)) or form == "chain") and _TO.match(kept):
         return "chain"
-    if form in {"", "chain"} and re.match(
-        r"(?i)^[\s`*,]*(?:rising|falling|climbing|dropping|up|down|going)?\s*(?:up|down)?\s*\bto\b(?:\s*(?:about|around|just|only))*[\s`*]*$",
-        kept,
+    if (
+        form in {"", "chain"}
+        and not (first and _BY_SO_MUCH.search(before))
+        and re.match(
+            r"(?i)^[\s`*,]*(?:rising|falling|climbing|dropping|up|down|going)?\s*(?:up|down)?\s*\bto\b(?:\s*(?:about|around|just|only))*[\s`*]*$",
+            kept,
+        )
     ):
         return "chain"
     if (
@@ -347,6 +353,7 @@ def places_of(frame: Frame, index: int) -> tuple[list[Place], str]:
         and "\n" not in frame.text[q.end : after[0].start]
         and _AT.match(frame.text[q.end : after[0].start])
         and not _leads(frame, after[0])
+        and not _led(frame, q, after[0])
     ):
         return [after[0]], "own"
     if (inside := _parenthesis(frame, q)) is not None:
@@ -362,7 +369,12 @@ def places_of(frame: Frame, index: int) -> tuple[list[Place], str]:
     if near:
         return [near[-1]], "clause"
     ahead = [p for p in after if frame.clause(p.start) == clause]
-    if ahead and not (before and _has_own(frame, ahead[0], q)):
+    led = (
+        before and (_has_own(frame, ahead[0], q) or _aside(frame, ahead[0], q) or _leads(frame, ahead[0]))
+        if ahead
+        else False
+    )
+    if ahead and not led:
         return [ahead[0]], "clause"
     if before:
         return [before[-1]], "sentence"
@@ -375,6 +387,25 @@ def _has_own(frame: Frame, place: Place, q: Quantity) -> bool:
     """Whether a step has a number of its own in the brackets behind it: ``已不到第 1 步（970 token）的百分之一``."""
     opened = re.match(r"\s*[（(]\s*", frame.text[place.end :])
     return opened is not None and any(n is not q and n.start == place.end + opened.end() for n in frame.numbers)
+
+
+def _aside(frame: Frame, place: Place, q: Quantity) -> bool:
+    """Whether a step stands in brackets behind a number, with another one: ``by step 45 it had risen to 0.2 (0.16 at step 39)``."""
+    opened = max(frame.text.rfind("(", q.end, place.start), frame.text.rfind("（", q.end, place.start))
+    if opened < 0 or re.search(r"[)）]", frame.text[opened : place.start]):
+        return False
+    return any(opened < n.start and n.end <= place.start for n in frame.numbers)
+
+
+def _led(frame: Frame, q: Quantity, place: Place) -> bool:
+    """Whether a step behind a comma has a number to come, and this one a step before it: ``on step 17 it was 0.77, on step 22 0.83``."""
+    if not re.match(r"[`*\s]*[,，]", frame.text[q.end : place.start]):
+        return False
+    start, stop = frame.clause_span(q.start)[0], next((p.start for p in frame.places if p.start > place.start), None)
+    led = [p for p in frame.places if start <= p.start and p.end <= q.start]
+    told = any(start <= n.start < q.start and n.unit not in _COUNTING for n in frame.numbers)
+    following = [n for n in frame.numbers if n.start >= place.end and (stop is None or n.start < stop)]
+    return bool(led) and not told and bool(following)
 
 
 def _parenthesis(frame: Frame, q: Quantity) -> tuple[int, int] | None:
@@ -403,4 +434,6 @@ def _closed(frame: Frame, place: Place, q: Quantity) -> bool:
 def _leads(frame: Frame, place: Place) -> bool:
     """Whether a step begins what follows it (``…, step 2: 0.15``), rather than closing what stands before."""
     tail = frame.text[place.end : place.end + 3]
+    if place.kind == "ends" and re.search(r"(?i)\b(?:initial|starting|opening)$", frame.text[place.start : place.end]):
+        return True  # "to 1691 from an initial 668"
     return bool(re.match(r"\s*(?:[:：=]|的\s*[\d`-]|为|是)", tail)) and not re.match(r"\s*[)）]", tail)

@@ -36,6 +36,8 @@ _ENDS: Final = re.compile(
 SPEED: Final = re.compile(
     r"(?i)(?:^|[/_ ])(?:fps|tps|throughput|samples_per_second|steps_per_second|it_s|speed)(?:$|[/_ ])"
 )
+#: Of a time, less; of a rate, more; of anything else no course.
+SPED_UP: Final = re.compile(r"(?i)\b(?:sped|speeds?|speeding) up\b|提速了?|加快了?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +64,10 @@ class Comparisons:
     def say(self, key: str, **values: Any) -> str:
         """A reason in the audit's language."""
         return self.judge.say(key, **values)
+
+    def _of_pace(self, key: str) -> bool:
+        """Whether a metric is a time or a rate."""
+        return bool(SPEED.search(key)) or self.table.kind(key) in {"seconds", "milliseconds"}
 
     def _compared(self, frame: Frame, word: Word) -> Decision | None:
         """``A is higher than B``, ``higher at step 3 than at step 1``; a bare number behind it is a bound."""

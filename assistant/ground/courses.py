@@ -10,7 +10,7 @@ from typing import Final
 
 from assistant.ground.binding import Frame, carries
 from assistant.ground.changes import _THEN, _is_reference
-from assistant.ground.comparisons import SPEED, Word
+from assistant.ground.comparisons import SPED_UP, SPEED, Word
 from assistant.ground.cues import REVERSED, change_cue, cue, negated
 from assistant.ground.deciding import Decision
 from assistant.ground.lexicon import Named
@@ -19,7 +19,6 @@ from assistant.ground.table import median
 
 _DRASTIC: Final = re.compile(r"(?i)collaps|explod|blew|崩|坍|爆炸|发散|diverg")
 _TREND_FLAT: Final = re.compile(r"(?i)\bflat\b|走平|持平|横盘|essentially|basically|基本|大体|大致")
-#: "falling on step 280", "up to there", "mounts up": no course.
 #: 用掉了: what a phase took, no course.
 _USED_UP: Final = re.compile(r"[用花吃占耗费砍丢去删关漏截忘省]掉了?$|(?i:\b(?:end(?:s|ed|ing)?|w(?:ound|inds?)) up$)")
 NO_COURSE: Final = re.compile(
@@ -27,7 +26,7 @@ NO_COURSE: Final = re.compile(
 )
 _MAGNITUDE: Final = re.compile(r"(?i)\babsolute\b|\bmagnitude|绝对值|幅度")
 ABSOLUTE: Final = re.compile(r"(?i)\babsolute (?:value|size)|(?<!order of )(?<!orders of )\bmagnitude\b|绝对值")
-_PACE: Final = re.compile(r"(?i)slow|fast|quick|speed|[快慢]")
+_PACE: Final = re.compile(r"(?i)slow|fast|quick|spe?ed|[快慢]")
 #: Words of a peak or a trough at one step rather than of a course.
 _LOCAL: Final = re.compile(
     r"(?i)spik|jump|surg|shoot|shot|dip|plung|slump|leap|soar|rocket|balloon|nosediv|setback|uptick|尖|跳|窜|骤|猛|陡|突|飙|蹿|冲|暴|激增"
@@ -49,9 +48,10 @@ _SUBJECT: Final = re.compile(
 
 def course_words(frame: Frame) -> list[Word]:
     """The words of direction of a sentence that stand in no name, left to right."""
-    found: list[Word] = []
     taken = [(n.start, n.end) for n in frame.names] + [(p.start, p.end) for p in frame.places]
     taken += [(q.start, q.end) for q in frame.numbers if q.unit != "factor"]
+    found = [Word(*match.span(), "down") for match in SPED_UP.finditer(frame.text)]
+    taken += [(word.start, word.end) for word in found]
     for sense in ("flat", "improve", "worsen", "stable", "up", "down", "higher", "lower"):
         if sense in {"higher", "lower"} and not cue("versus").search(frame.text):
             continue
@@ -129,6 +129,8 @@ class Courses(Steadiness):
         first: Decision | None = None
         for key in keys[:4]:
             own = sense
+            if SPED_UP.fullmatch(frame.text[word.start : word.end]) and not self._of_pace(key):
+                continue
             if SPEED.search(key) and _PACE.search(frame.text[word.start : word.end]):
                 own = {"up": "down", "down": "up", "not_up": "not_down", "not_down": "not_up"}.get(sense, sense)
             decided = self._one(frame, word, key, own)

@@ -53,6 +53,19 @@ _MOVED_BY: Final = re.compile(
     r"(?i)^[\s，,]*(?:降低|提高|增大|减小|调高|调低|加大)\s*(?:约|近|大约)?[`*]*[-+−]?[\d.]+\s*(?:%|％|个百分点|倍)?|^\W*(?:lower|raise|cut|drop|increase|decrease|reduce)\w* by\b"
 )
 _GAINED: Final = re.compile(r"(?i)\b(?:added|adds|shed|sheds|shedding|put on)\s*(?:about |around |roughly |~)?[`*]*$")
+#: "0.022 is what the score gained between step 5 and step 35": by how much.
+_WHAT_IT_MOVED: Final = re.compile(
+    r"(?i)[`*\s]*(?:is|was) (?:what|how much|the amount(?: by which)?) (?:(?:the|its|this|mean|average) )*\x00+ (?:has |had )?(?:gained|lost|rose|fell|grew|shrank|climbed|dropped|declined|increased|decreased|added|shed|moved|changed|went (?:up|down))\b"
+)
+#: What is told with a definite article is told as so.
+_DEFINITE: Final = re.compile(r"(?i)[\s(*_>\-]*(?:(?:and|but|so)\s+)?(?:the|that|this|its|these|those)\b")
+_DOUBTED: Final = re.compile(
+    r"(?i)\b(?:is|was|are|were|looks?|seems?)\s+(?:\w+\s)?(?:probably|likely|perhaps|possibly|more likely|most likely)$"
+)
+_I_WOULD: Final = re.compile(
+    r"(?i)[\s(*_>\-]*(?:(?:and|but|so|personally)\s+)?(?:(?:I|we|you)(?:'d|’d| would| should| could| might)?(?: not|n't|n’t)?|(?:don't|do not|you need not|no need to))\s+(?:(?:not|never|even|really|just|simply)\s+)*"
+    r"(?:read|make|worry|call|attribute|ascribe|put|ignore|treat|trust|regard|take|describe|blame|dismiss|over-?interpret|be|draw|see)\b[^,.;:\d]{0,40}?\b(?:the|that|this|its)\b"
+)
 #: "…, 0.088 lower": by how much, behind a value.
 _AMOUNT: Final = re.compile(r"\s*[-+−±~≈]?\d[\d.,]*\s?(?:%|pp|points?|tokens?|s|GB|GiB|min)?\s+[A-Za-z]")
 #: "If you keep one, keep step 54: its score of 0.62 is the best": why, which is stated.
@@ -124,12 +137,11 @@ def idle_clauses(frame: Frame) -> list[bool]:
         titled = frame.places and re.search(
             r"[:：=]\s*[`*]*[-+−±]?\d", frame.text[start:end]
         )  # "change in X, step 3 → 5: +4%"
-        told = bool(
-            cue("imperative").search(clause)
-            and not titled
-            and frame.text[start - 1 : start] != "而"
-            and not (frame.text[end - 1 : end] in ":：" and _SEE.match(clause))
-        ) or bool(cue("advice_words").search(clause))
+        shown = frame.text[end - 1 : end] in ":：" and _SEE.match(clause) is not None
+        told = not shown and (
+            bool(cue("imperative").search(clause) and not titled and frame.text[start - 1 : start] != "而")
+            or bool(cue("advice_words").search(clause) and not _settled(frame, start, end, "advice_words"))
+        )
         if bool(frame.groups or len(frame.places) > 1) and _MOVED_BY.match(clause):
             told = False
         if start > 0 and _AMOUNT.match(frame.text, start):
@@ -138,11 +150,31 @@ def idle_clauses(frame: Frame) -> list[bool]:
             told = conditional = advised = False
         if told and not factual:
             advised = True
-        flags.append(conditional or advised or (bool(cue("hypothesis").search(clause)) and not factual))
+        supposed = bool(cue("hypothesis").search(clause)) and not factual and not _settled(frame, start, end, "hypothesis")
+        flags.append(conditional or advised or supposed)
     postponed = next((at for at, (a, b) in enumerate(pairwise(edges)) if _IF.search(frame.text[a:b])), None)
     if postponed and re.search(r"(?i)\bwould\b|\bcould\b|\bmight\b", frame.text):
         flags = [True] * len(flags)
     return flags
+
+
+def _settled(frame: Frame, start: int, end: int, which: str) -> bool:
+    """Whether a clause only wonders about, or advises on, what it tells as a fact.
+
+    ``The 22 % rise between step 41 and step 59 is probably noise``, ``I would not read much into the +22 % …``: a number
+    and its steps with a "the", and the word of doubt outside them.
+    """
+    clause = outside(frame, start, end)
+    places = [p for p in frame.places if start <= p.start < end and re.search(r"\d", frame.text[p.start : p.end])]
+    numbers = [q for q in frame.numbers if start <= q.start < end and q.unit not in {"steps", "points"} and not q.bound]
+    if not places or not numbers or _IF.search(clause):
+        return False
+    found = list(cue(which).finditer(clause))
+    last = max(*(p.end for p in places), *(q.end for q in numbers)) - start
+    if all(match.start() >= last for match in found):
+        return bool(_DEFINITE.match(clause) or all(_DOUBTED.search(clause[: match.end()]) for match in found))
+    lead = _I_WOULD.match(clause)
+    return lead is not None and all(match.start() < lead.end() for match in found)
 
 
 def normative(frame: Frame, q: Quantity) -> bool:
@@ -238,7 +270,9 @@ def change_cue(frame: Frame, q: Quantity) -> str:
             )
             else ""
         )
-    if _CHANGE_AFTER.match(frame.text[q.end : q.end + 20]):
+    if _CHANGE_AFTER.match(frame.text[q.end : q.end + 20]) or _WHAT_IT_MOVED.match(
+        outside(frame, q.end, len(frame.text))
+    ):
         return "sure"
     verb = None
     for direction in ("up", "down"):

@@ -284,17 +284,35 @@ def _of_eval(part: str, names: list[Named], run: Run) -> list[Named]:
     for name in names:
         before = _EVALUATED.search(part[max(0, name.start - 12) : name.start])
         said = _RESULT.fullmatch(name.text)
-        if before is None or said is None or not name.keys or any(VALIDATION.match(key) for key in name.keys):
+        if (
+            before is None
+            or said is None
+            or not (name.keys or name.absent)
+            or any(VALIDATION.match(key) for key in name.keys)
+        ):
             result.append(name)
             continue
         own = [key for key in run.columns if VALIDATION.match(key) and re.search(r"(?i)score|acc|reward|correct", key)]
         own = [k for k in own if not re.search(r"/(?:std|best|worst|maj)", k)]
+        if name.absent:  # a score is whatever the validation tells; an accuracy or a reward only what is called so
+            own = [k for k in own if _SPELT_SO.get(said["what"].lower().rstrip("s")[:3], _ANY).search(k)]
         first = sorted(own, key=lambda key: not re.search(r"(?i)-core/|/acc/|mean", key))
         start = name.start - len(before.group())
-        result.append(replace(name, start=start, text=part[start : name.end], keys=tuple(first[:3])) if own else name)
+        result.append(
+            replace(name, start=start, text=part[start : name.end], keys=tuple(first[:3]), absent=False)
+            if own
+            else name
+        )
     return result
 
 
+_ANY: Final = re.compile("")
+_SPELT_SO: Final = {
+    "acc": re.compile(r"(?i)acc|correct"),
+    "准确率": re.compile(r"(?i)acc|correct"),
+    "rew": re.compile(r"(?i)reward"),
+    "奖励": re.compile(r"(?i)reward"),
+}
 _GENERIC_SCORE: Final = re.compile(r"(?i)(?:the )?(?:last |final |latest )?(?:scores?|accuracy|得分|分数|准确率)")
 
 

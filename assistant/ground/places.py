@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -81,7 +81,7 @@ _LAST: Final = re.compile(
     r"|\b(?:finally|now)(?=\s*(?:[).,;，]|$))|\b(?:at |on |in |by )?(?:the )?(?:last|latest|final|most recent) (?:in-training )(?:validation|evaluation|eval|test)\b|\bafter (?:the )?training\b|训练(?:结束|完成)?(?:之?后)(?![几的]?\s*\d*\s*步)"
 )
 _FIRST: Final = re.compile(
-    r"(?i)\bwhere (?:it|they) (?:began|started|begins|starts)(?=\s*\()|\bthe first(?=\s*\()|\b(?:first|initial|opening|very first)\s+(?:logged\s+|recorded\s+|training\s+)?(?:step|iteration|update|row|entry|value|reading|point|record|result|measurement|batch(?! size))\b(?!\s+(?:phase|time))|\b(?:at|from|in|since) the (?:very )?(?:start|beginning|outset)\b(?:\s+of\s+(?:the\s+)?(?:run|training|log))?|\binitially\b"
+    r"(?i)\bwhere (?:it|they) (?:began|started|begins|starts)(?=\s*\()|\bthe first(?=\s*\()|\b(?:first|initial|opening|very first)\s+(?:logged\s+|recorded\s+|training\s+)?(?:step|iteration|update|row|entry|value|reading|point|record|result|measurement|batch(?! size))\b(?!\s+(?:phase|time))|\b(?:an?|its|the) (?:initial|starting|opening)(?= (?:(?:value|level) of )?[`*~≈]*[-−]?\d)|\b(?:at|from|in|since) the (?:very )?(?:start|beginning|outset)\b(?:\s+of\s+(?:the\s+)?(?:run|training|log))?|\binitially\b"
     r"|\b(?:in|at|on) the first(?=\s*[(,.;:)]|$)|(?<!the )\b(?:the |its )?(?:initial|starting|opening)(?= (?:[a-z][\w-]* ){1,3}(?:of|is|was|at|sits|stands)\b)(?! (?:step|iteration|update))|(?:首|第一)条(?:记录|数据|日志)?(?!\s*(?:回答|回复|样本|响应|轨迹|序列|prompt))|第一(?:个\s*)?(?:步|step)|首(?:个\s*)?(?:步|step)|(?<![\d步起] )(?<![\d步起])(?:训练|运行|日志)?(?:一?开始(?!变|下降|上升|出现|成|就|减|增)|起初|最初|初始|起始)(?:时|处|阶段)?(?:的)?(?:值)?|\b(?:starts?|started|begins?|began) (?:out )?(?:at|with|from)\b|初值|起步(?:时|阶段|处)?(?:的)?|(?:开头|起点)(?:处|时)?的?(?=\s*[`\d是为约（(])"
     r"|\bat first(?=\s*[).,;，]|$)|\b(?:before|prior to) (?:any |the )?(?:training|updates?)\b|训练(?:开始)?(?:之)?前|\bopens with\b|起于|开局(?:时|为|是)?|开盘"
 )
@@ -314,7 +314,26 @@ def places(text: str, steps: Sequence[int]) -> list[Place]:
                 text[p.start : p.end],
             )
         ]
-    return sorted((_paired(place, text) for place in found), key=lambda place: place.start)
+    apart = (one for place in found for one in _against(place, text))
+    return sorted((_paired(place, text) for place in apart), key=lambda place: place.start)
+
+
+#: "Compared with step 37, step 61 …": no list of two, the first is what the other is compared with.
+_COMPARED_TO: Final = re.compile(
+    r"(?i)\b(?:compared (?:to|with)|relative to|in contrast (?:to|with)|contrary to|unlike|against|versus|vs\.?|than|after|before|since|from)\s*(?:the )?$|(?:相比于?|相较于?|相对于?|较之?|比起|对比|不同于)\s*$"
+)
+_NEXT_STEP: Final = re.compile(r"\s*[,，]\s*(?=(?i:step|iteration)\s*\d+$|第\s*\d+\s*(?:步|step)?$)")
+
+
+def _against(place: Place, text: str) -> Iterator[Place]:
+    """A list of two steps as two, where the words before it set the first against the second."""
+    part = text[place.start : place.end]
+    gap = _NEXT_STEP.search(part) if len(place.steps) == 2 and place.kind == "steps" else None
+    if gap is None or not _COMPARED_TO.search(text[max(0, place.start - 24) : place.start]):
+        yield place
+        return
+    yield Place(place.start, place.start + gap.start(), place.steps[:1])
+    yield Place(place.start + gap.end(), place.end, place.steps[1:])
 
 
 _TAIL: Final = frozenset({"last", "final", "latest", "closing", "最后", "最近", "末", "后"})

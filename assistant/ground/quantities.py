@@ -157,6 +157,7 @@ _APPROX_BEFORE: Final = re.compile(
     r"almost|close to|circa|some|just (?:under|over|below|above|shy of)|a little (?:over|under)|slightly (?:over|under|above|below)))\s*(?:step\s)?[`*]*$"
 )
 _APPROX_AFTER: Final = re.compile(r"^[`*]*\s?(?:左右|上下|or so\b|-ish\b|多(?![少次种个样])|出头)")
+_A_VALUE: Final = re.compile(r"(?i) of [`*]*[-−]?\d")
 _ABOVE: Final = re.compile(
     r"(?i)(?:(?<!不)(?<!未)(?<!没有)(?:超过|高过|越过|冲过|突破)[了过]?|(?<!不)高于|(?<!不)大于|(?<!不)多于|突破了?|超出|不低于|不少于|不小于|至少|\b(?:above|over|exceed(?:s|ed|ing)?|cross(?:es|ed|ing)?|pass(?:es|ed|ing)|clear(?:s|ed|ing)?|(?:goes?|went|gone|gets?|got|breaks?|broke|climbs?|climbed|rises?|rose|moves?|moved) (?:past|beyond|through)|surpass(?:es|ed)?|greater than|more than|"
     r"higher than|larger than|longer than|beyond|at least|no less than|upwards of)|(?<![-=])>=?|≥|⩾)\s*(?:了\s*)?[`*]*$"
@@ -265,6 +266,8 @@ def quantities(text: str, masked: list[tuple[int, int]]) -> list[Quantity]:
         if not any(a < match.end() and match.start() < b for a, b in masked):
             found.append(Quantity(match.start(), match.end(), match.group(), float(_WORDS[match["word"].lower()]), 0.5))
     for match in _WORD_OF.finditer(text):
+        if _A_VALUE.match(text[match.end() :]) and re.search(r"(?i)\b(?:to|into|from)\s*$", text[: match.start()]):
+            continue  # "from a norm of 0.42 to one of 0.35"
         if (match["word"] or re.match(r"(?i)\W*of (?:the|its|those|these|all)\b", text)) and not any(
             a < match.end() and match.start() < b for a, b in masked
         ):
