@@ -26,7 +26,7 @@ from assistant.ground.operations import Operations, Reading, Subject, Where
 from assistant.ground.places import Place
 from assistant.ground.quantities import Quantity
 from assistant.ground.several import from_told, of_parts, several
-from assistant.ground.subjects import headed, implied, resembling, variants
+from assistant.ground.subjects import headed, implied, resembling, spent_on, variants
 from assistant.ground.tally import tally
 
 _LATER: Final = re.compile(
@@ -53,6 +53,10 @@ _OF_STEP: Final = re.compile(
 _PEAK: Final = re.compile(
     r"(?i)(?:\bpeak|\bhigh|\blow|\bmax(?:imum)?|\bmin(?:imum)?|\bbest|\bworst|\btrough|\bbottom|\btop|\b(?:slow|fast|long|short|quick)est|峰值|谷底|最[高低大小长短快慢]值?)(?: value| one| step)?\s*(?:of|is|was|at|为|是|的|约)?\s*[（(`*]*$"
 )
+#: Words that say that a peak is that of the run, though the sentence names a stretch of it.
+_WHOLE: Final = re.compile(
+    r"(?i)\b(?:overall|whole|entire|ever|all-time|run(?:'s|’s)?|its|global)\b|全程|整个|全局|历史|整体"
+)
 #: Numbers of a sentence beyond which it is no prose, and only its first reading counts.
 _MOST_NUMBERS: Final = 48
 _STARTING: Final = re.compile(r"(?i)(?:\bfrom|从|由)\s*(?:about|around|roughly|约|大约)?\s*[`*]*$")
@@ -73,6 +77,7 @@ class Allowed(Operations):
             decided: what was decided of each number, by its index.
         """
         open_ = [at for at, decision in decided.items() if decision.status != "supported" and not decision.final]
+        open_ = [at for at in open_ if spent_on(self.frame, self.frame.numbers[at]) is None]
         if len(self.frame.numbers) > _MOST_NUMBERS:
             return {}
         fixed = [reading for at, decision in decided.items() if (reading := self._fixed(at, decision)) is not None]
@@ -248,7 +253,7 @@ class Allowed(Operations):
     def subjects(self, index: int) -> list[Subject]:
         """The metrics that a number may be of, the nearest first."""
         frame, q = self.frame, self.frame.numbers[index]
-        tight = _former(frame, q) or self._tight_name(q)
+        tight = _former(frame, q) or spent_on(frame, q) or self._tight_name(q)
         group = frame.group_of(index)
         if (
             group is not None
@@ -343,8 +348,11 @@ class Allowed(Operations):
         text = outside(frame, *frame.clause_span(q.start))
         if not here and frame.places:
             found += self._beyond(text, chosen or frame.places, subject.key)
-        rows = self.table.held(subject.key)
+        rows, group = self.table.held(subject.key), frame.group_of(index)
         start = max([frame.clause_span(q.start)[0], *(n.end for n in frame.numbers if n.end <= q.start)])
+        chained = group is not None and group.form == "chain" and len({s for p in frame.places if p.kind != "range" for s in p.steps}) > 1  # fmt: skip
+        if chained:
+            return list(dict.fromkeys(found))  # "from 0.1 to 0.2 between steps 30 and 50": at no end but those
         if rows and frame.places and _ENDING.search(frame.text[start : q.start]) and not any(start <= p.start < q.start for p in frame.places):  # fmt: skip
             found.append(Where((rows[-1],), "one", q.start))
         if (
@@ -353,7 +361,6 @@ class Allowed(Operations):
             and _STARTING.search(frame.text[start : q.start])
         ):
             found.append(Where((rows[0],), "one", q.start))
-        group = frame.group_of(index)
         if rows and not frame.places and group is not None and group.form == "chain":
             found += [Where((s,), "one", -1, turn=turn) for turn, s in enumerate((rows[0], rows[-1]))]
         if not frame.places and not frame.carried.steps:
@@ -366,7 +373,11 @@ class Allowed(Operations):
                 found += [Where((s,), "one", -1, turn=turn) for turn, s in enumerate(frame.carried.steps)]
             if frame.carried.span:
                 found.append(Where(frame.carried.span, "span", -1))
-        if rows and (not here or _PEAK.search(frame.text[max(0, q.start - 24) : q.start])):
+        within = any(p.kind in {"range", "pair"} and re.search(r"\d", frame.text[p.start : p.end]) for p in here)
+        peak = _PEAK.search(frame.text[max(0, q.start - 24) : q.start]) and not (
+            within and not _WHOLE.search(frame.text)
+        )
+        if rows and (not here or peak):
             found.append(Where((rows[0], rows[-1]), "whole", -1))
         return list(dict.fromkeys(found))
 

@@ -46,6 +46,11 @@ _DENIED: Final = re.compile(
 _SIZE: Final = re.compile(
     r"(?i)[×x*]\s*\0|\0.*(?:gpus?|cards?|prompts?|samples?|responses?|rollouts?|卡|条)\b|\0[\d,]+\s*[×x*]|\0.*[卡条]"
 )
+#: A setting whose value the log implies: the group's size.
+_GROUP_SET: Final = re.compile(r"(?i)\b(?:rollout[._]n|num_generations|n_samples_per_prompt)[`*\s]*[=:：＝][`*\s]*$")
+_PLANNED: Final = re.compile(
+    r"(?i)\b(?:next|try|set|use|using|launch|re-?run|change|config)\b|下次|设|改|换|配置|试|用"
+)
 _DEFINED: Final = re.compile(
     r"(?i)\bis (?:the|defined)\b|\bmeans\b|\bdivided by\b|是指|指的是|定义|等于.{0,12}(?:除以|乘以)"
 )
@@ -178,8 +183,9 @@ def _claims(frame: Frame, judge: Judge, courses: Courses, unit: Unit, extra: Seq
         if not any(a < end and start < b for a, b, _ in lacking):
             add(start, end, held)
     for index, q in enumerate(frame.numbers):
-        if quiet and _SIZE.search(
-            f"{frame.text[max(0, q.start - 3) : q.start]}\0{q.text}{frame.text[q.end : q.end + 3]}"
+        if quiet and (
+            _SIZE.search(f"{frame.text[max(0, q.start - 3) : q.start]}\0{q.text}{frame.text[q.end : q.end + 3]}")
+            or (_GROUP_SET.search(frame.text[max(0, q.start - 28) : q.start]) and not _PLANNED.search(frame.text))
         ):
             known = judge.number(frame, index)  # "Setup: 8 GPUs, 64 prompts × 8 samples": what the log implies of it
             if known is not None and known.status != "unsupported":
@@ -230,6 +236,8 @@ def _claims(frame: Frame, judge: Judge, courses: Courses, unit: Unit, extra: Seq
         add(*gone)
     if first is None and not lacking and all(q.unit in {"steps", "points"} for q in frame.numbers):
         for start, end, decision in extremes(frame, judge, idle):
+            if any(a <= start < b for a, b in taken):
+                continue
             add(start, end, decision)
         if not [c for c in found if c.status != "supported"]:
             for name in frame.names:

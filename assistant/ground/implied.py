@@ -242,6 +242,15 @@ class Implied(Relations):
             and _FASTER.search(frame.text)
             and len(frame.places) >= 2
         ):
+            group = frame.group_of(index)
+            if group is not None and group.form == "versus" and len(group.members) == 2:
+                whole = Named(0, 0, "", (total,))  # "34% faster than step 1 (122 s vs 185 s)": each step's time
+                decided = self._value(frame, index, total, whole, *self.scope(frame, index, total))
+                return (
+                    None
+                    if decided is None
+                    else replace(decided, final=re.search(r"(?i)\bthan\b|比", frame.text) is not None)
+                )
             changed = self.changes.number(frame, q, total, None)
             if changed is not None:
                 last, slower = self.changes.last, re.search(r"(?i)slower|longer|慢|长", frame.text)

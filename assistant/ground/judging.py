@@ -14,6 +14,7 @@ from assistant.ground.deciding import Decision
 from assistant.ground.implied import Implied
 from assistant.ground.lexicon import Named
 from assistant.ground.quantities import Quantity
+from assistant.ground.subjects import spent_on
 from assistant.ground.table import agrees
 
 _UNIT_MEANS: Final = {
@@ -78,6 +79,7 @@ class Judge(Implied):
             frame.numbers[index] = q = flipped
         group = frame.group_of(index)
         name, own = metric_of(frame, index)
+        name = spent_on(frame, q) or name
         frame.numbers[index] = q = self.spoken_of(frame, index, name)
         if self.counting.is_condition(frame, index):
             return None
@@ -330,7 +332,8 @@ class Judge(Implied):
         """``99 minutes instead of 72``: the second number is the value before, at the first step or the one before."""
         group = frame.group_of(index)
         singles = [p for p in frame.places if len(p.steps) == 1]
-        if group is None or group.form != "versus" or group.members[-1] != index or len(singles) > 1:
+        paired = any(len(p.steps) == 2 and p.kind != "range" for p in frame.places)
+        if group is None or group.form != "versus" or group.members[-1] != index or len(singles) > 1 or paired:
             return None
         for key in keys[:3]:
             held = self.table.held(key)

@@ -18,7 +18,7 @@ _NOT_NUMBERS: Final = re.compile(
   | \b20\d{2}\s*年(?:\s*\d{1,2}\s*月)?(?:\s*\d{1,2}\s*日)? | \d{1,2}\s*月\s*\d{1,2}\s*日
   | \bv\d+(?:\.\d+)*\b | \b\d+\.\d+\.\d+\b                                                            # versions
   | \barxiv[:\s]*\d{4}\.\d{4,5}(?:v\d)? | \b\d{4}\.\d{5}\b | https?://\S+ | \bdoi:\S+
-  | \[[A-Z]?\d+(?:\s*[,–-]\s*[A-Z]?\d+)*\] | \([A-Z]\d+\)                                              # citations
+  | \[[A-Z]?\d+\] | (?<!within\s)(?<!range\s)(?<!between\s)(?<!interval\s)(?<![在于为内∈间]\s)(?<![在于为内∈间])\[[A-Z]?\d+(?:\s*[,–-]\s*[A-Z]?\d+)+\] | \([A-Z]\d+\)                                              # citations
   | \b(?:fig(?:ure)?|table|section|sec|eq(?:uation)?|appendix|chapter|note|rule|case|method|option|part|phase\s+no)\.?\s*\d+(?:\.\d+)*\b
   | [图表式节章]\s*\d+(?:\.\d+)*
   | \b\d+(?:\.\d+)?\s?[bB](?=\s*(?:-|\s)?(?:model|param|模型|参数|policy|LLM|instruct|base))            # model sizes

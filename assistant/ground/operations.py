@@ -53,7 +53,7 @@ _OVERALL: Final = re.compile(
     r"(?i)\b(?:overall|whole|entire|all|full|throughout|ever|usual|typical|normal|run(?:'s|’s)?|peak|max\w*|min\w*|high\w*|low\w*|best|worst)\b|全程|整体|总体|整个|全部|所有|平时|历史|全局|峰值|谷|最(?![后近初先终新])"
 )
 _AT_EVERY: Final = re.compile(
-    r"(?i)\b(?:never|always|throughout|every|each|stay(?:s|ed)?|remain(?:s|ed)?|keeps?|kept|no longer|not once|at no point|ever again)\b|始终|一直|从未|从没|从不|[没未不][有]?再|再也?没|没有一次|均|都|全程|每"
+    r"(?i)\b(?:never|always|throughout|every|each|stay(?:s|ed)?|remain(?:s|ed)?|keeps?|kept|no longer|not once|at no point|ever again|no (?:single )?step)\b|始终|一直|从未|从没|从不|[没未不][有]?再|再也?没|没有(?:一次|任何一步|哪一?步|一步)|均|都|全程|每"
 )
 _SUMMED: Final = re.compile(r"(?i)\bsummed\b|\bin total\b|\badds? up\b|\baltogether\b|合计|总共|加起来|累计")
 _VALUE_UNITS: Final = frozenset(["", "%", "s", "ms", "gib", "rate", "tokens", "turns", "nats", "samples", "points"])
@@ -184,7 +184,11 @@ class Operations:
         rows = self._rows(key, where)
         if len(rows) < 2:
             return
-        if where.form == "whole" and any(p.kind == "range" for p in frame.places) and not _OVERALL.search(frame.text):
+        if (
+            where.form == "whole"
+            and any(p.kind in {"range", "pair"} for p in frame.places)
+            and not _OVERALL.search(frame.text)
+        ):
             return
         values = [v for _, v in rows]
         clause = bare(frame, *frame.clause_span(q.start))
