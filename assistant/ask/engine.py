@@ -16,6 +16,7 @@ from assistant.ask import (
     answer_causes,
     answer_collapsed,
     answer_computed,
+    answer_confirmed,
     answer_define,
     answer_held_out,
     answer_other,
@@ -129,6 +130,7 @@ class Answerer:
             aspects.further(context)
             answer_overfit.beside(context)
             verdict = answer_supposed.beside(context, verdict)
+            verdict = answer_confirmed.beside(context, verdict)
         first = context.query
         starts: list[int] = []
         for place, more in enumerate(queries[1:], start=1) if context.runs else ():

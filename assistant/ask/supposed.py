@@ -12,7 +12,7 @@ from assistant.ask.lexicon import words
 Kind = Literal["above", "below", "up_to", "down_to", "to", "is", "near", "negative"]
 
 _NUMBER: Final = re.compile(
-    r"(?i)(?<![\d.A-Za-z_/@#-])(?P<digits>-?\d{1,12}(?:\.\d{1,12})?(?:e[+-]?\d{1,3})?)\s*(?P<unit>%|％|percent\b|pct\b"
+    r"(?i)(?<![\d.A-Za-z_/@#-])(?P<digits>-?\d{1,12}(?:\.\d{1,12})?(?:e[+-]?\d{1,3})?)(?!\d|\.\d)\s*(?P<unit>%|％|percent\b|pct\b"
     r"|k\b|千|万|minutes?\b|mins?\b|分钟|hours?\b|hrs?\b|小时|ms\b|毫秒)?"
     r"(?!\s*(?:步|steps?\b|iter|epochs?\b|轮|倍|times\b|x\b|次|个|条|张|卡|块|题|gpus?\b|runs?\b|evals?\b|rows?\b"
     r"|[-–~～]\s*\d|(?:到|至|to|and|vs)\s*\d))"
@@ -140,6 +140,25 @@ def supposed_in(text: str) -> Supposed | None:
         return None
     every = held["every"].search(text) is not None or "全" in below.group() or "都" in below.group()
     return Supposed("negative", 0.0, 0.0, percent=False, last=last and not every, text="0", every=every)
+
+
+def values_stated(text: str) -> list[Supposed]:
+    """Each number of a statement that is no step, with how the words before it say that it is meant.
+
+    Args:
+        text: the statement, names of metrics blanked.
+    """
+    text = text[:_LONGEST]
+    held = words("supposed")
+    last = held["last"].search(text) is not None
+    found = []
+    for match in _numbers(text):
+        before = text[max(0, match.start() - _BACK) : match.start()]
+        if _STEP_BEFORE.search(before):
+            continue
+        every = held["every"].search(before) is not None or held["throughout"].search(text) is not None
+        found.append(_of(match, _kind(before) or "is", last=last and not every, every=every))
+    return found
 
 
 def _numbers(text: str) -> Sequence[re.Match[str]]:
