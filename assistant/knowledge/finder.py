@@ -19,6 +19,7 @@ from assistant.knowledge.elsewhere import Elsewhere
 from assistant.knowledge.entries import entry_of, entry_of_passage
 from assistant.knowledge.finder_found import Found, How, varied
 from assistant.knowledge.finder_signs import Signs
+from assistant.knowledge.foreignkeys import ForeignKeys, said_in
 from assistant.knowledge.index import Entry, Index
 from assistant.knowledge.loosekeys import LooseKeys
 from assistant.knowledge.namewords import absent_names, name_words
@@ -344,6 +345,8 @@ class Finder:
         if not direct:
             direct = [Resolution(card, "alias", 0.8) for card in self._loosely_called(typed_as, framework or asked)]
         unknown = not direct and (self._asks_for_unknown(question, framework or asked) or self._asks_for_absent(typed))
+        if unknown and (said := self._said_in_keys(typed_as, framework or asked)):
+            direct, unknown = [Resolution(card, "search", 0.8) for card in said], False
         return _Reading(typed, question, tuple(direct), asked, unknown, tuple(aside))
 
     def _loosely_called(self, question: str, framework: str | None) -> list[Card]:
@@ -366,6 +369,24 @@ class Finder:
                 cards = _ordered(found or self.loose_pieces.find(key, home), framework)
                 return [card for card in cards if home in {None, card.framework}]
         return []
+
+    def _said_in_keys(self, question: str, framework: str | None) -> list[Card]:
+        """Cards of what the one key that a question is about says in its words, the likeliest first."""
+        home = None if framework is None else EXPLAINED_AS.get(framework, framework)
+        text = fold(narrow(question))
+        keys = [match.group().rstrip("./-:") for match in NAME.finditer(text) if KEY.search(match.group())]
+        if len(keys) != 1 or self._asks_for_absent(said_in(keys[0])):
+            return []
+        cards = self.foreign_keys.find(keys, home).get(keys[0], [])
+        if len(cards) > 1:
+            signs = self.signs.of(said_in(keys[0]), framework)
+            cards.sort(key=lambda card: -self._score(signs.get(card.id, {})))
+        return cards[:_PLACES]
+
+    @cached_property
+    def foreign_keys(self) -> ForeignKeys:
+        """Keys of nobody known here, by what their words say."""
+        return ForeignKeys(self.library, self.index)
 
     @cached_property
     def loose(self) -> LooseKeys:

@@ -29,7 +29,10 @@ def pieces() -> LooseKeys:
 @pytest.mark.parametrize(
     ("key", "expected"),
     [
-        ("timing_s/agent_loop/tool_calls/max", {"agent_loop/tool_calls", "tool_calls/max", "agent_loop/tool_calls/max"}),
+        (
+            "timing_s/agent_loop/tool_calls/max",
+            {"agent_loop/tool_calls", "tool_calls/max", "agent_loop/tool_calls/max"},
+        ),
         ("rollout/moe/avg_vio/layer_{i}", {"moe/avg_vio/layer_{i}", "avg_vio/layer_{i}"}),
         ("actor/lr", set()),
         ("reward_std", set()),
