@@ -1,5 +1,6 @@
 """Sentences about several runs: each number and word is judged against the run that it is said of."""
 
+# ruff: noqa: E501 (patterns stay on one line)
 from __future__ import annotations
 
 import re
@@ -130,6 +131,8 @@ def combined(
             continue
         if claim.status != "supported" and (ratio := _ratio(claim, claims, named, offset, tables)) is not None:
             claim = replace(claim, status="supported" if ratio else claim.status, reason="" if ratio else claim.reason)
+        if claim.status != "supported" and compared is not None and _by_so_much(text, claim, offset, *compared[4:]):
+            claim = replace(claim, status="supported", reason="")
         claims.append(claim)
     gone = [n for n in lexicons[0].named(text) if n.absent]
     if not claims and gone and (_OF_TWO.search(text) or cue("higher").search(text) or cue("lower").search(text)):
@@ -145,7 +148,7 @@ def combined(
         if len(ways) == 2 and (_way(ways[0].text) == _way(ways[1].text)) != said:
             claims = [replace(c, status="contradicted") if c is ways[1] else c for c in claims]
     if compared is not None:
-        start, end, fine, note = compared
+        start, end, fine, note, *_ = compared
         claims.append(
             Claim(text[start:end], offset + start, offset + end, "supported" if fine else "contradicted", note)
         )
@@ -173,6 +176,25 @@ def _ratio(
     q = found[0]
     options = [x / y] if behind == one_run else [y / x] if behind == two_run else [x / y, y / x]
     return one_run != two_run and any(agrees(q.number, q.half, value, bound=q.bound) for value in options)
+
+
+#: "116% above that of B", 比 B 高 116%: by how much one run's value differs from the other's.
+_MORE_AFTER: Final = re.compile(
+    r"(?i)[`*\s]*(?:points? )?(?:above|below|over|under|higher|lower|more|less|longer|shorter|larger|smaller|greater|faster|slower|ahead|behind)\b"
+)
+_MORE_BEFORE: Final = re.compile(r"[高低大小多少长短快慢](?:了|出)?(?:约|大约|近)?\s*[`*]*$")
+
+
+def _by_so_much(text: str, claim: Claim, offset: int, x: float, y: float) -> bool:
+    """Whether a number is by how much the value of the run named first differs from the other's."""
+    found, start, end = quantities(claim.text, []), claim.start - offset, claim.end - offset
+    beside = _MORE_AFTER.match(text[end:]) or _MORE_BEFORE.search(text[max(0, start - 8) : start])
+    if len(found) != 1 or not beside or found[0].sign or found[0].bound:
+        return False
+    q = found[0]
+    if q.unit == "%":
+        return bool(y) and agrees(q.number, q.half, abs(x / y - 1) * 100)
+    return not q.unit and agrees(q.number, q.half, abs(x - y))
 
 
 #: "Of the two, A is the one with …", "更高的是 A，而不是 B".
@@ -219,14 +241,14 @@ def _run_of(text: str, start: int, end: int, named: Sequence[Spot], values: Sequ
     if near:
         return near[-1].run
     ahead = [s for s in after if not _BREAK.search(text[end : s.start])]
-    if ahead and not before:
+    if ahead:  # "0.59 to 0.77 in A, and from -0.34 to 0.26 in B"
         return ahead[0].run
     return before[-1].run if before else after[0].run
 
 
 def _comparison(
     text: str, named: Sequence[Spot], lexicons: Sequence[Lexicon], tables: Sequence[Table], say: Callable[..., str]
-) -> tuple[int, int, bool, str] | None:
+) -> tuple[int, int, bool, str, float, float] | None:
     """``A ends with a higher reward than B``: the two runs' last values, or those at the step named."""
     alone = len({s.run for s in named}) == 1 and len(tables) == 2 and _OF_TWO.search(text)
     if len({s.run for s in named}) != 2 and not alone:
@@ -270,4 +292,4 @@ def _comparison(
     shown = (tables[subject].run.name, tables[other].run.name)
     note = "" if fine else say("two_runs", metric=mine, one=shown[0], true=plain(x), other=shown[1], value=plain(y))
     start = max(match.start(), match.end() - 12)
-    return start, match.end(), fine, note
+    return start, match.end(), fine, note, x, y

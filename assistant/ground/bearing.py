@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import Final
 
 from assistant.ground.binding import Frame, metric_of
-from assistant.ground.comparisons import SPEED
+from assistant.ground.changes import SPEED
 from assistant.ground.courses import ABSOLUTE
 from assistant.ground.crossing import first_met, met, multiplied
 from assistant.ground.cues import end_said

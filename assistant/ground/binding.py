@@ -226,7 +226,11 @@ def metric_of(frame: Frame, index: int) -> tuple[Named | None, bool]:
     before = [n for n in names if n.end <= q.start]
     after = [n for n in names if n.start >= q.end]
     clause = frame.clause(q.start)
-    if before and _TIGHT.match(frame.text[before[-1].end : q.start]) and frame.clause(before[-1].start) == clause:
+    gap = frame.text[before[-1].end : q.start] if before else ""
+    titled = (
+        re.fullmatch(r"[`*\s]*[:：][`*\s]*", gap) is not None
+    )  # "Responses per step: 512 (total tokens divided by …)"
+    if before and _TIGHT.match(gap) and (titled or frame.clause(before[-1].start) == clause):
         return before[-1], True
     whole = q.unit == "%" and before and re.match(r"(?i)\s*of\b", frame.text[q.end : q.end + 5])
     if (

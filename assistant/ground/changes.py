@@ -33,6 +33,10 @@ _OF_ITS_VALUE: Final = re.compile(
 _PART_OF_IT: Final = re.compile(
     r"\s*(?:步|step)?(?:时)?的?[^，。；\d是为]{0,10}?(?:[\d.,]+\s*(?:s|秒|%)?\s*)?的\s*(?:约|大约|差不多|近|将近|不到|超过)?\s*(?:一半|[二三四五六七八九十]分之|[\d.]+\s*(?:倍|[×x](?!\s*\d))|[一二两三四五六七八九十](?:成|倍|折))"
 )
+#: Of these, "slower" is lower.
+SPEED: Final = re.compile(
+    r"(?i)(?:^|[/_ ])(?:fps|tps|throughput|samples_per_second|steps_per_second|it_s|speed)(?:$|[/_ ])"
+)
 
 
 class Changes:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from assistant.ground.binding import Frame
-from assistant.ground.changes import _is_reference
+from assistant.ground.changes import SPEED, _is_reference
 from assistant.ground.cues import change_cue, cue
 from assistant.ground.deciding import Decision
 from assistant.ground.judging import Judge
@@ -32,10 +32,6 @@ _ENDS: Final = re.compile(
 )
 
 
-#: Of these, "slower" is lower.
-SPEED: Final = re.compile(
-    r"(?i)(?:^|[/_ ])(?:fps|tps|throughput|samples_per_second|steps_per_second|it_s|speed)(?:$|[/_ ])"
-)
 #: Of a time, less; of a rate, more; of anything else no course.
 SPED_UP: Final = re.compile(r"(?i)\b(?:sped|speeds?|speeding) up\b|提速了?|加快了?")
 

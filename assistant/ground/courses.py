@@ -9,8 +9,8 @@ from itertools import pairwise
 from typing import Final
 
 from assistant.ground.binding import Frame, carries
-from assistant.ground.changes import _THEN, _is_reference
-from assistant.ground.comparisons import SPED_UP, SPEED, Word
+from assistant.ground.changes import _THEN, SPEED, _is_reference
+from assistant.ground.comparisons import SPED_UP, Word
 from assistant.ground.cues import REVERSED, change_cue, cue, negated
 from assistant.ground.deciding import Decision
 from assistant.ground.lexicon import Named

@@ -150,7 +150,9 @@ def idle_clauses(frame: Frame) -> list[bool]:
             told = conditional = advised = False
         if told and not factual:
             advised = True
-        supposed = bool(cue("hypothesis").search(clause)) and not factual and not _settled(frame, start, end, "hypothesis")
+        supposed = (
+            bool(cue("hypothesis").search(clause)) and not factual and not _settled(frame, start, end, "hypothesis")
+        )
         flags.append(conditional or advised or supposed)
     postponed = next((at for at, (a, b) in enumerate(pairwise(edges)) if _IF.search(frame.text[a:b])), None)
     if postponed and re.search(r"(?i)\bwould\b|\bcould\b|\bmight\b", frame.text):
@@ -224,6 +226,8 @@ def negated(frame: Frame, at: int) -> bool:
 
 def change_cue(frame: Frame, q: Quantity) -> str:
     """``sure`` where a number is a change, ``maybe`` where it may be, "" where it is a value."""
+    if q.number != q.number:
+        return ""  # "变成了 NaN": what it is, no change
     if q.unit in {"pp", "factor"}:
         return "sure"
     left = outside(frame, max(0, q.start - 44), q.start)

@@ -33,7 +33,7 @@ _WHOLE_STEP: Final = re.compile(
 )
 
 
-_EACH_GPU: Final = re.compile(
+EACH_GPU: Final = re.compile(
     r"(?i)\b(?:per|each|a|every|one)[ -](?:gpu|card|worker|device|rank|dp rank)\b|/\s?(?:gpu|card|rank)|每(?:张|块|个)?\s?(?:卡|gpu|rank)|单卡"
 )
 _SAMPLED: Final = re.compile(
@@ -67,11 +67,14 @@ class Implied(Relations):
         if (
             q.unit == "samples"
             and re.search(
-                r"(?i)per prompt|(?:each|every|one) prompt|every (?:question|problem|query)|\beach\b|for each|apiece|每(?:个|条|道)?\s?(?:prompt|题|问题)|每个|各",
+                r"(?i)per prompt|(?:each|every|one) prompt|every (?:question|problem|query)|\beach\b|for each|apiece|每(?:个|条|道)?\s?(?:prompt|题|问题)|每组|每个|各",
                 frame.text[max(clause, q.start - 24) : min(stop, q.end + 22)],
             )
-            and not re.search(r"(?i)each step|每步", frame.text[max(clause, q.start - 24) : min(stop, q.end + 22)])
-            and not _EACH_GPU.search(frame.text[max(clause, q.start - 24) : min(stop, q.end + 22)])
+            and not re.search(
+                r"(?i)each (?:training )?step|每一?(?:个\s?)?(?:训练\s?)?(?:步|step)",
+                frame.text[max(clause, q.start - 24) : min(stop, q.end + 22)],
+            )
+            and not EACH_GPU.search(frame.text[max(clause, q.start - 24) : min(stop, q.end + 22)])
         ):
             return self._derived(frame, index, ("group_size",))
         if q.unit == "samples":
@@ -86,7 +89,7 @@ class Implied(Relations):
         start = max([clause, *(n.end for n in frame.numbers if n.end <= q.start)])
         stop = min([stop, *(n.start for n in frame.numbers if n.start >= q.end)])
         words = frame.text[start:stop] if several else frame.text
-        if _EACH_GPU.search(words):
+        if EACH_GPU.search(words):
             return self._each_gpu(frame, index, ranks=bool(_EACH_RANK.search(words)))
         names = [name for name, word in (("clipped_trajectories", _CUT_OFF), ("aborted_trajectories", _GIVEN_UP)) if word.search(words)]  # fmt: skip
         return self._derived(frame, index, (*names, *(() if names and several else ("trajectories_per_step",))))
@@ -244,8 +247,8 @@ class Implied(Relations):
         ):
             group = frame.group_of(index)
             if group is not None and group.form == "versus" and len(group.members) == 2:
-                whole = Named(0, 0, "", (total,))  # "34% faster than step 1 (122 s vs 185 s)": each step's time
-                decided = self._value(frame, index, total, whole, *self.scope(frame, index, total))
+                spent = Named(0, 0, "", (total,))  # "34% faster than step 1 (122 s vs 185 s)": each step's time
+                decided = self._value(frame, index, total, spent, *self.scope(frame, index, total))
                 return (
                     None
                     if decided is None

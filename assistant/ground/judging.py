@@ -11,9 +11,9 @@ from typing import Final
 from assistant.ground.binding import Frame, metric_of
 from assistant.ground.cues import OF_ONE_SAMPLE, change_cue, cue, outside
 from assistant.ground.deciding import Decision
-from assistant.ground.implied import Implied
 from assistant.ground.lexicon import Named
 from assistant.ground.quantities import Quantity
+from assistant.ground.rates import Rates
 from assistant.ground.subjects import spent_on
 from assistant.ground.table import agrees
 
@@ -30,6 +30,10 @@ _PER_PROMPT_BEFORE: Final = re.compile(
 _NO_STEP: Final = re.compile(
     r"(?i)\b(?:no|none of the|not a single|not one of the|not one) (?:first |last )?(?:\w+ )?(?:logged |training )?(?:steps?|iterations?)\b|没有(?:任何|哪)?一?(?:个\s?)?(?:步|step)|没有一步"
 )
+_GREATEST: Final = re.compile(
+    r"(?i)\b(?:slowest|largest|highest|longest|biggest|greatest|max(?:imum)?)\b|最[慢大高长]"
+)
+_LEAST: Final = re.compile(r"(?i)\b(?:fastest|smallest|lowest|shortest|least|min(?:imum)?)\b|最[快小低短]")
 _EACH: Final = re.compile(r"(?i)\s*(?:each|apiece|per)\b(?! steps?\b| iteration)")
 _OF_SAMPLES: Final = re.compile(
     r"(?i)^\s*(?:out )?of (?:the |all )?\d[\d,]*\s*(?:responses|trajectories|samples|rollouts|answers|sequences|completions)"
@@ -63,7 +67,7 @@ _PERCENT_OF_STEP: Final = re.compile(
 )
 
 
-class Judge(Implied):
+class Judge(Rates):
     """Decides the numbers of one sentence after another against a run."""
 
     def begin(self) -> None:
@@ -92,6 +96,9 @@ class Judge(Implied):
         counted = self.counting.decide(frame, index, name)
         if counted is not None:
             return Decision(*counted)
+        for read in (self._rate, self._falls_to_each):
+            if (rated := read(frame, index, name)) is not None:
+                return rated
         if name is None:
             return self._unbound(frame, index)
         if name.absent and q.unit in {"gpus", "samples", "prompts"} and "/" not in name.text:
@@ -264,6 +271,8 @@ class Judge(Implied):
         bound = q.bound if q.number >= 1 else {"<": ">", ">": "<"}.get(q.bound, "")
         if agrees(number, half + slack, y / x, bound=bound):
             return Decision("supported")
+        if q.unit == "ratio" and not frame.places and _GREATEST.search(frame.text) and _LEAST.search(frame.text):
+            return Decision("contradicted", self.say("count", true=f"{y / x:.3g}", shown=q.text), final=True)
         return None
 
     def _levels(self, frame: Frame, index: int, name: Named | None) -> Decision | None:

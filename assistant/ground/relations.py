@@ -10,6 +10,7 @@ from typing import Final
 
 from assistant.ground.binding import Frame, Group
 from assistant.ground.chains import Chains
+from assistant.ground.changes import SPEED, adjacent_sense
 from assistant.ground.cues import RATIO_OF, change_cue, cue, outside
 from assistant.ground.deciding import Decision
 from assistant.ground.lexicon import Named
@@ -169,6 +170,8 @@ class Relations(Chains):
                 continue
             if ratio and y and not q.unit and agrees(q.number, q.half, x / y, bound=q.bound):
                 return Decision("supported", "", None, a)
+            if not ratio and self._turned_against(frame, q, a, x - y):
+                continue
             if not ratio and any(agrees(abs(n), h, abs(x - y), bound=q.bound) for n, h in table.readings(q, a)):
                 return Decision("supported", "", None, a)
         x, y = table.value(one.keys[0], step), table.value(two.keys[0], step)
@@ -187,6 +190,15 @@ class Relations(Chains):
         true = as_shown(abs(x - y), q, table.kind(one.keys[0]))
         note = self.say("apart", first=one.keys[0], second=two.keys[0], step=step, true=true, shown=q.text)
         return Decision("contradicted", note, None, one.keys[0], final=True)
+
+    @staticmethod
+    def _turned_against(frame: Frame, q: Quantity, key: str, apart: float) -> bool:
+        """Whether a word right beside a difference (多 33.8 秒, 33.8 s less) says the other way than the metrics lie."""
+        down = adjacent_sense(frame, q)
+        if down is None or not apart:
+            return False
+        pace = re.search(r"(?i)faster|slower|quicker|[快慢]", frame.text[max(0, q.start - 8) : q.end + 10])
+        return (apart < 0) != (down != bool(pace and SPEED.search(key)))
 
     def _sum(self, frame: Frame, q: Quantity, steps: Sequence[int]) -> Decision | None:
         """``A and B together take 4.1 s``: the sum of the metrics named before, at a step."""

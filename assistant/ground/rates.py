@@ -1,0 +1,95 @@
+"""Rates of one GPU or of all of them, and what each GPU gets of a step."""
+
+# ruff: noqa: E501 (patterns stay on one line)
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import Final
+
+from assistant.ground.binding import Frame
+from assistant.ground.cues import change_cue, cue
+from assistant.ground.deciding import Decision
+from assistant.ground.implied import EACH_GPU, Implied
+from assistant.ground.lexicon import Named
+from assistant.ground.quantities import Quantity
+
+#: Keys of a GPU's rate, and of all GPUs'.
+_OF_ONE: Final = ("perf/throughput", "system/tps_gpu")
+_OF_ALL: Final = ("system/tps/tps",)
+_COUNTS: Final = frozenset({"n_gpus", "trajectories_per_step", "prompts_per_step", "group_size"})
+#: 每秒处理 4,887 个 token: a rate, told the other way round.
+_EVERY_SECOND: Final = re.compile(
+    r"每秒钟?(?:能够?|可以?|会|要|大约|大概|约|差不多|共|一共|总共|合计|才|只|平均)*(?:处理|生成|跑|训练|吞吐|消化)?(?:了|掉|完)?\s*(?:约|大约|近|~|≈)?\s*[`*]*$"
+)
+_PER_GPU_AFTER: Final = re.compile(r"(?i)[`*\s]*(?:(?:per|each|a|every|/)\s?(?:gpu|card)\b|每卡|单卡)")
+_PER_GPU_BEFORE: Final = re.compile(
+    r"(?i)(?:单卡|每卡|每张卡|per[ -]gpu|per[ -]card)(?:的?吞吐)?\s*(?:约|为|是|[:：=])?\s*$"
+)
+_RANK: Final = re.compile(r"(?i)\brank|\bworker")
+
+
+class Rates(Implied):
+    """Decides tokens per second and what falls to each GPU."""
+
+    def _rate(self, frame: Frame, index: int, name: Named | None) -> Decision | None:
+        """``each GPU processed 165 tokens per second``, ``8 张卡一共每秒处理 4,887 个 token``, ``(586 per GPU × 8)``.
+
+        ``None`` where a number is no such rate, or a name with a rate of its own stands beside it.
+        """
+        q = frame.numbers[index]
+        each = self._behind_a_rate(frame, index)
+        if q.unit == "tokens" and _EVERY_SECOND.search(frame.text[max(0, q.start - 24) : q.start]):
+            frame.numbers[index] = q = replace(q, unit="rate")
+        if not each and (q.unit != "rate" or (name is not None and self._has_rate(name, q))):
+            return None
+        start, stop = frame.clause_span(q.start)
+        since = max([start, *(n.end for n in frame.numbers[:index] if n.unit != "gpus")])
+        until = min([stop, *(n.start for n in frame.numbers[index + 1 :])])
+        words = frame.text[since : q.start] + "\0" + frame.text[q.end : until]
+        if each or cue("per_gpu").search(words):
+            key = next((key for key in _OF_ONE if key in self.table.run.columns), None)
+        elif cue("across").search(words) or cue("total").search(words):
+            whole = self._derived(frame, index, ("cluster_throughput",))
+            if whole is not None and whole.status != "unsupported":
+                return replace(whole, final=True)
+            key = next((key for key in _OF_ALL if key in self.table.run.columns), None)
+        else:
+            return None
+        if key is None or change_cue(frame, q):
+            return None
+        steps, how = self.scope(frame, index, key)
+        if each and not q.unit:
+            frame.numbers[index] = replace(q, unit="rate")
+        return self._value(frame, index, key, Named(0, 0, "", (key,)), steps, how)
+
+    @staticmethod
+    def _behind_a_rate(frame: Frame, index: int) -> bool:
+        """Whether a bare number is what one GPU makes of the rate told before it."""
+        q = frame.numbers[index]
+        if (
+            q.unit
+            or not index
+            or frame.numbers[index - 1].unit != "rate"
+            or q.start - frame.numbers[index - 1].end > 12
+        ):
+            return False
+        return bool(
+            _PER_GPU_AFTER.match(frame.text[q.end : q.end + 14])
+            or _PER_GPU_BEFORE.search(frame.text[max(0, q.start - 14) : q.start])
+        )
+
+    def _has_rate(self, name: Named, q: Quantity) -> bool:
+        return (
+            name.absent
+            or bool(set(name.derived) - _COUNTS)
+            or any(self.table.readings(q, key) for key in name.keys[:3])
+        )
+
+    def _falls_to_each(self, frame: Frame, index: int, name: Named | None) -> Decision | None:
+        """``each GPU handles 16 responses per step``: of the trajectories of a step, though "responses per step" is a name."""
+        q = frame.numbers[index]
+        if name is None or "trajectories_per_step" not in name.derived or q.unit not in {"", "samples"}:
+            return None
+        clause = frame.clause_text(q.start)
+        return self._each_gpu(frame, index, ranks=bool(_RANK.search(clause))) if EACH_GPU.search(clause) else None
