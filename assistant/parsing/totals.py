@@ -24,9 +24,9 @@ PACE: Final = "seconds_per_step"
 LEFT: Final = "seconds_left"
 """What a trainer itself prints to be left, at the last row of the run."""
 _LEFT: Final = re.compile(
-    r"['\"]remaining_time['\"]: ?['\"](?:(?P<days>[0-9]{1,4}) ?d(?:ays?)?,? )?"
+    r"(?:['\"]remaining_time['\"]: ?['\"]|(?i:\beta): {0,3})(?:(?P<days>[0-9]{1,4}) ?d(?:ays?)?,? )?"
     r"(?:(?P<h>[0-9]{1,3}):(?P<m>[0-9]{2}):(?P<s>[0-9]{2})"
-    r"|(?:(?P<hh>[0-9]{1,3})h ?)?(?:(?P<mm>[0-9]{1,2})m ?)?(?P<ss>[0-9]{1,2})s)['\"]"
+    r"|(?:(?P<hh>[0-9]{1,3})h ?)?(?:(?P<mm>[0-9]{1,2})m ?)?(?P<ss>[0-9]{1,2})s)(?=['\",\s\]]|$)"
 )
 """Name of the side fact: the pace that a progress bar shows, and its line."""
 
@@ -36,6 +36,12 @@ _SAMPLE: Final = 200
 _MOST_ROWS: Final = 0.8
 _LONGEST: Final = 20_000
 _OF: Final = re.compile(r"(?<![0-9./])([0-9]{1,12}) ?/ {0,12}([0-9]{1,12})(?![0-9./])")
+#: A step that a line of its own tells to be one of so many; between other numbers, two rows must agree.
+_COUNTED: Final = re.compile(
+    r"(?i)\b(?:iter(?:ation)?|step)s?(?:\(\w{1,20}\))?[\s:]{0,3}[\[(] {0,8}([0-9]{1,12}) ?/ {0,12}([0-9]{1,12})[\])]"
+)
+#: What stands before the place within an epoch: ``Epoch [3][50/1749]``, whose steps are the epoch's alone.
+_IN_EPOCH: Final = re.compile(r"\[ {0,8}[0-9]{1,9}(?:/ {0,8}[0-9]{1,9})?\] {0,2}\[ {0,8}$")
 _BAR: Final = re.compile(r"(?i)training progress:[^|\n]{0,20}\|[^|\n]{0,300}\| ?[0-9]{1,12}/([0-9]{1,12}) \[")
 _RATE: Final = re.compile(
     r"[|%] {0,3}[0-9]{1,12}/([0-9]{1,12}) \[[^\]\n]{1,60}?[ ,]([0-9]{1,9}(?:\.[0-9]{1,6})?)(s/it|it/s)[,\]]"
@@ -81,7 +87,7 @@ def _paced(run: Run, lines: Sequence[str], numbers: Sequence[int]) -> Run:
     """The run, with the pace that the bar of its total shows as a side fact."""
     total = run.extras.get(TOTAL)
     pace = None if total is None else _pace(lines, numbers, total[0])
-    left = None if total is None else _left(run, lines, numbers)
+    left = _left(run, lines, numbers)
     if pace is None and left is None:
         return run
     more = {key: value for key, value in ((PACE, pace), (LEFT, left)) if value is not None}
@@ -89,12 +95,13 @@ def _paced(run: Run, lines: Sequence[str], numbers: Sequence[int]) -> Run:
 
 
 def _left(run: Run, lines: Sequence[str], numbers: Sequence[int]) -> tuple[Number, int] | None:
-    """The seconds that the last row says are left: ``"remaining_time": "0:23:24"``, ``'2h 57m 4s'``."""
+    """The seconds that the last row says are left: ``"remaining_time": "0:23:24"``, ``'2h 57m'``, ``eta: 0:39:15``."""
     number = max(run.row_lines, default=0)
     at = bisect_left(numbers, number)
     if at == len(numbers) or numbers[at] != number:
         return None
-    found = _LEFT.search(lines[at][:_LONGEST]) if "remaining_time" in lines[at][:_LONGEST] else None
+    text = lines[at][:_LONGEST]
+    found = _LEFT.search(text) if "remaining_time" in text or "eta:" in text or "ETA:" in text else None
     if found is None:
         return None
     part = {key: int(text) for key, text in found.groupdict().items() if text}
@@ -144,14 +151,23 @@ def _of_rows(run: Run, lines: Sequence[str], numbers: Sequence[int]) -> tuple[Nu
         seen += 1
         held: set[int] = set()
         while at < len(numbers) and numbers[at] == number:
-            held |= {int(of) for done, of in _OF.findall(lines[at][:_LONGEST]) if int(done) == step}
+            text = lines[at][:_LONGEST]
+            held |= {
+                int(found[2])
+                for found in _OF.finditer(text)
+                if int(found[1]) == step and not _IN_EPOCH.search(text, max(0, found.start() - 40), found.start())
+            }
             at += 1
         for total in held:
             totals[total] += 1
             last[total] = number
     fitting = [total for total, count in totals.items() if count >= _MOST_ROWS * seen and _fits(total, run)]
-    if len(fitting) != 1 or len(run.distinct_steps) < 2:
+    if len(fitting) != 1:
         return None
+    if len(run.distinct_steps) < 2:  # one row alone: only where its counter is named
+        line = lines[bisect_left(numbers, last[fitting[0]])][:_LONGEST]
+        named = any(int(of) == fitting[0] and int(done) == run.steps[0] for done, of in _COUNTED.findall(line))
+        return (fitting[0], last[fitting[0]]) if named else None
     return fitting[0], last[fitting[0]]
 
 

@@ -75,3 +75,44 @@ def test_parse_text_global_step_behind_an_epoch_dates_the_rows() -> None:
     (run,) = parse_text("\n".join(lines)).runs
     assert list(run.steps) == [5000 + 10 * n for n in range(6)]
     assert run.step_axis == "step"
+
+
+def test_parse_text_estimator_rows_hold_what_is_printed_before_their_step() -> None:
+    lines = []
+    for n in range(1, 5):
+        front = f"I0814 16:59:0{n}.674449 140168988681984 tf_logging.py:115] "
+        lines.append(f"{front}global_step/sec: 4{n}.5")
+        lines.append(f"{front}cross_entropy = 2.{n}, learning_rate = 0.0125, train_accuracy = 0 (2.336 sec)")
+        lines.append(f"{front}loss = 3.{n}, step = {n}00 (2.336 sec)")
+    (run,) = parse_text("\n".join(lines)).runs
+    assert list(run.steps) == [100, 200, 300, 400]
+    assert [cell.value for cell in run.cells("loss")] == [3.1, 3.2, 3.3, 3.4]
+    assert [cell.value for cell in run.cells("train_accuracy")] == [0, 0, 0, 0]
+    assert [cell.value for cell in run.cells("global_step/sec")] == [41.5, 42.5, 43.5, 44.5]
+
+
+def test_parse_text_estimator_lines_behind_their_level_are_read() -> None:
+    text = "INFO:tensorflow:global_step/sec: 4.23\nINFO:tensorflow:loss = 1.59, step = 45000 (1180.966 sec)\n"
+    (run,) = parse_text(text).runs
+    assert run.value("loss", 45000) == 1.59
+    assert run.value("global_step/sec", 45000) == 4.23
+
+
+def test_parse_text_summary_of_a_training_alone_is_one_row() -> None:
+    text = (
+        "训练完6000步之后，结果如下：\n{\n"
+        '    "epoch": 1.68,\n    "train_loss": 4.087,\n    "train_runtime": 389852.35,\n'
+        '    "train_samples": 114599\n}\n'
+        "loss很大，是为什么？\n"
+    )
+    (run,) = parse_text(text).runs
+    assert run.value("train_loss", 0) == 4.087
+    assert run.format == "trainer-summary"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ['{"train_loss": 1.0, "name": "x"}', "x = 3, step = function(4)", "lr = 0.1", "speed/sec: fast", "a = 1, b = 2"],
+)
+def test_parse_text_assignments_are_no_estimator(text: str) -> None:
+    assert all(run.format not in {"tf-estimator", "trainer-summary"} for run in parse_text(text).runs)
