@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Final
 from weakref import WeakKeyDictionary
 
@@ -37,10 +38,14 @@ JUDGED: Final = (
 RANK: Final[dict[str, int]] = {"critical": 0, "warning": 1, "info": 2, "ok": 3}
 #: How much more than the mean the fullest rank may hold, and what share of a step may belong to no stage.
 LEFT_OVER: Final = 0.05
+#: A loss of this size does not become exactly zero at its next value by learning.
+FAR_FROM_ZERO: Final = 0.05
 
 
 #: The rule on NaN and infinities: what counts is where they began.
 NOT_FINITE = "not_finite"
+#: The rule on a loss that is zero from one value to the next.
+LOSS_GONE = "loss_gone"
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +83,8 @@ def _over_run(ledger: Ledger, run: Run, steps: Sequence[int], found: Sequence[Di
     single = {one.rule for one in broken(run)}
     modes = [_of_run(one) for one in found if one.rule not in single]
     said = {metric for check in modes for metric in check.metrics}
-    return [*modes, *(check for check in _falling(ledger, run, steps) if not said & set(check.metrics))]
+    further = [*_gone_to_zero(ledger, run, steps), *_falling(ledger, run, steps)]
+    return [*modes, *(check for check in further if not said & set(check.metrics))]
 
 
 def check_all(ledger: Ledger, steps: Sequence[int], run: Run | None = None) -> list[Check]:
@@ -200,6 +206,29 @@ def _arithmetic(ledger: Ledger, run: Run, step: int) -> list[Check]:
             metrics = ("timing_s/step",)
             found.append(Check("unaccounted", "info", metrics, (step,), (("rest", rest), ("total", total))))
     return found
+
+
+def _gone_to_zero(ledger: Ledger, run: Run, steps: Sequence[int]) -> list[Check]:
+    """A loss of token prediction or of preferences that is exactly zero from some step on, right after values far off.
+
+    A loss that learning brings down passes through small values first.
+    """
+    held = role(run, "training_loss")
+    rewarded = any(role(run, name) is not None for name in ("score_mean", "reward_mean", "advantage_mean"))
+    if held is None or not held.spelling.plain or rewarded:
+        return []
+    metric, wanted = held.metrics[0], set(steps)
+    values = [(step, value) for step, value in zip(*run.series(metric), strict=True) if step in wanted]
+    zeros = len(list(takewhile(lambda pair: pair[1] == 0, reversed(values))))
+    if not zeros or zeros == len(values) or not abs(values[-zeros - 1][1]) >= FAR_FROM_ZERO:
+        return []
+    before = ledger.value(metric, values[-zeros - 1][0], run)
+    first = ledger.value(metric, values[-zeros][0], run)
+    if before is None or first is None:
+        return []
+    count = ledger.count("zero_values", zeros, metric=metric, first_step=first.step, last_step=values[-1][0])
+    facts = (("before", before), ("first", first), ("count", count))
+    return [Check(LOSS_GONE, "warning", (metric,), tuple(step for step, _ in values[-zeros:]), facts)]
 
 
 def _falling(ledger: Ledger, run: Run, steps: Sequence[int]) -> list[Check]:

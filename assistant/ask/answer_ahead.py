@@ -23,7 +23,7 @@ from assistant.write.document import mark, unmark
 
 #: A total that the user states: "总共 200 步", "of 500 steps", "to step 300".
 _TOTAL = re.compile(
-    r"(?i)(?:一?共|总共|总步数(?:是|为)?|计划|跑(?:到|满|完)|训(?:练)?(?:到|满|完))\s*(\d{1,7})\s*(?:个)?\s*(?:步|steps?)"
+    r"(?i)(?:一?共|总共|总步数(?:是|为)?|计划|跑(?:到|满|完)|训(?:练)?(?:到|满|完)|(?<![跌降掉])到)\s*(?:第|step)?\s*(\d{1,7})\s*(?:个)?\s*(?:步|steps?)"
     r"|(?:total(?:\s+of)?|out\s+of|for|until|till|to)\s+(?:step\s+)?(\d{1,7})\s*(?:steps?|iterations?)?\b"
     r"|(\d{1,7})\s+(?:total\s+)?steps\s+(?:in\s+)?total"
 )
@@ -215,6 +215,8 @@ def time_left(context: Context) -> Verdict:
     few = reason == "few_points" and metric is not None and len(series(run, metric)) > 0
     if metric is not None and total is not None and (few or (fact is not None and _useless(fact))):
         text = _at_this_pace(context, metric, total, stated=asked is not None, why=_why_none(fact))
+        if asked is None:
+            doc.paragraph(answer_pace.beside_printed(context, answer_pace.projected(context, metric, total)))
     elif fact is not None and total is not None and isinstance(fact.value, float):
         source = "question" if asked is not None else "log"
         number = context.ledger.constant("total_steps", total, f"the {source}")
@@ -226,6 +228,7 @@ def time_left(context: Context) -> Verdict:
         text = say("eta.left", v=fact, left=left, total=number, last=last, mean=mean)
         doc.paragraph(f"**{text}**")
         doc.paragraph(say(f"eta.total_{source}", total=number), _assumed(context, fact))
+        doc.paragraph(answer_pace.beside_printed(context, fact.value) if asked is None else "")
     elif total is not None and reason == "no_step_times" and (said := answer_pace.left_at_rate(
         context, total, stated=asked is not None)) is not None:  # fmt: skip
         text = said
@@ -233,6 +236,9 @@ def time_left(context: Context) -> Verdict:
         total_fact = None if total is None else context.ledger.constant("total_steps", total, "the run")
         values: dict[str, Any] = {"last": last} | ({} if total_fact is None else {"total": total_fact})
         text = say(f"eta.refused_{reason}" if reason != "done" or total_fact else "eta.refused_no_total", **values)
+        printed = answer_pace.printed_left(context) if asked is None and reason == "no_total" else None
+        if printed is not None:  # the trainer's own estimate, where nothing else tells the end
+            text = say("eta.printed", v=printed, last=last)
         doc.paragraph(f"**{text}**")
         if total_fact is not None and reason != "done" and total is not None:
             left = context.ledger.derived(
@@ -240,7 +246,8 @@ def time_left(context: Context) -> Verdict:
             )  # fmt: skip
             doc.paragraph(say("eta.steps_left", left=left, total=total_fact, last=last))
         if metric is not None and reason in {"no_total", "few_points"}:
-            doc.paragraph(_pace(context, metric), say("eta.tell_total") if reason == "no_total" else "")
+            tell = reason == "no_total" and printed is None
+            doc.paragraph(_pace(context, metric), say("eta.tell_total") if tell else "")
     if trend is not None and metric is not None and (trend.n or 0) >= MIN_POINTS:
         doc.paragraph(trend_sentence(context, metric, trend))
     code = (trend.direction if trend is not None and fact is not None else None) or "inconclusive"

@@ -23,6 +23,10 @@ from assistant.write.document import unmark
 
 ENOUGH_STEPS = 5
 MAX_RECORDS = 4
+#: A value so many times as large as at the step before is told, though nothing shows how much it moves as a rule.
+LEAP, MOST_LEAPS = 3.0, 4
+#: What a change to exactly zero counts for among the factors of other changes.
+VANISHED = 100.0
 #: Shown besides the main metrics when a step is to be analysed in detail.
 MORE_CHANGES = (
     "response_length/max", "response_length/min", "prompt_length/mean", "actor/pg_clipfrac_lower", "timing_s/gen",
@@ -116,12 +120,29 @@ def _step_summary(context: Context, step: int, grave: list[str], worth: str, cha
         return say("explain.worth", step=step, first=worth)
     if changes:
         beyond = [change for change in changes if change.significant]
+        leaps = [] if beyond else _leaps(context, changes)
+        if leaps:
+            return say("explain.step_leaps", a=changes[0].from_step, b=step, listed=context.join(leaps))
         names = context.join(f"`{c.metric}` {context.doc.show(c, 'delta')}" for c in beyond[:4])
         said = say("explain.said_some", names=names) if beyond else say("explain.said_none")
         return say("explain.step_changes", a=changes[0].from_step, b=step, said=said)
     if len(context.train_steps) >= ENOUGH_STEPS:
         return say("explain.step_healthy", step=step)
     return say("explain.step_clean", step=step, known=say("explain.known_one"))
+
+
+def _leaps(context: Context, changes: list[Fact]) -> list[str]:
+    """The changes that multiply a value, or take it to zero or off it, where the log is too short to know its noise."""
+    found: list[tuple[float, str]] = []
+    for change in changes:
+        before, after = change.from_value, change.to_value
+        if change.noise is not None or before is None or after is None or not before or before == after:
+            continue
+        factor = VANISHED if not after else max(abs(after / before), abs(before / after))
+        ends = [context.value(change.metric or "", at) for at in (change.from_step, change.to_step) if at is not None]
+        if factor >= LEAP and len(ends) == 2 and ends[0] is not None and ends[1] is not None:
+            found.append((factor, context.say("explain.leap", metric=change.metric or "", a=ends[0], b=ends[1])))
+    return [text for _, text in sorted(found, key=lambda one: -one[0])][:MOST_LEAPS]
 
 
 def verdict_of(context: Context, checks: list[Check], summary: str) -> Verdict:

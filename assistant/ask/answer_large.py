@@ -63,9 +63,17 @@ def large(context: Context, metric: str) -> list[str]:
     if level <= 0 or value <= 0:
         return []
     ratio = value / level
+    if not asked and ratio < 1 and _lower_is_well(context, metric):
+        return []
     if max(ratio, 1 / ratio) >= _OUT:
         return [_standing_out(context, part, at, level), *_along(context, part.steps[at], metric)]
     return [_among(context, part, at)] if asked else []
+
+
+def _lower_is_well(context: Context, metric: str) -> bool:
+    """Whether nothing is wrong with a low value of a metric: a gradient norm, a loss."""
+    found = (role(context.run, name) for name in ("grad_norm", "training_loss", "policy_loss"))
+    return any(one is not None and metric in one.metrics for one in found)
 
 
 def meant_large(context: Context, keys: Sequence[str]) -> str:

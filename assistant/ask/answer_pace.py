@@ -22,6 +22,8 @@ from assistant.model import Fact, Run, Verdict
 from assistant.parsing.totals import LEFT, PACE, TOTAL
 from assistant.write.document import unmark
 
+#: Two estimates of one time that differ by no more agree.
+AGREES: Final = 1.2
 #: Names, as they are spelt out, of a rate of steps, of any rate, of a time of a whole step, and of any time.
 _STEPS_A_SECOND: Final = re.compile(
     r"^(?:train )?(?:it|iter|iters|iterations|steps) (?:per )?(?:s|sec|second)$|^train speed iter s$"
@@ -343,6 +345,27 @@ def _left_by_bar(context: Context, total: int, *, stated: bool) -> str | None:
     context.doc.paragraph(f"**{text}**")
     context.doc.paragraph(context.say("pace.left_note"))
     return text
+
+
+def printed_left(context: Context) -> Fact | None:
+    """The seconds that the trainer itself prints to be left at the last row; ``None`` where it prints none."""
+    printed = context.run.extras.get(LEFT)
+    return None if printed is None else context.ledger.constant("seconds_left", printed[0], "the log", unit="s")
+
+
+def projected(context: Context, metric: str, total: int) -> float:
+    """The seconds that the steps left take at the mean of the last step times."""
+    values = [value for value in context.run.series(metric)[1][-RECENT:] if math.isfinite(value)]
+    return (total - max(context.run.distinct_steps)) * math.fsum(values) / len(values) if values else 0.0
+
+
+def beside_printed(context: Context, projected: float) -> str:
+    """Whether what the trainer prints to be left agrees with the step times; empty where it prints nothing."""
+    printed = printed_left(context)
+    if printed is None or number(printed) <= 0 or projected <= 0:
+        return ""
+    agrees = max(number(printed) / projected, projected / number(printed)) <= AGREES
+    return context.say("eta.agrees" if agrees else "eta.differs", v=printed, last=max(context.run.distinct_steps))
 
 
 def _left_printed(context: Context, total: int) -> str | None:

@@ -83,6 +83,9 @@ def _not_finite_one(context: Context, metric: str, bad: list[int], *, others: in
     text = say("nan.only", metric=metric, v=first) if lone else say("nan.one", metric=metric, v=first, k=many, n=whole)
     if why := no_episode(context, metric, bad[0]):
         text = f"{text}{'' if context.language == 'zh' else ' '}{why}"
+    after = [s for s in run.series(metric)[0] if s > bad[-1]]
+    if after and (back := context.value(metric, after[0])) is not None:  # it did not stay so
+        text = f"{text}{'' if context.language == 'zh' else ' '}{say('nan.again', v=back)}"
     context.doc.paragraph(f"**{text}**")
     before = [s for s in run.series(metric)[0] if s < bad[0]]
     lines = [] if not before else [say("nan.before", v=context.value(metric, before[-1]))]

@@ -6,7 +6,7 @@ import math
 import re
 from dataclasses import replace
 
-from assistant.analysis.checks import JUDGED, Check, covered
+from assistant.analysis.checks import JUDGED, LOSS_GONE, Check, covered
 from assistant.analysis.diagnosis import role
 from assistant.analysis.trend import MIN_POINTS
 from assistant.ask.answer_large import large, meant_large
@@ -60,6 +60,9 @@ def trend(context: Context) -> Verdict:
         texts.append(text)
         if position == 0:
             code = fact.direction or "inconclusive"
+    broken = [check for check in all_checks(context) if check.rule == LOSS_GONE and keys[0] in check.metrics]
+    for one in told(context, broken[:1]):  # from there on its course is no course of learning
+        context.doc.paragraph(f"**{one.sentence}**")
     if len(texts) == 1:
         texts = [_yes_no(context, keys[0], code) + texts[0]]
         context.doc.paragraph(f"**{texts[0]}**")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from importlib import import_module
 
@@ -79,6 +79,17 @@ def _late(name: str) -> Writer:
 def answer(context: Context) -> Verdict:
     """Writes the answer into the context's document; the query's intent becomes that of the writer chosen."""
     query = context.query
+    if not any(m.card is not None or m.key is not None for m in query.mentions):
+        from assistant.ask import answer_meanings
+
+        if (meanings := answer_meanings.attempt(context)) is not None:
+            context.query = replace(query, intent="define")
+            return meanings
+    from assistant.ask import answer_average
+
+    if (averaged := answer_average.attempt(context)) is not None:
+        context.query = replace(query, intent="lookup")
+        return averaged
     for name, (intent, writer) in TOPICS.items():
         if name not in query.topics or (name == "claim" and claim_in(query.said) is None):
             continue
@@ -235,6 +246,8 @@ def _explain_metrics(context: Context) -> Verdict:
     keys = naming.central(naming.named_keys(context))
     verdict = answer_define.define(context)
     checks = [c for c in all_checks(context) if c.severity in {"critical", "warning"} and set(c.metrics) & set(keys)]
+    if not checks and (course := _course_first(context, keys)) is not None:
+        return course
     if not checks:
         return replace(verdict, code="insufficient_data" if verdict.code == "answered" else verdict.code)
     findings = told(context, checks)
@@ -248,6 +261,40 @@ def _explain_metrics(context: Context) -> Verdict:
     context.doc.blocks[place:place] = said
     worst = "critical" if any(c.severity == "critical" for c in checks) else "warning"
     return Verdict(worst, unmark(findings[0].sentence), "medium")
+
+
+#: Asks for what stands behind a value rather than for what the metric is.
+_REASON = re.compile(
+    r"(?i)\bwhy\b|\bhow come\b|\breasons?\b|\bcauses?\b|\bwrong\b|\bexpected\b|\bnormal\b|\bhappen"
+    r"|为什么|为何|为啥|原因|怎么回事|正常"
+)
+
+
+def _course_first(context: Context, keys: Sequence[str]) -> Verdict | None:
+    """Where the reason of a metric's values is asked for: the values first, then what the metric is and how it is read.
+
+    ``None`` where it is the metric itself that is asked about, or the log has no value of it.
+    """
+    from assistant.ask.telling import trend_sentence
+
+    said = context.query.wording or context.query.text
+    if not _REASON.search(said) or _MEANING.search(said):
+        return None
+    lines = []
+    for metric in keys[:MOST_HEALTH_KEYS]:
+        steps, values = context.run.series(metric)
+        fact = context.ledger.trend(metric, None) if len(steps) > 1 else None
+        if len(steps) > 1 and len(set(values)) == 1 and (value := context.value(metric, steps[-1])) is not None:
+            count = context.ledger.count("values", len(steps), metric=metric)
+            lines.append(context.say("explain.same_throughout", metric=metric, n=count, v=value))
+        elif fact is not None and fact.first_step is not None:
+            lines.append(trend_sentence(context, metric, fact))
+        elif steps and (value := context.value(metric, steps[-1])) is not None:
+            lines.append(context.say("explain.one_value", metric=metric, v=value))
+    if not lines:
+        return None
+    context.doc.blocks[0:0] = [f"**{lines[0]}**", *([f"- {line}" for line in lines[1:]])]
+    return Verdict("insufficient_data", unmark(lines[0]), "medium")
 
 
 def _validation(context: Context) -> Verdict:

@@ -42,6 +42,12 @@ _STEPS_TO_COME = re.compile(
 _YET_TO_COME = re.compile(
     r"(?:什么时候|啥时候|何时|几时)(?:才)?(?:到|达到|上|破)(?!过|了)[^?。]{0,12}(?<!的)\s*[?。]*$"
 )
+_REASON_OF = re.compile(r"(?i)^\W*(?:why|how come)\b|^\W*(?:为什么|为何|为啥)")
+_IN_TIME = re.compile(
+    r"(?i)(?:什么时候|啥时候|何时|几时|哪一?步|第几步|多久)[^,，。?]{0,4}(?:能|会|可以|才能)"
+    r"|(?:什么时候|啥时候|何时|几时|哪一?步|第几步)[^?。]{0,4}(?:能|会)\S{0,2}(?:到|达|上|破|过|超)"
+    r"|\b(?:when|at which step|which step) (?:will|would|can|could)\b"
+)
 _ABOUT = re.compile(
     r"(?i)外推|推[到算]|大概|大约|估计|预计|应该|会|能|[照按依](?:这|此|现在|目前|当前)|这样下去|趋势|势头"
     r"|\b(?:about|roughly|expect\w*|estimat\w*|predict\w*|would|will|might)\b"
@@ -182,10 +188,14 @@ def decided(
     query = _topics_yielded(query, text, shares)
     topic = next((name for name in TOPIC_INTENTS if name in query.topics), None)
     order = [name for name, _ in held.intents]
-    if run is not None and query.op == "first_crossing" and _reached(query, run):
+    if _REASON_OF.search(text) and "remaining" not in query.topics:
+        scores["forecast"] = 0.0  # "why will the reward be 0 in the end?" is asked of what happened
+    elif run is not None and query.op == "first_crossing" and _reached(query, run):
         scores["forecast"] = 0.0  # "when did it pass 60?" of a log in which it did
     elif run is not None and query.op == "first_crossing" and query.mentions and _YET_TO_COME.search(text):
         scores["forecast"] += 6.0  # "啥时候到 0.9", of a log in which it has not
+    if run is not None and query.threshold is not None and _IN_TIME.search(text) and not _reached(query, run):
+        scores["forecast"] += 6.0 if query.mentions else 0.0  # "哪一步能突破 0.9", of a log in which it has not
     if run is not None and query.steps.kind == "single" and query.steps.values[0] > run.distinct_steps[-1]:
         scores["forecast"] += 8.0 if _ABOUT.search(text) else 0.0  # "about how much at step 100", of a log of 66
     weigh(query, text, scores, n_runs, with_log=run is not None)

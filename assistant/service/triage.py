@@ -34,7 +34,8 @@ ORDER: Final = ("critical", "warning", "insufficient_data", "healthy", "no_metri
 #: Cards of rules that stand in no file of rules.
 CARDS: Final = {
     "not_finite": "failure/non-finite-gradient", "vanished_key": "failure/non-finite-gradient",
-    "runaway": "failure/reference-drift", "imbalance": "failure/load-imbalance",
+    "runaway": "failure/reference-drift", "loss_gone": "failure/non-finite-gradient",
+    "imbalance": "failure/load-imbalance",
 }  # fmt: skip
 #: Beginnings of other rules → how they are called (``triage.kind_…``).
 KINDS: Final = {

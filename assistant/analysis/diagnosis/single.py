@@ -44,6 +44,8 @@ CENTRAL: Final = re.compile(
     r"(?:^|/)(?:(?:mean_)?(?:reward|score|return)s?|(?:reward|score|return)s?[/_]mean|accuracy|ep_rew_mean)$", re.I
 )
 NOT_LOSS: Final = ("timing", "perf/", "val-", "training/", "memory/", "time/", "eval")
+#: A loss on held-out data, which is a model's own as that of training is.
+HELD_OUT: Final = re.compile(r"(?:eval|val|valid|validation|test)[_/](?:[\w-]{1,40}[_/])?loss", re.I)
 #: Roles whose key must not vanish between two steps that print it, and rows before that must all hold it.
 STEADY: Final = ("grad_norm", "policy_loss", "training_loss", "score_mean", "policy_entropy", "old_kl")
 PRIOR_ROWS: Final = 5
@@ -185,7 +187,7 @@ def not_finite(run: Run) -> Broken | None:
     """
     at: dict[int, list[str]] = {}
     for key, column in run.columns.items():
-        if key.startswith(NOT_LOSS) or not series(run, key).dropped:
+        if (key.startswith(NOT_LOSS) and not HELD_OUT.fullmatch(key)) or not series(run, key).dropped:
             continue
         values = floats(column.values)
         for place in np.flatnonzero(~np.isfinite(values)):

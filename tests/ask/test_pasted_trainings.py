@@ -1,0 +1,194 @@
+"""Pastes of trainers' logs with what people write beside them: the first sentence tells what the numbers show."""
+
+from __future__ import annotations
+
+import pytest
+
+from assistant.model import Answer
+from assistant.service import Source, service
+
+
+def paste(text: str, question: str = "") -> Answer:
+    material = service().read([Source("paste.txt", text)])
+    return service().explain(material, question).answer
+
+
+def lead(text: str, question: str = "") -> str:
+    return paste(text, question).answer.splitlines()[0]
+
+
+def console(losses: list[float], **more: list[float]) -> str:
+    """Dictionaries of a Trainer."""
+    rows = []
+    for place, loss in enumerate(losses):
+        extra = "".join(f"'{key}': {values[place]}, " for key, values in more.items())
+        rows.append(f"{{'loss': {loss}, {extra}'learning_rate': 1e-05, 'epoch': {(place + 1) / 100}}}")
+    return "\n".join(rows) + "\n"
+
+
+VANISHING = [1.02, 0.91, 0.95, 1.28, 8.19, 0.0, 0.0, 0.0]
+
+
+@pytest.mark.parametrize(
+    ("question", "words"),
+    [
+        ("How is this run going?", ("exactly 0 from row 5 on (3 values)", "8.19 at row 4")),
+        ("Is the loss normal?", ("Not normal", "exactly 0 from row 5 on")),
+        ("loss 正常吗", ("不正常", "从记录 5 起恰好是 0（3 个值）", "8.19")),
+        ("训练得怎么样", ("恰好是 0", "8.19")),
+    ],
+)
+def test_loss_that_vanishes_from_one_value_to_the_next_is_told_as_broken(question: str, words: tuple[str, ...]) -> None:
+    first = lead(console(VANISHING), question)
+    assert all(word in first for word in words), first
+
+
+@pytest.mark.parametrize(
+    "losses", [[1.0, 0.5, 0.2, 0.1, 0.04, 0.01, 0.0, 0.0], [0.0] * 6, [1.0, 0.9, 0.0, 0.8, 0.7, 0.6]]
+)
+def test_loss_that_falls_to_zero_by_and_by_is_not_told_as_broken(losses: list[float]) -> None:
+    assert "exactly 0 from" not in paste(console(losses), "How is this run going?").answer
+
+
+def test_loss_of_a_policy_may_be_zero_after_a_large_one() -> None:
+    text = console([0.5, 0.4, 0.0, 0.0], reward=[0.1, 0.2, 0.2, 0.3], reward_std=[0.1] * 4, kl=[0.0] * 4)
+    assert "exactly 0 from" not in paste(text, "How is this run going?").answer
+
+
+def test_evaluation_loss_that_is_nan_is_no_usual_value() -> None:
+    first = lead(
+        "{'eval_loss': nan, 'eval_runtime': 143.8, 'eval_samples_per_second': 17.5, 'eval_steps_per_second': 2.1}"
+    )
+    assert "`eval_loss` is NaN" in first
+    assert "nothing unusual" not in first
+
+
+@pytest.mark.parametrize(
+    ("question", "words"),
+    [
+        ("Why is the loss like this?", ("`loss` is falling", "2 at row 0", "0.900 at row 11")),
+        ("loss 为什么会这样", ("`loss` 在下降", "记录 0 为 2", "0.900")),
+    ],
+)
+def test_reason_of_a_metric_is_led_by_its_values_and_not_by_its_definition(
+    question: str, words: tuple[str, ...]
+) -> None:
+    made = paste(console([2.0 - 0.1 * place for place in range(12)]), question)
+    first = made.answer.splitlines()[0]
+    assert all(word in first for word in words), first
+    assert "`loss`:" in made.answer or "`loss`：" in made.answer
+
+
+def test_meaning_of_a_metric_is_still_led_by_its_definition() -> None:
+    assert "falling" not in lead(console([2.0 - 0.1 * place for place in range(12)]), "What does loss mean?")
+
+
+def test_why_something_will_be_zero_is_no_forecast() -> None:
+    text = console(
+        [0.0, 0.01, 0.04, 17.8],
+        reward=[0.9, 0.7, 1.26, 0.0],
+        reward_std=[0.8, 0.7, 0.6, 0.0],
+        kl=[0.0001, 0.001, 1.05, 445.5],
+    )
+    made = paste(text, "Why will the final reward be 0?")
+    assert made.intent != "forecast"
+    assert "`reward` is 0 (row 3)" in made.answer.splitlines()[0]
+
+
+def test_step_of_few_whose_values_leap_is_not_said_to_be_usual() -> None:
+    text = console([0.5, 0.51, 0.52, 17.8], kl=[1.0, 1.02, 1.05, 445.5], entropy=[0.5, 0.5, 0.51, 0.5])
+    first = lead(text, "Explain step 3")
+    assert "nothing unusual" not in first
+    assert "`kl` (1.05 → 446)" in first
+    assert "`loss` (0.52 → 17.8)" in first
+    assert "entropy" not in first
+
+
+MEANING = (
+    "| approxkl | 0.00069 |\n| clipfrac | 0.0039 |\n| ep_rewmean | nan |\n| explained_variance | 0.847 |\n"
+    "| fps | 142 |\n| nupdates | 782 |\n| policy_loss | -0.0118 |\n| total_timesteps | 100096 |\n"
+    "| value_loss | 0.44 |\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "word"),
+    [
+        ("What do these values mean?", "metrics of the log"),
+        ("what is the meaning of these metrics", "metrics of the log"),
+        ("这些指标分别是什么意思", "个指标"),
+        ("日志里这些值分别代表什么意思", "个指标"),
+    ],
+)
+def test_meaning_of_all_that_is_printed_is_told_metric_by_metric(question: str, word: str) -> None:
+    made = paste(MEANING, question)
+    assert made.verdict.code == "answered"
+    assert word in made.answer.splitlines()[0]
+    assert "`explained_variance` | 0.847 |" in made.answer
+    assert "`ep_rewmean` NaN" in made.answer
+
+
+def test_low_gradient_norm_does_not_stand_out_as_something_odd() -> None:
+    text = console([11.6, 8.9, 7.3, 5.8], grad_norm=[430.0, 282.0, 508.0, 84.0])
+    assert "stands out" not in lead(text, "Is this grad_norm normal?")
+
+
+def mmengine(counter: str, eta: str) -> str:
+    return "".join(
+        f"2025/05/07 11:45:1{n} - mmengine - INFO - {counter.replace('N', str(10 * n))}  lr: 1.7e-04  {eta}"
+        f"  time: 2.0000  data_time: 0.01  memory: 15266  loss: 0.6{n}\n"
+        for n in range(1, 7)
+    )
+
+
+def test_time_left_is_held_against_what_the_trainer_prints() -> None:
+    made = paste(mmengine("Iter(train) [ N/2060]", "eta: 1:06:40"), "Is this eta reasonable?")
+    assert "2,000 steps left take 4,000 s (66.7 min)" in made.answer.splitlines()[0]
+    assert "prints 4,000 s (66.7 min) left" in made.answer
+    assert "agrees" in made.answer
+
+
+def test_time_left_printed_that_differs_is_said_to_differ() -> None:
+    made = paste(mmengine("Iter(train) [ N/2060]", "eta: 10:06:40"), "Is this eta reasonable?")
+    assert "differs" in made.answer
+
+
+def test_place_within_an_epoch_is_no_total_of_steps() -> None:
+    first = lead(mmengine("Epoch(train) [3][ N/735]", "eta: 2:44:21"), "how long will it take?")
+    assert "9,861 s (2.7 h) are left" in first
+    assert "735" not in first
+
+
+def test_single_row_tells_its_total_where_its_counter_is_named() -> None:
+    text = (
+        "2025-04-18 21:58:31,047 - mmdet - INFO - Iter [10100/316440]\tlr: 3.990e-04, eta: 7 days, 4:23:57, "
+        "time: 2.125, data_time: 0.014, memory: 15378, loss: nan, grad_norm: nan\n"
+    )
+    made = paste(text, "Is this eta reasonable?")
+    assert "306,340 steps left" in made.answer.splitlines()[0]
+    assert "620,637 s (7.2 days) left" in made.answer
+
+
+SUMMED = console([1.9, 1.7, 1.6]) + (
+    "{'train_runtime': 4583.0, 'train_samples_per_second': 9.6, 'train_steps_per_second': 2.4, 'train_loss': 6.4, "
+    "'epoch': 1.0}\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "words"),
+    [
+        ("train_loss与正常loss对不上", ("6.4", "全程平均", "1.6", "4 倍")),
+        ("Why is the final train_loss so different?", ("6.4", "mean over the whole training", "1.6", "(the mean is 4")),
+    ],
+)
+def test_closing_mean_of_the_loss_is_told_apart_from_the_last_value(question: str, words: tuple[str, ...]) -> None:
+    first = lead(SUMMED, question)
+    assert all(word in first for word in words), first
+
+
+def test_nan_that_does_not_last_is_said_to_be_over() -> None:
+    text = console([1.9, 0.9, 0.8], grad_norm=["nan", 3.9, 3.8])  # type: ignore[list-item]
+    assert "finite again afterwards (3.9 at row 1)" in lead(text, "is grad_norm nan?")
+    text = console([1.9, 0.9, 0.8], grad_norm=[3.9, 3.8, "nan"])  # type: ignore[list-item]
+    assert "finite again" not in paste(text, "is grad_norm nan?").answer
