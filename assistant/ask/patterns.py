@@ -58,6 +58,13 @@ def late(pattern: str) -> re.Pattern[str]:
     return cast("re.Pattern[str]", Late(pattern))
 
 
+def _worded(name: str, raw: Mapping[str, str]) -> list[str]:
+    """A single pattern's alternatives: what is asked of something else stands by its matter in a file of its own."""
+    if name != "out_of_domain":
+        return [raw[name]]
+    return [raw[name], *resources.yaml_table(Path(__file__).with_name("elsewhere.yaml")).values()]
+
+
 @lru_cache(maxsize=1)
 def patterns() -> Patterns:
     """The shipped patterns.
@@ -85,5 +92,5 @@ def patterns() -> Patterns:
             name: [_compiled(p) for p in value] if isinstance(value, list) else _compiled(value)
             for name, value in raw["steps"].items()
         },
-        single={name: _compiled(raw[name]) for name in _SINGLE},
+        single={name: _compiled("|".join(_worded(name, raw))) for name in _SINGLE},
     )
