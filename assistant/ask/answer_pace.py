@@ -84,6 +84,8 @@ def overall(context: Context) -> Verdict | None:
     held = [f for s in context.run.series(metric)[0] if (f := context.value(metric, s)) is not None and _finite(f)]
     if len(held) < LEAST_OTHERS or any(number(fact) <= 0 for fact in held):
         return None
+    if any(note.code == "restart" for note in context.run.warnings):  # two stretches, or two logs: no course
+        return _between(context, metric, held)
     usual = _median(context, metric, held, "all")
     size = len(held) // 3
     early, late = (
@@ -105,6 +107,22 @@ def overall(context: Context) -> Verdict | None:
     context.doc.paragraph(context.say("pace.untold_run"))
     context.metrics.append(metric)
     context.cite(context.card(metric))
+    context.settled = True
+    context.query = replace(context.query, intent="bottleneck")
+    return Verdict("answered", unmark(text), "medium")
+
+
+def _between(context: Context, metric: str, held: list[Fact]) -> Verdict:
+    """The slowest and the fastest of a text whose steps go back."""
+    low, high = min(held, key=number), max(held, key=number)
+    ratio = context.ledger.derived(
+        "highest / lowest", number(high) / number(low), inputs=[high, low], formula="highest / lowest"
+    )
+    count = context.ledger.count("values of the speed", len(held), metric=metric)
+    text = context.say("pace.run_between", metric=metric, low=low, high=high, n=count, ratio=ratio)
+    context.doc.paragraph(f"**{text}**")
+    context.doc.paragraph(context.say("pace.untold_run"))
+    context.metrics.append(metric)
     context.settled = True
     context.query = replace(context.query, intent="bottleneck")
     return Verdict("answered", unmark(text), "medium")

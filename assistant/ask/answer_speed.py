@@ -102,6 +102,10 @@ def why_slower(context: Context) -> Verdict:
             meant = as_mention(context.run, context.resolver, whole, 0, 0, "")
             context.query = replace(context.query, intent="trend", topics=(), mentions=(meant,))
             return trend(context)
+        from assistant.ask.answer_rates import any_speed
+
+        if (told := any_speed(context)) is not None:
+            return told
         text = context.say("slower.no_times" if windows else "slower.one_step")
         context.doc.paragraph(f"**{text}**")
         return Verdict("no_data", unmark(text))

@@ -29,7 +29,7 @@ _TABBED: Final = re.compile(
     rf"(?: (?:\+-|\+/-|±) (?P<spread>{NUMBER}))?(?P<rest>(?: (?:seconds|secs?|s))?\s*)$"
 )
 _COUNTED: Final = re.compile(
-    r"(?P<word>(?i:episode|epoch|ep|iteration|iter|(?:global[_ ])?step|update|generation|timestep|round))s?"
+    r"(?P<word>(?i:episode|epoch|ep|iteration|iter|(?:(?<=[,;|] )global[_ ])?step|update|generation|timestep|round))s?"
     r"\s?[:=#]?\s{0,4}"
     r"\[?(?P<step>[0-9]{1,12})(?:\s?/\s?(?P<of>[0-9]{1,12}))?(?:\](?=[,;|:\s]))?(?:\s{0,3}[,;|:\]\t-]\s{0,4}|\s{2,12})(?=[A-Za-z])"
     r"|[0-9]{1,12}/[0-9]{1,12}: (?P<other>episode): (?P<number>[0-9]{1,12}), (?=[A-Za-z])"

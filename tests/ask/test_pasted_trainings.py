@@ -192,3 +192,48 @@ def test_nan_that_does_not_last_is_said_to_be_over() -> None:
     assert "finite again afterwards (3.9 at row 1)" in lead(text, "is grad_norm nan?")
     text = console([1.9, 0.9, 0.8], grad_norm=[3.9, 3.8, "nan"])  # type: ignore[list-item]
     assert "finite again" not in paste(text, "is grad_norm nan?").answer
+
+
+def by_the_clock(seconds: list[float]) -> str:
+    return "".join(
+        f"INFO:mlagents.trainers: run: Brain: Step: {1000 * n}. Time Elapsed: {value:.3f} s Mean Reward: 0.{n}00. "
+        "Std of Reward: 0.400. Training.\n"
+        for n, value in enumerate(seconds, start=1)
+    )
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [
+        ([10.0, 15.0, 20.0, 25.0, 30.0, 35.0, 40.0], ("200 steps a second", "did not get slower")),
+        ([10.0, 12.0, 14.0, 16.0, 26.0, 36.0, 46.0], ("167 steps a second", "got slower", "500", "100")),
+    ],
+)
+def test_clock_that_runs_through_a_log_tells_its_speed(seconds: list[float], words: tuple[str, ...]) -> None:
+    first = lead(by_the_clock(seconds), "Does it get slower?")
+    assert all(word in first for word in words), first
+
+
+def test_speeds_of_two_logs_in_one_text_are_no_course() -> None:
+    def rows(steps: range, speed: float) -> str:
+        return "".join(
+            f"{{'loss': 0.4, 'grad_norm': 3.6, 'learning_rate': 1e-05, 'train_speed(iter/s)': {speed}, 'epoch': 0.2, "
+            f"'global_step/max_steps': '{step}/4491', 'elapsed_time': '25m 15s', 'remaining_time': '5h 59m 14s'}}\n"
+            for step in steps
+        )
+
+    made = paste(rows(range(295, 310, 5), 0.195) + "\n" + rows(range(50, 65, 5), 0.031), "is it getting slower?")
+    first = made.answer.splitlines()[0]
+    assert "0.031" in first
+    assert "0.195" in first
+    assert "faster:" not in first
+    assert "steps go back" in first
+
+
+def test_progress_bar_tells_the_time_of_a_step_where_nothing_else_does() -> None:
+    text = (
+        "  9%|▉         | 249/2724 [9:12:40<91:10:10, 132.61s/it]\n"
+        "{'loss': 1.89, 'learning_rate': 0.00019920353585932578, 'epoch': 0.18}\n"
+        "  9%|▉         | 250/2724 [9:14:53<91:10:34, 132.67s/it]\n"
+    )
+    assert "133 秒" in lead(text, "速度变慢了吗")
