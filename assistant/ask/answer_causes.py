@@ -99,6 +99,16 @@ def _of_state(context: Context, state: State) -> Verdict | None:
 
 
 def _still(context: Context, metric: str) -> NDArray[np.intp] | None:
+def weighed_flat(context: Context, metric: str) -> list[str]:
+    """What the log shows and denies of the causes of a metric that does not rise, a line each."""
+    quantity, at = quantity_of(context.run, metric), in_state(context.run, metric, "flat")
+    if quantity is None or at is None:
+        return []
+    found = weigh(context.run, metric, quantity, "flat", at)
+    steps = [int(step) for step in series(context.run, metric).steps[at]]
+    return [*(_told(context, one, steps) for one in found if one.seen == "shown"), *_ruled_out(context, found, steps)]
+
+
     """Points after the end of a rise that went over into a level; ``None`` where it goes on."""
     detail = context.ledger.trend_detail(metric)
     if detail is None or detail.form != "ramp" or len(detail.knots) < 3:
@@ -255,4 +265,4 @@ def _table(context: Context, metric: str, steps: list[int]) -> None:
     doc.table([say("head.metric"), *(word + doc.step(step) for step in shown)], rows)
 
 
-__all__ = ["attempt"]
+__all__ = ["attempt", "weighed_flat"]

@@ -15,6 +15,7 @@ from assistant.ask import (
     answer_apart,
     answer_causes,
     answer_collapsed,
+    answer_complaint,
     answer_computed,
     answer_confirmed,
     answer_define,
@@ -31,6 +32,7 @@ from assistant.ask import (
     answers,
     aspects,
     clauses,
+    complaints,
     framed,
     halves,
     happenings,
@@ -109,6 +111,8 @@ class Answerer:
         queries = [understand(part, self.resolver, runs, language=language, state=state) for part in pieces]
         marked = len(re.findall("[?？]", asked)) >= len(pieces)  # each asks for itself, whatever the whole looks like
         if len(queries) == 1 or not (marked or {q.intent for q in queries} & {whole.intent, "out_of_scope"}):
+            queries = [whole]
+        if runs and complaints.merely_complains(asked):  # "reward does not rise. Any idea?" is one matter
             queries = [whole]
         query = replace(queries[0], text=question)
         given = tuple(runs)
@@ -195,7 +199,8 @@ class Answerer:
             verdict = answer_other.out_of_scope(context) if declined else answer_define.define(context)
             return verdict, verdict.summary if verdict.code == "unknown_metric" else None
         computed = (
-            answer_absent.attempt(context)
+            answer_complaint.at_once(context)
+            or answer_absent.attempt(context)
             or answer_held_out.attempt(context)
             or answer_causes.attempt(context)
             or answer_sides.attempt(context)
@@ -204,6 +209,7 @@ class Answerer:
         computed = computed or answer_portions.attempt(context) or run_questions.attempt(context)
         computed = computed or answer_reward_parts.attempt(context)
         computed = computed or answer_computed.attempt(context) or answer_pace.attempt(context)
+        computed = computed or answer_complaint.attempt(context)
         if computed is not None:
             return computed, None
         absent = self._absent_step(context)
@@ -215,7 +221,8 @@ class Answerer:
         logged = any("acc" in m and not is_validation(m) for m in context.run.metrics)
         if _TRAIN_ACCURACY.search(query.said) and not logged:
             context.doc.paragraph(f"**{context.say('validation.no_training_accuracy')}**")
-        verdict = answers.answer(context)
+        unexplained = None if "premise" in query.topics else answer_complaint.unexplained(context)
+        verdict = unexplained or answers.answer(context)
         if verdict.code == "unknown_metric":
             return verdict, verdict.summary
         return verdict, None

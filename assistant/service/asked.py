@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 #: A question stands within so many lines of the text's beginning or end (a program's own remarks stand anywhere);
 #: between logs it is only looked for in a text as short as a person pastes by hand.
 EDGE, SHORT_PASTE = 3, 60
+#: Complaints are looked for in texts of so many lines, and so many sentences that may be some are read.
+LONGEST_PASTE, MOST_READ = 400, 6
 #: From how many characters on a paragraph is reduced to its sentences that ask; the longest symptom,
 #: the longest sentence that is put behind a title, and the longest single line that is taken as it is.
 LONG, LONGEST_SYMPTOM, SHORT, LONGEST_LINE = 160, 160, 120, 300
@@ -79,6 +81,45 @@ _OF_TRAINING: Final = re.compile(
 
 
 def question_in(parsed: Parsed, resolver: Resolver) -> str:
+    """The question that stands beside a log; where nothing is asked but help, what is complained of."""
+    from assistant.ask.complaints import asks_more
+
+    asked = _asked_in(parsed, resolver)
+    if asked and asks_more(asked, choices=False):
+        return asked
+    said = _complained(parsed, resolver)
+    return asked if not said or said in asked else f"{said}{'' if said[-1] in '?？' else why(said)}"
+
+
+def _complained(parsed: Parsed, resolver: Resolver) -> str:
+    """The sentence that states what is wrong with something that the log can tell of: the title's first.
+
+    One that names a metric of the log, or is about the time or the memory, goes before one about the run as a whole.
+    """
+    from assistant.analysis import Ledger
+    from assistant.ask.complaints import clauses_of, complaints_in, sentences, state_in
+    from assistant.ask.context import Context
+    from assistant.ask.understand import understand
+    from assistant.ask.wording import language_of
+
+    if not parsed.runs:
+        return ""
+    found: list[tuple[int, str]] = []
+    for paragraph in parsed.prose if parsed.text_lines <= LONGEST_PASTE else ():
+        text = _APOSTROPHE.sub("'", paragraph.text.strip())
+        for sentence in sentences("" if _is_printed(text) else text):
+            said = _TAG.sub("", sentence).strip()
+            if len(found) >= MOST_READ or not any(state_in(clause) for clause in clauses_of(said)):
+                continue
+            runs = tuple(parsed.runs)
+            query = understand(said, resolver, runs, language=language_of(said, "en"))
+            complaint = next(iter(complaints_in(Context(query, runs, resolver, Ledger(runs)), said)), None)
+            if complaint is not None:
+                found.append((0 if complaint.metrics or complaint.matter in {"time", "memory"} else 1, said))
+    return min(found, key=lambda one: one[0])[1] if found else ""
+
+
+def _asked_in(parsed: Parsed, resolver: Resolver) -> str:
     """The question that stands beside a log: after it first, then before; else a symptom that a title tells."""
     for position in ("after", "before", "between"):
         for paragraph in reversed(parsed.prose):

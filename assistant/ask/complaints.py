@@ -1,0 +1,188 @@
+"""What somebody states to be wrong rather than asks: "reward does not increase", "训练越来越慢", "OOM after step 54".
+
+A complaint is a state (``complaints.yaml``) said of metrics of the log, or of a matter for which none need be named:
+the time, the memory, what the training achieves, the run as a whole.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Final, Literal
+
+from assistant.ask.context import Context
+from assistant.ask.intents import is_stage
+from assistant.ask.lexicon import words
+from assistant.ask.naming import central, named_keys
+from assistant.ask.wording import seamed
+from assistant.knowledge import Mentioned
+
+State = Literal[
+    "not_finite", "not_rising", "not_falling", "turning", "zero", "garbled", "memory", "standstill", "slower",
+    "slow", "spike", "falling", "rising", "still", "unstable", "low", "high",
+]  # fmt: skip
+Matter = Literal["", "time", "memory", "effect", "run"]
+#: In the order in which they are looked for.
+STATES: Final[tuple[State, ...]] = (
+    "not_finite", "turning", "not_rising", "not_falling", "garbled", "memory", "zero", "standstill", "slower", "slow",
+    "spike", "unstable", "falling", "rising", "still", "low", "high",
+)  # fmt: skip
+#: What a state says where no metric is named; others then say nothing that a log could be held against.
+_ALONE: Final[dict[State, Matter]] = {
+    "not_finite": "run", "garbled": "run", "memory": "memory", "standstill": "time", "slower": "time", "slow": "time",
+}  # fmt: skip
+_OF_EFFECT: Final = frozenset({"not_rising", "not_falling", "falling", "still", "zero", "unstable", "turning"})
+#: Longest text that is read, sentences looked at, and complaints taken.
+LONGEST: Final = 2000
+MOST_SENTENCES: Final = 24
+MOST: Final = 3
+_SENTENCE: Final = re.compile(r"[^.?!。？！；;\n]{1,600}(?:\.(?=\S)[^.?!。？！；;\n]{0,600}){0,20}[.?!。？！；;]{0,8}")
+_TIMED: Final = re.compile(
+    r"(?i)tim(?:e|ing)|latency|throughput|tflop|mfu|tokens?[/_ ]?(?:per|/)|tps|samples? per|duration|speed"
+)
+_FALL: Final = re.compile(r"(?i)下降|降|收敛|decreas|drop|fall|converg|going down|down")
+
+
+@dataclass(frozen=True, slots=True)
+class Complaint:
+    """A state that somebody says something to be in.
+
+    Attributes:
+        state: which, by its name in ``complaints.yaml``.
+        metrics: keys of the log that it is said of.
+        matter: what it is said of where no metric is; empty where one is.
+        since: from which step on.
+    """
+
+    state: State
+    metrics: tuple[str, ...]
+    matter: Matter = ""
+    since: int | None = None
+
+
+def sentences(text: str) -> list[str]:
+    """A text's sentences, a template's headings left out."""
+    found = (one.strip() for one in _SENTENCE.findall(text[:LONGEST]))
+    heading = words("complaints")["template"]
+    return [one for one in found if len(one) > 1 and not heading.search(one)][:MOST_SENTENCES]
+
+
+def asks_for_help(sentence: str) -> bool:
+    """Whether a sentence asks for no more than help: "how to fix?", "请问是什么原因？"."""
+    return words("complaints")["help"].search(sentence) is not None
+
+
+def asks_more(text: str, *, choices: bool = True) -> bool:
+    """Whether a text asks for something of its own, beside help with what it states.
+
+    Args:
+        text: of one person.
+        choices: whether "should I lower the rate?" counts as such.
+    """
+    held = words("complaints")
+    rest = [one for one in sentences(text) if not asks_for_help(one)]
+    return any(held["asks"].search(seamed(one)) for one in rest if choices or not held["choices"].search(one))
+
+
+def merely_complains(text: str) -> bool:
+    """Whether a text states something and asks for no more than help with it."""
+    if asks_more(text):
+        return False
+    return any(state_in(clause) is not None for one in sentences(text) for clause in clauses_of(one))
+
+
+def clauses_of(sentence: str) -> list[str]:
+    """The clauses of a sentence."""
+    return [clause.strip() for clause in words("complaints")["seam"].split(sentence) if clause and clause.strip()]
+
+
+def state_in(clause: str) -> State | None:
+    """The state that a clause says something to be in."""
+    held = words("complaints")
+    if held["settled"].search(clause):
+        return "still"
+    return next((state for state in STATES if held[state].search(clause)), None)
+
+
+def complaints_in(context: Context, text: str) -> list[Complaint]:
+    """What a text complains of, in its order, each metric or matter once; the context's query is of that text."""
+    found: list[Complaint] = []
+    for complaint in _all(context, seamed(text)):
+        known = {key for one in found for key in one.metrics} if complaint.metrics else {one.matter for one in found}
+        new = any(key not in known for key in complaint.metrics) if complaint.metrics else complaint.matter not in known
+        if new:
+            found.append(complaint)
+    return found[:MOST]
+
+
+def _all(context: Context, text: str) -> Iterator[Complaint]:
+    for sentence in sentences(text):
+        of_sentence = [mention for mention in context.query.mentions if _said(mention, sentence)]
+        for clause in clauses_of(sentence):
+            state = state_in(clause)
+            if state is None:
+                continue
+            metrics = _metrics(context, [mention for mention in of_sentence if _said(mention, clause)])
+            if state in {"slow", "slower"} and metrics and all(is_timed(key) for key in metrics):
+                metrics = tuple(key for key in _metrics(context, of_sentence) if is_timed(key))
+            matter = "" if metrics else _matter(state, clause)
+            if not metrics and not matter:
+                metrics = _metrics(context, of_sentence)
+            complaint = _fitting(state, metrics, matter, clause)
+            if complaint is not None:
+                yield replace(complaint, since=_since(sentence))
+
+
+def is_timed(key: str) -> bool:
+    """Whether a key holds a time or a rate."""
+    return is_stage(key) or _TIMED.search(key) is not None
+
+
+def _said(mention: Mentioned, text: str) -> bool:
+    return mention.text.lower() in text.lower()
+
+
+def _metrics(context: Context, mentions: list[Mentioned]) -> tuple[str, ...]:
+    """The log's keys that are named."""
+    whole, found = context.query, list[str]()
+    for mention in mentions:
+        context.query = replace(whole, mentions=(mention,))
+        found += [key for key in central(named_keys(context)) if key in context.run.columns][:MOST]
+    context.query = whole
+    return tuple(dict.fromkeys(found))
+
+
+def _matter(state: State, clause: str) -> Matter:
+    held = words("complaints")
+    if state in _ALONE:
+        return _ALONE[state]
+    if state in {"falling", "low"} and held["time"].search(clause):
+        return "time"
+    if state in _OF_EFFECT and held["effect"].search(clause):
+        return "effect"
+    return ""
+
+
+def _fitting(state: State, metrics: tuple[str, ...], matter: Matter, clause: str) -> Complaint | None:
+    """A complaint whose state can be said of what it is said of."""
+    if state in {"memory", "garbled"}:
+        return Complaint(state, (), "memory" if state == "memory" else "run")
+    if state in {"slow", "slower", "standstill"}:
+        timed = tuple(key for key in metrics if is_timed(key))
+        if timed or not metrics:
+            return Complaint(state, timed, "" if timed else "time")
+        if state == "standstill":
+            return Complaint("still", metrics)
+        return Complaint("not_falling" if _FALL.search(clause) else "not_rising", metrics)
+    if not metrics and not matter:
+        return None
+    return Complaint(state, metrics, matter)
+
+
+def _since(sentence: str) -> int | None:
+    found = words("complaints")["since"].search(sentence)
+    return None if found is None else int(found["n"] or found["m"])
+
+
+__all__ = ["Complaint", "asks_for_help", "asks_more", "complaints_in", "merely_complains", "sentences", "state_in"]
