@@ -11,6 +11,7 @@ from assistant.ask.answer_twice import printed_again
 from assistant.ask.blanking import blanked
 from assistant.ask.conditions import condition_in
 from assistant.ask.context import Context, is_validation, key
+from assistant.ask.epochs import AN_EPOCH
 from assistant.ask.naming import absent, named_keys, steps_text, unknown, variant, wanted_steps, which
 from assistant.ask.outcomes import of_the_best
 from assistant.ask.part import shown
@@ -333,6 +334,8 @@ def _denied(context: Context, fact: Fact) -> str:
         return said
     match = _STATED.search(context.query.wording) or _STATED_SHARE.search(context.query.wording)
     if match is None or not isinstance(fact.value, (int, float)) or not math.isfinite(fact.value):
+        return ""
+    if AN_EPOCH.search(context.query.wording[: match.end()]):  # "when the epoch was 1.5": a place, and no value
         return ""
     stated = float(match[1]) / (100 if match[2] else 1)
     digits = len(match[1].partition(".")[2]) + (2 if match[2] else 0)

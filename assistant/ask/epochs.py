@@ -12,13 +12,20 @@ from assistant.model import Run
 EPOCH_KEYS: Final = ("training/epoch", "epoch", "train/epoch")
 _N: Final = r"(\d+(?:\.\d+)?)"
 _AND: Final = r"\s*(?:,|and|vs\.?|&|与|和|跟|到|to|-|~)\s*"
+_IS: Final = (
+    r"(?:number\s*|no\.?\s*|counter\s*|count\s*)?(?:[#:=]|等于|为|是|到|走到"
+    r"|(?:was|is|were|equals?|equalled|reached|hit|reads?)(?: at)?)"
+)
+_HALF: Final = r"\bhalf (?:an|of an|(?:of )?the(?: first)?) epoch"
 _EPOCH: Final = re.compile(
-    rf"(?i)\bepochs?\s*(?:[#:=]|等于|为|是|到)?\s*{_N}(?:{_AND}(?:epoch\s*)?{_N}(?!\s*(?:步|steps?)))?"
+    rf"(?i)\bepochs?\s*(?:{_IS})?\s*{_N}(?:{_AND}(?:epoch\s*)?{_N}(?!\s*(?:步|steps?)))?"
     rf"|第\s*{_N}\s*(?:个)?\s*(?:epoch|轮次)(?:{_AND}第\s*{_N}\s*(?:个)?\s*(?:epoch|轮次))?"
-    rf"|(?:(?:跑|训|练|走|过|到|在)(?:完|了|到)?(?:第)?\s*|\b(?:at|after|around|by|near)\s+){_N}\s*(?:个)?\s*epochs?\b(?!\s*(?:more|later))"
+    rf"|(?:(?:跑|训|练|走|过|到|在)(?:完|了|到)?(?:第)?\s*|\b(?:at|after|around|by|near|with)\s+){_N}\s*(?:个)?\s*epochs?\b(?!\s*(?:more|later))"
+    rf"|(?<![\d.]){_N}\s*epochs?\s+(?:in|into|deep|done|of training)\b"
 )
 AN_EPOCH: Final = re.compile(
-    rf"(?i)epochs?\s*(?:[#:=]|等于|为|是|到)?\s*\d|第\s*\d+\s*个?\s*(?:epoch|轮次)|{_N}\s*个?\s*epochs?\b"
+    rf"(?i)epochs?\s*(?:{_IS})?\s*\d|{_HALF}\b|\band a half epochs?\b"
+    rf"|第\s*\d+\s*个?\s*(?:epoch|轮次)|{_N}\s*个?\s*epochs?\b"
     r"|(?:哪|第几)(?:一)?(?:个)?\s*epoch|epochs?\s*(?:是)?几|\b(?:which|what) epoch"
 )
 """Words that name an epoch, or ask for one, as a place: it is not the metric asked for."""
@@ -26,6 +33,7 @@ _NUMERAL: Final = r"(\d+(?:\.\d+)?|[一二两三四五六七八九十])"
 _ROUND: Final = re.compile(
     rf"(?:第\s*)?{_NUMERAL}\s*个?\s*(?P<before>半)?\s*(?:轮|epochs?\b)(?!对话|工具|数|次)\s*(?P<after>半)?"
     r"|(?P<half>半)\s*个?\s*(?:轮|epoch\b)"
+    rf"|(?:\b(\d{{1,3}}|an?|one|two|three|four) and )?(?P<an>a half epochs?|{_HALF}(?: 1)?)\b"
 )
 """Rounds over the data, where nothing else is counted in rounds: "训完一轮半", "半轮", "第一轮跑完"."""
 _ROW: Final = re.compile(
@@ -44,6 +52,7 @@ _NUMERALS: Final = {word: at for at, word in enumerate("一二三四五六七八
     word: at
     for at, word in enumerate(("second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"), 2)
 }
+_ONES: Final = {"a": 1.0, "an": 1.0, "one": 1.0, "two": 2.0, "three": 3.0, "four": 4.0}
 _VALIDATED: Final = re.compile(r"(?:val|eval|test)[-_/]")
 _NEAR_ENOUGH: Final = 0.5
 """No epoch is meant that lies so far beyond the last one logged."""
@@ -81,6 +90,9 @@ def _rounds(text: str, run: Run) -> tuple[re.Match[str], list[float]] | None:
     match = _ROUND.search(text)
     if match is None:
         return None
+    if match["an"]:
+        whole = (match[5] or "0").lower()
+        return match, [0.5 + (float(whole) if whole.isdigit() else _ONES.get(whole, 0.0))]
     halved = match["half"] or match["before"] or match["after"]
     if not halved and (run.step_axis != "index" or "轮" not in match.group()):
         return None

@@ -28,7 +28,10 @@ _BETWEEN: Final = re.compile(
     r"(?i)(?:\s|了|过|到|的|about|around|roughly|almost|nearly|the|a|an|大约|大概|差不多|约|快)*$"
 )
 _KINDS: Final[tuple[Kind, ...]] = ("above", "below", "up_to", "down_to", "to", "is")
-_STEP_BEFORE: Final = re.compile(r"(?i)(?:steps?|第|步|iteration|epoch|row|top|pass@|mean@|best@|maj@)\s*$")
+_STEP_BEFORE: Final = re.compile(
+    r"(?i)(?:steps?|第|步|iteration|row|top|pass@|mean@|best@|maj@|epochs?(?: (?:counter|number|count))?"
+    r"(?: (?:was|is|were|reached|reads?|equals?|hit)| ?[=:]|等于|为|是|到|走到)?)\s*$"
+)
 #: So much of a text is searched.
 _LONGEST: Final = 400
 #: Kinds that a value can be said never to be.
