@@ -76,14 +76,10 @@ def _without(
     """What a word says is not there: the metrics of its clause, or of one beside it."""
     if idle[frame.clause(match.start())]:
         return None
-    names = [n for n in frame.names if n.keys or n.absent]
+    names = [n for n in frame.names if (n.keys or n.absent) and not re.search(r"截断|cut|truncat", n.text)]
     clause = frame.clause(match.start())
     close = [n for n in names if frame.clause(n.start) == clause]
-    near = [
-        n
-        for n in close or (names if near_by else [])
-        if abs(frame.clause(n.start) - clause) <= near_by and not re.search(r"截断|cut|truncat", n.text)
-    ]
+    near = [n for n in close or (names if near_by else []) if abs(frame.clause(n.start) - clause) <= near_by]
     if not near:
         return None
     start, end = min(match.start(), near[0].start), max(match.end(), near[-1].end)

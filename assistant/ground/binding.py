@@ -39,7 +39,7 @@ _COUNTING: Final = {"points", "steps", "gpus", "samples", "prompts", "lines", "m
 _LISTED: Final = re.compile(
     r"(?i)^[\s`*]*(?:,\s*and|,|、|，|and|和|与|及|以及|/|&|;|then|再到|再)[\s`*]*(?:then\s+)?(?:to\s+)?$"
 )
-_ARROW: Final = re.compile(r"^[\s`*）)]*(?:->|→|⟶|➜|=>|⇒|—>|➔)[\s`*]*(?:约|about|~)?\s*$")
+_ARROW: Final = re.compile(r"^[\s`*）)]*(?:->|→|⟶|➜|➡\ufe0f?|=>|⇒|—>|➔)[\s`*]*(?:约|about|~)?\s*$")
 _TO: Final = re.compile(
     r"(?i)^[\s`*）)]*(?:[^,，;；。0-9]{0,24}?)(?:\bto\b|到了?|至|变为|变成|变到|为|成)(?:\s*(?:just|only|about|around|roughly|approximately|nearly|almost|约|大约|近|~|≈|the))*[^,，;；。0-9]{0,18}[\s`*（(]*$"
 )

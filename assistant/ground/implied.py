@@ -89,7 +89,7 @@ class Implied(Relations):
         start = max([clause, *(n.end for n in frame.numbers if n.end <= q.start)])
         stop = min([stop, *(n.start for n in frame.numbers if n.start >= q.end)])
         words = frame.text[start:stop] if several else frame.text
-        if EACH_GPU.search(words):
+        if EACH_GPU.search(words if several or len(frame.numbers) == 1 else frame.text[start:stop]):
             return self._each_gpu(frame, index, ranks=bool(_EACH_RANK.search(words)))
         names = [name for name, word in (("clipped_trajectories", _CUT_OFF), ("aborted_trajectories", _GIVEN_UP)) if word.search(words)]  # fmt: skip
         return self._derived(frame, index, (*names, *(() if names and several else ("trajectories_per_step",))))

@@ -96,7 +96,7 @@ class Judge(Rates):
         counted = self.counting.decide(frame, index, name)
         if counted is not None:
             return Decision(*counted)
-        for read in (self._rate, self._falls_to_each):
+        for read in (self._rate, self._out_of, self._falls_to_each):
             if (rated := read(frame, index, name)) is not None:
                 return rated
         if name is None:

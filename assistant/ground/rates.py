@@ -26,6 +26,11 @@ _PER_GPU_AFTER: Final = re.compile(r"(?i)[`*\s]*(?:(?:per|each|a|every|/)\s?(?:g
 _PER_GPU_BEFORE: Final = re.compile(
     r"(?i)(?:单卡|每卡|每张卡|per[ -]gpu|per[ -]card)(?:的?吞吐)?\s*(?:约|为|是|[:：=])?\s*$"
 )
+_OUT_OF: Final = re.compile(r"(?i)\d[\d,]*\s*(?:out )?of (?:(?:the|all) ){0,2}[`*]*$")
+_SAMPLES_AFTER: Final = re.compile(
+    r"(?i)[`*\s]*(?:responses|trajectories|samples|rollouts|answers|sequences|completions)\b"
+)
+_FACTOR_OF: Final = re.compile(r"[÷×/]\s*[（(]?\s*\0|\0\s*[)）]?\s*[÷×]")
 _RANK: Final = re.compile(r"(?i)\brank|\bworker")
 
 
@@ -47,7 +52,7 @@ class Rates(Implied):
         since = max([start, *(n.end for n in frame.numbers[:index] if n.unit != "gpus")])
         until = min([stop, *(n.start for n in frame.numbers[index + 1 :])])
         words = frame.text[since : q.start] + "\0" + frame.text[q.end : until]
-        if each or cue("per_gpu").search(words):
+        if each or cue("per_gpu").search(words) or _FACTOR_OF.search(words):
             key = next((key for key in _OF_ONE if key in self.table.run.columns), None)
         elif cue("across").search(words) or cue("total").search(words):
             whole = self._derived(frame, index, ("cluster_throughput",))
@@ -86,9 +91,31 @@ class Rates(Implied):
             or any(self.table.readings(q, key) for key in name.keys[:3])
         )
 
+    def _out_of(self, frame: Frame, index: int, name: Named | None) -> Decision | None:
+        """``233 of 8,192 responses were truncated``: all of a step's, though "responses were truncated" is a name."""
+        q = frame.numbers[index]
+        right = frame.text[q.end : q.end + 40]
+        if (
+            q.unit not in {"", "samples"}
+            or q.decimals
+            or not _OUT_OF.search(frame.text[max(0, q.start - 24) : q.start])
+        ):
+            return None
+        if not (q.unit or _SAMPLES_AFTER.match(right)) or re.search(
+            r"(?i)\b(?:per|each|every) (?:prompt|question|group)", right
+        ):
+            return None
+        return self._derived(frame, index, ("trajectories_per_step",))
+
     def _falls_to_each(self, frame: Frame, index: int, name: Named | None) -> Decision | None:
         """``each GPU handles 16 responses per step``: of the trajectories of a step, though "responses per step" is a name."""
         q = frame.numbers[index]
+        if (
+            not q.unit
+            and _PER_GPU_AFTER.match(frame.text[q.end : q.end + 14])
+            and any(n.unit == "samples" for n in frame.numbers)
+        ):
+            return self._each_gpu(frame, index, ranks=False)  # "8192 rollouts a step, or 1024 per GPU"
         if name is None or "trajectories_per_step" not in name.derived or q.unit not in {"", "samples"}:
             return None
         clause = frame.clause_text(q.start)

@@ -34,6 +34,9 @@ _CHANGE_ROW: Final = re.compile(
 _ONE_WAY: Final = re.compile(
     r"(?i)drop|fall|decreas|reduc|declin|loss|lost|shrink|down|\babs|magnitude|size of|distance|[降跌减缩少低]|绝对|差值|差距|相差|[|↓↘⬇]|diff"
 )
+_STEP_LABEL: Final = re.compile(
+    r"(?i)[\s`*_]*(?:global[_ ])?(?:training )?(?:step|iteration|步数?|步骤)[\s`*_]*[:：]?[\s`*_]*"
+)
 _NOISE: Final = re.compile(
     r"(?i)noise|噪声|std\.? ?err|标准误|interval|区间|p[- ]?value|slope|斜率|significan|显著|每步|per step|growth"
 )
@@ -71,12 +74,14 @@ class RowReader(RowWords):
         super().__init__(lexicon, judge)
         self.extra = extra
         self.last_step = self.first_step = None
+        self.told_step: tuple[int, ...] = ()
         self.row_key: str | None = None
         self.rows: list[int] = []
 
     def begin(self) -> None:
         """A new table."""
         self.last_step = self.first_step = None
+        self.told_step = ()
         self.rows = []
 
     def claims(self, text: str, unit: Unit, context: Carried) -> list[Claim]:
@@ -85,6 +90,9 @@ class RowReader(RowWords):
         if not cells:
             return []
         head = list(unit.header) + [""] * (len(cells) - len(unit.header))
+        if len(cells) == 2 and _STEP_LABEL.fullmatch(cells[0]) and not of_steps(unit.header[0] if unit.header else ""):
+            self.told_step = self._bare_step(cells[1])  # "| step | 7 |": of the rows below
+            return []
         row_name = self._name(cells[0])
         row_steps = self._steps(cells[0]) or (self._row_step(cells[0]) if of_steps(head[0]) else ())
         counted = self._counted_column(head, cells) if not row_steps else -1
@@ -141,6 +149,7 @@ class RowReader(RowWords):
                     if len(told := {s for s in column_steps if s}) == 1 and _OF_STEP.search(title)
                     else ()
                 )
+                or self.told_step
                 or context.steps
                 or (context.pair or ())
                 or (context.span or ())
@@ -208,7 +217,7 @@ class RowReader(RowWords):
             inside = [Place(bare.start("step"), bare.end("step"), (int(bare["step"]),))]
         spare = masked_spans(part, self.judge.table.run, own, inside)
         if not change and re.search(r"\d", part):  # "↑ 0.180": the value, with a mark of where it came from
-            part = re.sub(r"[↑↓⬆⬇↗↘]", " ", part)
+            part = re.sub(r"[↑↓⬆⬇↗↘🔺🔻📈📉]", " ", part)
         numbers = quantities(part, spare)
         label = text[slice(*unit.cells[0])] if at else ""
         title = re.sub(r"\bs\s?=?\s?\d+\b", " ", title)  # "s=15" is no second
@@ -256,7 +265,8 @@ class RowReader(RowWords):
             carried = Carried(
                 (name,), steps if len(steps) == 1 else (), None, (min(steps), max(steps)) if len(steps) > 1 else None
             )
-            if len(steps) == 2 and re.search(r"(?i)→|->|\bvs\b|versus|对比|/", title):
+            arrowed = f"{title} {label if steps == row_steps else ''}"
+            if len(steps) == 2 and re.search(r"(?i)→|->|➡|\bvs\b|versus|对比|/", arrowed):
                 carried = Carried((name,), steps, (steps[0], steps[1]))
         if len(inside) > 1 and not change:
             carried = Carried((name,))
@@ -399,6 +409,8 @@ class RowReader(RowWords):
             if _ONE_WAY.search(re.sub("涨跌|升降|增减", "", title) + frame.text) or q.unit in {"ratio", "factor"}
             else False
         )
+        if re.search(r"[↓↘⬇🔻📉▼]", frame.text) and not q.sign:
+            down = True
         first: Decision | None = None
         keys = [key for key in name.keys if key == self.row_key] or list(name.keys[:4])
         for key in keys:

@@ -1,7 +1,5 @@
 """What a sentence says is not in the log, in further words; true where it is not there, false where it is."""
 
-
-
 from __future__ import annotations
 
 import json
@@ -38,6 +36,12 @@ AUDITOR = Auditor(
         ("step {s} 的 `timing_s/gen` 不得而知。", 8, 7),
         ("step {s} 的 `timing_s/gen` 是多少，日志没有写。", 8, 7),
         ("The log does not say how large `timing_s/gen` was at step {s}.", 8, 7),
+        ("`timing_s/gen`: not available at step {s} (truncated line).", 8, 7),
+        ("The cell of `timing_s/gen` at step {s} is empty.", 8, 7),
+        ("Don't read `timing_s/gen` at step {s}: it does not exist there.", 8, 7),
+        ("`timing_s/gen`：step {s} 缺失（该行被截断）。", 8, 7),
+        ("step {s} 的 `timing_s/gen` 没能解析出来，那一行断了。", 8, 7),
+        ("`actor/grad_norm` 在 step {s} 没有有限值。", 10, 3),
         ("No metrics such as `actor/entropy` exist for step {s}.", 0, 3),
     ],
 )
