@@ -17,7 +17,7 @@ from assistant.knowledge.cards import Card, Library
 from assistant.knowledge.counterparts import Counterparts
 from assistant.knowledge.elsewhere import Elsewhere
 from assistant.knowledge.entries import entry_of, entry_of_passage
-from assistant.knowledge.finder_found import Found, How, varied
+from assistant.knowledge.finder_found import SHOWN_NAMED, Found, How, varied, with_named
 from assistant.knowledge.finder_signs import Signs
 from assistant.knowledge.foreignkeys import ForeignKeys, said_in
 from assistant.knowledge.index import Entry, Index
@@ -26,6 +26,7 @@ from assistant.knowledge.namewords import absent_names, name_words
 from assistant.knowledge.naming import GENERAL, LIKE_KEY, MAJOR, Naming
 from assistant.knowledge.nearest import LEAST_LIKENESS, alike_names
 from assistant.knowledge.passages import FoundPassage, find_passages
+from assistant.knowledge.prefixed import behind_prefix
 from assistant.knowledge.questions import (
     asked_framework,
     asked_kinds,
@@ -50,9 +51,6 @@ _SHORT_REST: Final = 12
 _LONG_REST: Final = 20
 _PLACES: Final = 3
 _REACH: Final = 10
-_SHOWN_NAMED: Final = 2
-"""Cards of a name that come before what the search found."""
-
 _LEAST: Final = 0.5
 _HALF: Final = 5.6
 """Weighted sum of a card that is just likely enough; goes with the scale of the weights."""
@@ -190,11 +188,11 @@ class Finder:
         shown = [*first, *(found for found in rest if found.score >= _LEAST)]
         if about:
             major = any(card.framework in MAJOR for card in about)
-            shown = _with_named(shown, about, leads=major and "failure" not in asked_kinds(fold(read.question)))
+            shown = with_named(shown, about, leads=major and "failure" not in asked_kinds(fold(read.question)))
         elif not first and (spelt := self._spelt(read)):
             text = fold(read.question)
             about_it = NAME.match(text) is not None and KEY.search(text.split()[0]) is not None
-            shown = _with_named(shown, spelt, leads=about_it and "failure" not in asked_kinds(text))
+            shown = with_named(shown, spelt, leads=about_it and "failure" not in asked_kinds(text))
         return varied(shown, len(first), self._counterparts_of(read, framework))[:k]
 
     def _about(self, read: _Reading, framework: str | None, *, sure: bool) -> list[Card]:
@@ -221,7 +219,7 @@ class Finder:
         """Cards of the keys that a question spells in full, with their joints, whatever else it says."""
         keys = (match.group().rstrip("./-:") for match in NAME.finditer(fold(read.question)))
         found = (self.resolver.key(key) for key in keys if KEY.search(key))
-        return list(dict.fromkeys(one.card for one in found if one is not None and one.how == "exact"))[:_SHOWN_NAMED]
+        return list(dict.fromkeys(one.card for one in found if one is not None and one.how == "exact"))[:SHOWN_NAMED]
 
     def nearest(self, question: str, framework: str | None = None, k: int = 3) -> list[Card]:
         """Cards that may have been meant where :meth:`find` is not sure, likeliest first: an offer, never an answer.
@@ -306,6 +304,8 @@ class Finder:
             direct = []  # a template takes a whole sentence, too
         if direct and KEY.search(question) and all(r.card.framework in GENERAL for r in direct):  # a concept's name
             direct = self.naming.alone(fold(question).strip("`?？ "), framework) or direct
+        if all(r.foreign or r.how == "template" or r.card.framework == ANYBODYS for r in direct):
+            direct = self._shown_as(question, framework) or direct
         typed_as, typed = question, spelt_out(question)
         question = question if direct else self.signs.mended(typed)
         asked = asked_framework(fold(question)) if framework is None and not direct else None
@@ -369,6 +369,14 @@ class Finder:
                 cards = _ordered(found or self.loose_pieces.find(key, home), framework)
                 return [card for card in cards if home in {None, card.framework}]
         return []
+
+    def _shown_as(self, question: str, framework: str | None) -> list[Resolution]:
+        """Cards of the one key that a question spells as a dashboard shows it: ``train/kl``."""
+        text = fold(narrow(question))
+        keys = [key for match in NAME.finditer(text) if KEY.search(key := match.group().rstrip("./-:"))]
+        asked = framework or asked_framework(text)
+        cards = behind_prefix(keys[0], asked, self.resolver) if len(keys) == 1 else []
+        return [Resolution(card, "alias", 0.9) for card in cards]
 
     def _said_in_keys(self, question: str, framework: str | None) -> list[Card]:
         """Cards of what the one key that a question is about says in its words, the likeliest first."""
@@ -475,17 +483,6 @@ class Finder:
         if not keys or any(True for key in keys for _ in self.naming.named(self.speller.mend(fold(key))[0], framework)):
             return False
         return not any(True for _ in self.naming.named(question, framework))
-
-
-def _with_named(found: list[Found], named: Sequence[Card], *, leads: bool) -> list[Found]:
-    """What was found, with the cards of a name among the first three: at their head, or after the best one."""
-    if not named or (not leads and any(one.card in named for one in found[:_PLACES])):
-        return found
-    mine = [Found(card, "alias", 0.9, {"name": 1.0}) for card in named]
-    others = [one for one in found if one.card not in named]
-    if leads:
-        return [*mine[:_SHOWN_NAMED], *others, *mine[_SHOWN_NAMED:]]
-    return [*others[:1], *mine[:1], *others[1:], *mine[1:]]
 
 
 def _spoken(text: str) -> str:

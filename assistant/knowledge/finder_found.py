@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -14,6 +14,9 @@ How = Literal["exact", "template", "alias", "search"]
 _PLACES: Final = 3
 _REACH: Final = 10
 """How many of what was found may come among the first three."""
+
+SHOWN_NAMED: Final = 2
+"""Cards of a name that come before what the search found."""
 
 _NEXT: Final = 5
 _NEARLY: Final = 0.02
@@ -79,6 +82,17 @@ def _of_different_quantities(
     if len(first) < _PLACES:
         return found[:_PLACES], found[_PLACES:]
     return first, [*waiting, *found[max(_REACH, len(first)) :]]
+
+
+def with_named(found: list[Found], named: Sequence[Card], *, leads: bool) -> list[Found]:
+    """What was found, with the cards of a name among the first three: at their head, or after the best one."""
+    if not named or (not leads and any(one.card in named for one in found[:_PLACES])):
+        return found
+    mine = [Found(card, "alias", 0.9, {"name": 1.0}) for card in named]
+    others = [one for one in found if one.card not in named]
+    if leads:
+        return [*mine[:SHOWN_NAMED], *others, *mine[SHOWN_NAMED:]]
+    return [*others[:1], *mine[:1], *others[1:], *mine[1:]]
 
 
 def kind_of(card: Card) -> str:

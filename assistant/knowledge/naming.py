@@ -25,7 +25,7 @@ _MOST_ALIKE: Final = 8
 _SHORTEST_SAID: Final = 6
 _LONGEST_SAID: Final = 60
 _SAID_ALIKE: Final = 0.88
-_JOINTS: Final = re.compile(r"[\s_()-]+")
+_JOINTS: Final = re.compile(r"(?:[\s_()-]|(?<=[a-z0-9\s])的(?=[a-z0-9\s]))+")
 
 
 class Naming:
@@ -187,7 +187,7 @@ class Naming:
 
 
 def _joined(name: str) -> str:
-    """A folded name with one space for whatever joins its parts."""
+    """A folded name with one space for whatever joins its parts: ``value 的 clipfrac`` is ``value clipfrac``."""
     return _JOINTS.sub(" ", name).strip()
 
 

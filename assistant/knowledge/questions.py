@@ -26,13 +26,19 @@ OTHER_FRAMEWORKS: Final = {
 }  # fmt: skip
 """Frameworks with a few cards, by what stands in their spellings."""
 
+BUILT_ON: Final = {
+    "unsloth": "TRL", "axolotl": "TRL", "open-r1": "TRL", "open r1": "TRL", "tinyzero": "verl", "search-r1": "verl",
+    "ragen": "verl", "easyr1": "verl", "easy-r1": "verl", "logic-rl": "verl",
+}  # fmt: skip
+"""Projects that train with another one's trainer, and log what it logs."""
+
 _ASKED: Final = re.compile(
     r"(?<![a-z0-9/_])(verl|trl|roll|openrlhf|slime|nemo(?:[- ]?rl)?|areal|(?:ms-?)?swift"
     r"|sb3|stable[- ]?baselines3?|prime[- ]rl|minimind|deepspeed[- ]chat|llama[- ]?factory|rllib|rsl[-_]rl"
-    r"|spinning[- ]?up)"
+    rf"|spinning[- ]?up|{'|'.join(BUILT_ON)})"
     r"(?![a-z0-9/_])"
 )
-_BY_SPELLING: Final = {**FRAMEWORKS, **OTHER_FRAMEWORKS}
+_BY_SPELLING: Final = {**FRAMEWORKS, **OTHER_FRAMEWORKS, **BUILT_ON}
 
 FRAMEWORKS_OF_PAIR: Final = ("asked", "source")
 

@@ -49,6 +49,8 @@ def test_called_entries_have_one_card_of_each_framework() -> None:
         ("TGS 是什么", "NeMo-RL", "nemo-rl/performance/tokens_per_sec_per_gpu"),
         ("L_CLIP", None, "verl/actor/pg_loss"),
         ("r_t(theta)", None, "concept/importance-sampling"),
+        ("value 的 clipfrac", None, "verl/critic/vf_clipfrac"),
+        ("weights 的 broadcast time", None, "verl/timing_s/update_weights"),
     ],
 )
 def test_also_called_name_in_a_plain_question_leads_to_the_card(

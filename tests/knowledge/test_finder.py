@@ -153,6 +153,9 @@ def test_find_equivalent_in_the_framework_asked_for_comes_first(finder: Finder) 
         ("trl and verl", None),
         ("trlx", None),
         ("swift 的 kl", "ms-swift"),
+        ("train/kl unsloth", "TRL"),
+        ("search-r1 的 turns", "verl"),
+        ("research-r1 turns", None),
     ],
 )
 def test_asked_framework_is_the_only_one_named(text: str, framework: str | None) -> None:
