@@ -237,3 +237,28 @@ def test_progress_bar_tells_the_time_of_a_step_where_nothing_else_does() -> None
         "  9%|▉         | 250/2724 [9:14:53<91:10:34, 132.67s/it]\n"
     )
     assert "133 秒" in lead(text, "速度变慢了吗")
+
+
+LEVEL = console([4.84, 4.9, 5.04, 4.99, 5.84])
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "why does the loss not go below 4.8?",
+        "Why can't the loss be lower than 4.8?",
+        "why is the loss not below 4.8",
+        "the loss never drops below 4.8, is that normal?",
+    ],
+)
+def test_what_a_question_says_not_to_be_so_is_not_denied_where_it_is_not(question: str) -> None:
+    assert not lead(LEVEL, question).lstrip("*").startswith(("Not so", "No"))
+
+
+def test_what_a_question_says_not_to_be_so_is_denied_where_it_is() -> None:
+    first = lead(LEVEL, "why does the loss not go below 5?")
+    assert "4.84" in first
+
+
+def test_value_behind_not_normal_is_still_held_against_the_log() -> None:
+    assert "Not so" in lead(LEVEL, "the loss is not normal, it is above 10, is that a problem?")
