@@ -103,6 +103,8 @@ def attempt(context: Context) -> Verdict | None:
     if found is None:
         return None
     name, word = found
+    if name == "memory_of" and any(_MEMORY_OF.search(metric) for metric in context.run.metrics):
+        return None  # some trainers log it stage by stage
     parts = set(re.split(r"[^a-z0-9]+", word.lower())) - {""}
     spelt = "_".join(re.split(r"[^a-z0-9]+", word.lower()))
     held = [m for m in context.run.metrics if len(spelt) > 1 and (spelt in m.lower() or m.lower() in parts)]
@@ -113,6 +115,9 @@ def attempt(context: Context) -> Verdict | None:
     return _told(context, name, word if name == "setting_named" else "")
 
 
+_MEMORY_OF = re.compile(
+    r"(?i)(?:mem|vram|cache).*(?:critic|actor|ref|optim|kv|activ)|(?:critic|actor|ref|optim|kv|activ).*(?:mem|vram|cache)"
+)
 _EVALUATED = re.compile(
     r"(?i)(?:^|[-_/ .])(?:val|valid|validation|eval|evaluation|test|testing|dev|held)(?=$|[-_/ .@])"
 )

@@ -258,8 +258,8 @@ def _topics_kept(query: Query, text: str, scores: dict[str, float], n_runs: int)
         if topic == "tools" and _HOW_OFTEN.search(text) and [m.key for m in named] == ["tool_call_counts/mean"]:
             continue
         beyond = query.threshold is not None or query.op in {"max", "min", "argmax", "argmin"}
-        if topic == "tools" and named and beyond:
-            continue
+        if topic == "tools" and named and (beyond or query.steps.kind in {"range", "last_n"}):
+            continue  # a part of the run: the values there
         if (
             topic in TOPIC_INTENTS
             and topic not in {"remaining", "memory", "best", "worst"}

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 
 from assistant.ask.context import Context, is_validation, key
+from assistant.ask.wording import normalised
 from assistant.model import Verdict
 from assistant.model.answer import Op
 from assistant.write.document import unmark
@@ -27,7 +28,26 @@ def named_keys(context: Context) -> list[str]:
         elif mention.card is not None and context.runs and not re.search(r"[/_@]", mention.text):
             # "loss" of a log that has a training and a validation loss under one card
             keys.extend(metric for metric in mention.card.keys if metric in context.run.columns)
-    return list(dict.fromkeys(keys))
+    return _of_extremes(context, list(dict.fromkeys(keys)))
+
+
+def _of_extremes(context: Context, keys: list[str]) -> list[str]:
+    """Without the mean of a family of which an extreme is named in words of its own: "轮数最多的那条有几轮"."""
+    own = {m.key: m for m in context.query.mentions if m.key is not None and m.end > m.start}
+    text = normalised(context.query.wording or context.query.text)
+    less = []
+    for name, mention in own.items():
+        mean = f"{name.rpartition('/')[0]}/mean"
+        beside = own.get(mean) if name.endswith(("/max", "/min")) else None
+        if beside is not None and beside.start > mention.end:
+            named = text[max(mention.end, beside.start - _BEFORE) : beside.end]
+            less += [] if _MEANT.search(named) else [mean]
+    return [name for name in keys if name not in less]
+
+
+#: So far before a metric's name a word stands that says which statistic is meant.
+_BEFORE = 8
+_MEANT = re.compile(r"(?i)平均|均值|mean|average|avg")
 
 
 def central(keys: list[str]) -> list[str]:
