@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from assistant.ask.asked_again import asked_again
+from assistant.ask.blanking import blanked
 from assistant.ask.differing import OVER_THE_RUN, SINCE_THEN, differing, logged, one_step
 from assistant.ask.logged import STEP_TIME, TIMED, as_mention
 from assistant.ask.other_part import other_part
@@ -35,8 +36,13 @@ _BARE_NUMBER = re.compile(
     r"(?i)^\s*(?:那|那么|and|what about|how about|then|or|at|in|on|for|sorry|oops|no|wait|nah|actually|hold on"
     r"|scratch that|rather|i|mean[ts]?|make (?:it|that)|same"
     r"|等等|等下|等一下|噢|哦|不是|再看|看看?|顺便|以及|还有|说错了?|打错了?|写错了?|不对|应该是|是|换成?|第|[,，\s])*\s*(\d{1,7})\s*"
-    r"(?:步|的|那步|呢|too|also|也(?:要|看)?|as well"
+    r"(?:步|的|那步|呢|too|also|(?:也|顺便|再|一起)?(?:要|看|说|讲|报|给|列|查|来)?(?:一?下|看|个)?|as well"
     r"|[?!.\s])*$"
+)
+_AS_WELL = re.compile(r"也|顺便|顺带|同样|一起|再[说讲报看给列查]")
+_TELLS = re.compile(
+    r"(?i)steps?|第|步|那|的|也|顺[便带]|再|还有|一起|同[样时]|帮我?|麻烦|给我?|[说讲报看列查算瞅瞧](?:一?下|[看说讲瞅瞧]|个|出来|我)?"
+    r"|一下|[呗吧呢哈啊了要]|[\W\d_]"
 )
 _BARE_LIMIT = re.compile(
     r"(?i)^\s*(?:那|那么|and|what about|how about|or|with|at|换成?|要是|如果(?:是)?|past|above|over|below|under"
@@ -146,6 +152,8 @@ def followed(own: Query, text: str, state: State, runs: Sequence[Run], *, resolv
         return other
     if runs and (stage := other_stage(own, before, text, runs[0], resolver)) is not None:
         return stage
+    if before.intent == "lookup" and own.intent in {"explain", "lookup"} and _only_tells(own, text):
+        own = replace(own, guessed=True)
     own = _limit_meant(_steps_meant(own, state, text, runs), before, text)
     marked = single["follow"].search(text) is not None or (not own.mentions and _ITS.search(text) is not None)
     marked = marked or (before.intent == "lookup" and _bare_name(own, text))
@@ -257,6 +265,13 @@ def _filled(own: Query, before: Query, text: str, *, marked: bool, fragment: boo
         if pair[0] != pair[1]:
             changes |= {"steps": StepSlot("pair", tuple(sorted(pair))), "all_steps": pair, "intent": "compare"}
     return replace(own, **changes)  # type: ignore[arg-type]
+
+
+def _only_tells(own: Query, text: str) -> bool:
+    """Whether a text says of another step or metric that it is to be told as well: "3 的也说下"."""
+    return _AS_WELL.search(text) is not None and not _TELLS.sub(
+        "", blanked(text, [(m.start, m.end) for m in own.mentions])
+    )
 
 
 def _bare_name(own: Query, text: str) -> bool:

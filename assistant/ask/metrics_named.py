@@ -460,7 +460,9 @@ def _listed_statistics(mention: Mentioned, text: str, run: Run, resolver: Resolv
     return tuple(as_mention(run, resolver, one, mention.start, mention.end, mention.text) for one in held)
 
 
-_LENGTH_BEHIND = re.compile(r"(?i)^\s*(?:len(?:gth)?s?\b|长度)")
+_LENGTH_BEHIND = re.compile(
+    r"(?i)^\s*(?:len(?:gth)?s?\b|长度)|^\s*的?(?:在|于|,)?\s*(?:第\s*\d{1,7}\s*步|step\s*\d{1,7})(?:的?时候?|那一?步|里)?(?=\s*的?最)"
+)
 
 
 def _statistic(mention: Mentioned, text: str, run: Run, resolver: Resolver, pointed: bool) -> Mentioned:
@@ -475,7 +477,7 @@ def _statistic(mention: Mentioned, text: str, run: Run, resolver: Resolver, poin
             return as_mention(run, resolver, own[0], mention.start, mention.end, mention.text)
     if key is None or not key.endswith("/mean") or mention.text.lower() == key.lower():
         return mention
-    before, after = text[max(0, mention.start - 12) : mention.start], text[mention.end : mention.end + 16]
+    before, after = text[max(0, mention.start - 12) : mention.start], text[mention.end : mention.end + 24]
     after = _LENGTH_BEHIND.sub("", after)[:8]  # "response len 的 max": the name goes on
     for name, words in _STATISTICS.items():
         sibling = f"{key[: -len('mean')]}{name}"

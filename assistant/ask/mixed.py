@@ -26,12 +26,15 @@ _PLACES: Final = frozenset(map(chr, range(_FIRST_PLACE, 0xF900)))
 
 @lru_cache(maxsize=1)
 def _words() -> tuple[tuple[re.Pattern[str], str], ...]:
-    """The wordings of ``mixed.yaml``, compiled.
+    return wordings(Path(__file__).with_suffix(".yaml"))
+
+
+def wordings(path: Path) -> tuple[tuple[re.Pattern[str], str], ...]:
+    """The wordings of a file and what each becomes, compiled.
 
     Raises:
         KnowledgeError: an entry is not ``{re, to}``.
     """
-    path = Path(__file__).with_suffix(".yaml")
     words = []
     for number, entry in enumerate(resources.yaml_table(path), 1):
         if set(entry) != {"re", "to"}:

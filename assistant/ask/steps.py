@@ -47,7 +47,8 @@ _CHINESE_TENTHS = re.compile(
 _CHINESE_POINT = re.compile(r"零点([零一二三四五六七八九]+)")
 #: "14 步里的平均值": over so many steps, not at that one.
 _CHINESE_WITHIN = re.compile(
-    r"(?<![第前后近末头\d到至~-])(?<![第前后近末头到至]\s)(\d{1,7})\s*(?:个)?步(?=(?:之|以)?[里内中](?!间))"
+    r"(?<![第前后近末头\d到至~-])(?<![第前后近末头到至]\s)(\d{1,7})\s*(?:个)?步(?=(?:之|以)?[里内中](?!间)"
+    r"(?!\s*,(?![^?]{0,40}(?:平均|均值|中位|最|哪|总|一共|几步|几次|多少步|多少次|\b(?:max|min|mean|avg)\b))))"
 )
 _CHINESE_RANGE = re.compile(rf"(第?)({_NUMERAL})(\s*步?\s*[到至~-]\s*第?)({_NUMERAL})(\s*步)")
 _NEXT_STEP = re.compile(r"\s*(?:,\s*and|,|、|和|与|跟|到|and|&|vs\.?|/)\s*(\d+)(?![\d.%])(?!\s*(?:steps?|张|个|次|秒))")

@@ -6,7 +6,7 @@ import re
 from typing import Final
 
 _THAT_STEP: Final = re.compile(
-    r"(?i)(?:那|这|该|当|此)(?:同?一)?(?:个)?\s*(?:步|step|时候|次|行|时间点|时刻|位置|点(?![数击])|刻)|当时(?!的?设)|(?<!当)[那此彼其]时(?!间)|那会儿?"
+    r"(?i)(?:那|这|该|当|此)(?:同?一)?(?:个)?\s*(?:步|step|时候|次|行|时间点|时刻|位置|刻)|当时(?!的?设)|那个点(?![数击])|(?<!当)[那此彼其]时(?!间)|那会儿?"
     r"|届时|同期|同时刻|\b(?:that|this|the same|at that|that (?:very|same))"
     r" (?:step|row|line|eval\w*|validation|epoch)\b"
     r"|(?:与之|跟它|它)?(?:相)?对应的|相应的|\bcorresponding\b|\bat (?:that (?:point|time)|the time)\b|\bback then\b"

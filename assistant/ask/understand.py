@@ -51,6 +51,10 @@ _STEP_WORDS = re.compile(
     r"|第|步|最后|最新|最近|一|和|到|与|呢|吗"
 )
 _NOT_FINITE = re.compile(r"(?i)(?<![a-z_/])(?:nans?|infs?|infinity|infinite)(?![a-z_/])|非数|无穷|非有限")
+#: "entropy@40": a step behind a name, and no "mean@16" of a validation.
+_AT = re.compile(
+    r"(?<!\bmean)(?<!\bbest)(?<!\bworst)(?<!\bmaj)(?<!\bpass)(?<!\bstd)(?<!\bacc)\s*@\s*\d{1,7}(?![\w/@.])"
+)
 _WHERE_LIMIT = re.compile(
     r"(?i)\b(?:first|last|latest|final|earliest) (?:step|time|iteration|one|point|eval\w*|val\w*)s? (?:with|where"
     r"|that|when|at which|in which|above|below|over|under|having)\b"
@@ -154,7 +158,7 @@ def evidence(
         mentions = _step_time(slow, resolver, run)
     keyless = _blank(text, [(m.start, m.end) for m in mentions if re.search(r"[/_@]", m.text)])
     bare = _blank(text, [(m.start, m.end) for m in mentions])
-    no_steps = [*((m.start, m.end) for m in mentions if "/" in m.text), *values_in(text)]
+    no_steps = [*((m.start, m.end) for m in mentions if "/" in m.text or _AT.match(text, m.end)), *values_in(text)]
     steps, marks = step_marks(_blank(text, no_steps), held.steps, run)
     if run is not None:
         if AN_EPOCH.search(text) and any(m.key not in EPOCH_KEYS for m in mentions):

@@ -7,6 +7,7 @@ import re
 from assistant.ask.mixed import unmixed
 from assistant.ask.pinyin import in_characters, in_letters
 from assistant.ask.slips import mended
+from assistant.ask.spoken import as_written
 from assistant.ask.steps import western_numbers
 from assistant.knowledge.terms import fold
 
@@ -29,12 +30,13 @@ _ORDERED = re.compile(
 )
 _TO_ENGLISH = re.compile(
     r"(?i)\b(?:in|into|to)\s+english\b|\benglish\s+(?:please|pls|version)|^\s*(?:english|英文|英语)\s*[.!?。]*\s*$"
+    r"|^\s*(?:英文|英语)\s*[,，:：]|[,，]\s*(?:英文|英语)\s*[.!?。]*\s*$"
     r"|(?:用|以|换成?|改成?|说|讲)\s*(?:英文|英语|english)|(?:英文|英语|english)\s*(?:回答|回复|说|讲|版|吧|please|pls|plz)"
 )
 _TO_CHINESE = re.compile(
     r"(?i)\b(?:in|into|to)\s+chinese\b|\bchinese\s+(?:please|pls|version)|^\s*chinese\s*[.!?]*\s*$"
     r"|(?:用|以|换成?|改成?|说|讲)\s*(?:中文|汉语|chinese)|(?:中文|汉语|chinese)\s*(?:回答|回复|说|讲|版|吧|please|pls|plz)"
-    r"|(?:^|[\s,，])中文\s*[.!?。]?\s*$"
+    r"|(?:^|[\s,，])中文\s*[.!?。]?\s*$|^\s*(?:中文|汉语)\s*[,，:：]"
 )
 #: "Now the score", "OK, now for step 12": what is asked next, rather than the latest value.
 _NOW = re.compile(
@@ -91,7 +93,7 @@ def normalised(question: str) -> str:
     rest = _NOW.sub("", rest)
     for said, meant in _SPOKEN:
         rest = said.sub(meant, rest)
-    return western_numbers(unmixed(mended(seamed(rest))))
+    return western_numbers(as_written(unmixed(mended(seamed(rest)))))
 
 
 def seamed(text: str) -> str:
