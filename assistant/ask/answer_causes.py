@@ -16,6 +16,7 @@ from assistant.ask.context import Context, is_validation, key
 from assistant.ask.naming import central, named_keys
 from assistant.ask.telling import trend_sentence
 from assistant.model import Fact, Verdict
+from assistant.model.answer import Intent
 from assistant.write.document import unmark
 
 #: Where a question names no metric ("stuck at 0?"): the quantities that may be meant, first that stands so.
@@ -98,7 +99,6 @@ def _of_state(context: Context, state: State) -> Verdict | None:
     return _write(context, metric, state, at, found)
 
 
-def _still(context: Context, metric: str) -> NDArray[np.intp] | None:
 def weighed_flat(context: Context, metric: str) -> list[str]:
     """What the log shows and denies of the causes of a metric that does not rise, a line each."""
     quantity, at = quantity_of(context.run, metric), in_state(context.run, metric, "flat")
@@ -109,6 +109,7 @@ def weighed_flat(context: Context, metric: str) -> list[str]:
     return [*(_told(context, one, steps) for one in found if one.seen == "shown"), *_ruled_out(context, found, steps)]
 
 
+def _still(context: Context, metric: str) -> NDArray[np.intp] | None:
     """Points after the end of a rise that went over into a level; ``None`` where it goes on."""
     detail = context.ledger.trend_detail(metric)
     if detail is None or detail.form != "ramp" or len(detail.knots) < 3:
@@ -167,7 +168,8 @@ def _write(context: Context, metric: str, state: State, at: NDArray[np.intp], fo
     context.metrics.append(metric)
     context.metrics.extend(name for one in shown for name in one.keys)
     context.settled = True
-    context.query = replace(context.query, intent="explain", op=None, asked_op=None, threshold=None)
+    kept: Intent = "advice" if context.query.intent == "advice" else "explain"  # "where do I look first"
+    context.query = replace(context.query, intent=kept, op=None, asked_op=None, threshold=None)
     odd = any(one.cause.weight == "odd" for one in shown)
     enough = len(context.train_steps) >= MIN_POINTS
     expected = bool(shown) and all(one.cause.weight == "expected" for one in shown)

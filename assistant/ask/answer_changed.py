@@ -19,7 +19,9 @@ DIFFERS: Final = re.compile(
     r"(?i)差在(?:哪|什么)|(?:哪里|哪儿|哪些|什么|有啥|有什么)(?:地方)?(?:不同|不一样|差别|区别|变化|变了)"
     r"|变了(?:什么|哪些|啥)"
     r"|\bwhat(?:'s| is| are| has| have)? (?:the )?(?:differ\w*|chang\w*)|\bwhat (?:differs|changed)\b"
-    r"|\bdifferences? between\b"
+    r"|\bdifferences? between\b|\b(?:biggest|largest|greatest|main) (?:movers?|changes?|jumps?|moves?|differences?)\b"
+    r"|\b(?:what|which)\b.{0,24}\b(?:moved|jumped|changed|shifted)\b"
+    r"|(?:变化|变动|改变|波动|差别|差异)(?:得)?最[大多]|(?:哪些|什么|啥|哪几个)(?:指标|metrics?)?[^,，。?]{0,4}(?:炸|飙|爆|崩|跳|暴[涨跌]|动了|变了|异动)"
 )
 #: Larger over smaller value from which a change is told as one of the largest; how many are told.
 LARGE, MOST = 1.5, 3

@@ -29,6 +29,7 @@ from assistant.write.document import unmark
 
 #: Delta degrees of freedom of the group standard deviation (torch.std; core_algos.py#compute_grpo_outcome_advantage).
 DDOF = 1
+_PROMPTS = re.compile(r"(?i)prompt|question|problem|道题|题目?|问题")
 _PER_GPU = re.compile(r"(?i)(?:每|一)(?:张|块|个)?\s*(?:卡|gpu)|per (?:gpu|card|device)|each gpu")
 _NODES = re.compile(r"(?i)节点|几机|多少机|几台|\bnodes?\b|\bmachines?\b|\bservers?\b|\bhosts?\b")
 _IN_LOSS = re.compile(r"(?i)loss|损失")
@@ -234,7 +235,9 @@ def _batch(context: Context, step: int) -> tuple[list[str], list[str]]:
     if (fact is None or cells is None) and logged is not None:
         context.metrics.append("system/batch_size")
         items = [context.say("derive.item_batch", v=logged[0]), *_per_gpu(context, logged[0], step)]
-        return items, [context.say("derive.batch_logged", v=logged[0])]
+        lines = [context.say("derive.batch_logged", v=logged[0])]
+        split = _split(context, logged[0], step)
+        return [*items, *split[0]], [*lines, *split[1]]
     if fact is None or cells is None:
         return _batch_by_rate(context, step)
     tokens, prompt, response = cells
@@ -249,6 +252,21 @@ def _batch(context: Context, step: int) -> tuple[list[str], list[str]]:
         if top is not None and "advantage" not in context.query.topics:
             lines.append(context.say("derive.group", group=group, top=top))
     return items, lines
+
+
+def _split(context: Context, batch: Fact, step: int) -> tuple[list[str], list[str]]:
+    """A logged batch as prompts × answers, where a question asks for prompts and the group's size is known."""
+    near = [step, *[s for s in context.train_steps if s != step][:MOST_STEPS]]
+    group = next((fact for s in near if (fact := derive(context.ledger, "group_size", s)) is not None), None)
+    known = group is not None and number(group) > 0 and not number(batch) % number(group)
+    if group is None or not known or _PROMPTS.search(context.query.said) is None:
+        return [], []
+    prompts = context.ledger.derived(
+        "prompts_per_step", round(number(batch) / number(group)), step=step, inputs=[batch, group],
+        formula="trajectories_per_step / group_size",
+    )  # fmt: skip
+    items = [context.say("derive.item_prompts", v=prompts), context.say("derive.item_group", v=group)]
+    return items, [context.say("derive.prompts", prompts=prompts, group=group, batch=batch)]
 
 
 def _batch_by_rate(context: Context, step: int) -> tuple[list[str], list[str]]:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 import math
+import re
 from dataclasses import dataclass
+from statistics import median
+from typing import Final
 
 from assistant.ask.blanking import figures, spans_of
 from assistant.ask.context import Context
@@ -11,6 +15,11 @@ from assistant.ask.departures import all_checks, began
 from assistant.ask.lexicon import words
 from assistant.ask.telling import main_change
 from assistant.ask.wording import normalised
+
+#: "Its collapse", "the crash in it", "before it collapsed": of the metric that is asked about.
+_OF_IT: Final = re.compile(
+    r"(?i)^\W*(?:before|until|prior to|after|since)\s+(?:it\s|its\s|the \w+(?:-\w+)? (?:in|of) it\b)"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +55,9 @@ def breakdown_in(context: Context, text: str) -> Breakdown | None:
             step = _first_not_finite(context)
         else:
             step = _first_grave(context) if owner is None else _first_of(context, owner)
+        if step is None and kind == "broken":  # nothing grave: what the one metric asked about did itself
+            owner = _alone(context)
+            step = None if owner is None else _first_of(context, owner)
         if step is None:
             return None
         before = match["before"] is not None or match["en_before"] is not None
@@ -69,7 +81,13 @@ def _owner(context: Context, at: int) -> str | None:
         for _, end in spans_of(text, mention):
             if mention.key is not None and end <= at and not text[end:at].strip(" 的都就"):
                 return mention.key
-    return None
+    return _alone(context) if _OF_IT.search(text[at:]) else None
+
+
+def _alone(context: Context) -> str | None:
+    """The one metric that a question names; ``None`` where it names several or none."""
+    keys = {mention.key for mention in context.query.mentions if mention.key is not None}
+    return next(iter(keys)) if len(keys) == 1 else None
 
 
 def _first_of(context: Context, metric: str) -> int | None:
@@ -84,7 +102,21 @@ def _first_of(context: Context, metric: str) -> int | None:
         return min(steps)
     trend = context.ledger.trend(metric)
     change = None if trend is None else main_change(context, trend)
-    return None if change is None else change[0].step
+    return _steepest(context, metric) if change is None else change[0].step
+
+
+def _steepest(context: Context, metric: str) -> int | None:
+    """The last step before the largest move of a metric's validation or training values, and the one after it."""
+    from assistant.ask.answer_events import LEAST_VALUES, SUDDEN, steepest
+
+    held = [(cell.step, cell.value) for cell in context.run.cells(metric) if math.isfinite(cell.value)]
+    if len(held) < LEAST_VALUES:
+        return None
+    values = tuple(value for _, value in held)
+    usual = median(abs(b - a) for a, b in itertools.pairwise(values))
+    moves = [steepest(values, up=up) for up in (False, True)]
+    first, last = max(moves, key=lambda move: abs(values[move[1]] - values[move[0]]))
+    return held[first + 1][0] if abs(values[last] - values[first]) > SUDDEN * usual else None
 
 
 def _first_not_finite(context: Context) -> int | None:

@@ -83,7 +83,8 @@ _BY_SIGN: tuple[tuple[Kind, re.Pattern[str]], ...] = (
         re.compile(
             r"(?i)(?:exactly |equal(?:s)? (?:to )?|\b(?:is|are|was|were)\s{1,60}"
             r"(?:(?:ratio|rate|fraction|share|norm|loss|value|it|exactly"
-            r"|just|ever|never|always|only)\s{1,9}){0,2}|\bof )(?:zero|0)\b(?![.\d])"
+            r"|just|ever|never|always|only)\s{1,9}){0,2}|\bof )(?:zero|0)\b"
+            r"(?!\s{0,3}(?:[.\d]|(?:-|–|~|to\b|through\b)\s{0,3}\d))"
             r"|(?<!不)(?:等于|为|是|变成|成了)\s*(?:零|0)(?![.\d])|归零|\bzero values?\b"
         ),
     ),

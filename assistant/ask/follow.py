@@ -49,6 +49,12 @@ _BARE_LIMIT = re.compile(
     r"|超过|高于|大于|低于|小于|\s)*(-?\d*\.\d+|\d+(?=\s*(?:%|秒|s\b|secs?\b|ms\b|tokens?\b|gi?b\b)))\s*(%)?"
     r"\s*(?:秒|s|secs?|ms|tokens?|gi?b)?\s*(?:的|呢|[?!.\s])*$"
 )
+#: A whole number is a further limit where the one before was too large to be the share or the loss of a step.
+_BARE_WHOLE = re.compile(
+    r"(?i)^\s*(?:那|那么|and|what about|how about|or|with|at|换成?|要是|如果(?:是)?|\s)*(\d{2,})()"
+    r"\s*(?:的|呢|[?!.\s])*$"
+)
+_LARGE = 10
 _BARE_PAIR = re.compile(
     r"(?i)^\s*(?:那|and|what about|how about|then|换成?|\s)*(?:step\s*)?(\d{1,7})\s*(?:vs\.?|和|跟|与|and|to|对比"
     r"|比)\s*(?:step\s*)?(\d{1,7})\s*[?呢.]*$"
@@ -451,6 +457,8 @@ def _limit_meant(own: Query, before: Query, text: str) -> Query:
     match = _BARE_LIMIT.match(text)
     if own.threshold is not None and own.steps.kind == "last_n" and own.steps.values[0] == own.threshold[1]:
         return replace(own, steps=StepSlot(), all_steps=())  # "past 1000?": a value and no step
+    if match is None and before.threshold is not None and before.threshold[1] >= _LARGE:  # "and 1000?" after 100
+        match = _BARE_WHOLE.match(text)
     if before.threshold is None or match is None or own.mentions or own.threshold is not None:
         return own
     value = float(match[1]) / (100 if match[2] else 1)

@@ -40,6 +40,7 @@ def runs_named(text: str, runs: Sequence[Run]) -> tuple[str, tuple[int, ...]]:
         if match is not None:
             found.extend((match.start(), place) for place in places)
             text = text[: match.start()] + " " * (match.end() - match.start()) + text[match.end() :]
+    by_file = bool(found)
     if _CONTEXT.search(text):
         for match in _LETTER.finditer(text):
             place = ord(match[1]) - ord("A")
@@ -50,6 +51,8 @@ def runs_named(text: str, runs: Sequence[Run]) -> tuple[str, tuple[int, ...]]:
         place = number if match[1] and match.group().lower().startswith("r") and len(match.group()) == 2 else number - 1
         if 0 <= place < len(runs):
             found.append((match.start(), place))
+    if not by_file:  # the answer calls them A and B as the question does, whichever it names first
+        return text, tuple(sorted({place for _, place in found}))
     return text, tuple(dict.fromkeys(place for _, place in sorted(found)))
 
 

@@ -43,8 +43,10 @@ _BEFORE = re.compile(
     rf"(?i)\b(?:before|prior to|earlier than|ahead of|preceding)\s+{_AT}(?!\d)|{_AT}\s*(?:的)?(?:之前|以前|前面"
     rf"|前(?!后))"
 )
+#: "Go through step 1" reads it, and is no part of the run up to it.
+_NOT_READ = "".join(rf"(?<!\b{verb} )" for verb in ("go", "going", "walk", "talk", "run", "me", "us", "look", "step"))
 _UNTIL = re.compile(
-    rf"(?i)\b(?:until|till|up to(?: and including)?|up until|through)\s+{_AT}(?!\d)"
+    rf"(?i)\b(?:until|till|up to(?: and including)?|up until|{_NOT_READ}through)\s+{_AT}(?!\d)"
     rf"|(?:截至|截止到?|直到|到)\s*{_AT}\s*为止|(?:截至|截止到?)\s*{_AT}|{_AT}\s*(?:为止|及(?:以前|之前))"
 )
 _LEAVE_OUT = (

@@ -385,7 +385,7 @@ def western_numbers(text: str) -> str:
     """``第三步`` → ``第3步``, ``last ten steps`` → ``last 10 steps``, so that one set of patterns serves."""
     text = _ONE_IN.sub(_one_in, text)
     text = _ENGLISH_COUNT.sub(lambda match: f"{match[1]} {_ENGLISH[match[2].lower()]} {match[3]}", text)
-    text = _ENGLISH_FEW.sub(lambda match: f"{match[1]} {_ENGLISH[match[2].lower()]}", text)
+    text = _ENGLISH_FEW.sub(_few, text)
     text = _ENGLISH_STEP.sub(lambda match: f"{match[1]} {_ENGLISH[match[2].lower()]}", text)
     text = _ENGLISH_BEFORE_END.sub(lambda match: f"{_ENGLISH[match[1].lower()]} {match[2]}", text)
     text = _ENGLISH_ORDINAL.sub(_ordinal, text)
@@ -416,6 +416,11 @@ def western_numbers(text: str) -> str:
         return f"{match[1]}{chinese_number(match[2])}{match[3]}"
 
     return _CHINESE_STEP.sub(convert, text)
+
+
+def _few(match: re.Match[str]) -> str:
+    """ "last ten" as "last 10"; "the last one" is the last, and no number of steps."""
+    return match.group() if match[2].lower() == "one" else f"{match[1]} {_ENGLISH[match[2].lower()]}"
 
 
 def _one_in(match: re.Match[str]) -> str:

@@ -193,7 +193,9 @@ _LAST_TWO = re.compile(
     r"(?i)\b(?:last|latest|final|most recent|newest) (?:eval\w*|val\w*|test|step|value|checkpoint|one|row|log)"
     r"\b.{0,40}\b(?:compared? (?:to|with)|vs\.?|versus|against|than|relative to|from|over|and)\b.{0,12}"
     r"\b(?:(?:the )?(?:one|eval\w*|step|value|val\w*)? ?(?:right |just )?before(?: (?:it|that|last))?"
-    r"|previous|prior|preceding)\b"
+    r"|previous|prior|preceding|second[- ]to[- ]last|last but one|penultimate)\b"
+    r"|(?:最后|最近|最新|末)(?:的)?(?:那|这)?一?(?:次|步|个|回)[^。?]{0,24}(?:比|跟|和|与|同|对|较)[^。?]{0,8}"
+    r"(?:倒数第\s*[二2两]|(?:再)?(?:前|上)(?:面)?(?:的)?(?:那)?一?)(?:个)?(?:次|步|回|个)"
 )
 
 

@@ -30,6 +30,7 @@ _HOW_TO_READ = re.compile(
     r"|how (?:should|do|can|would|to|am i supposed to) ?(?:i|we|one|you)? ?(?:read|interpret|understand)\b"
     r"|怎么理解|如何理解|怎样理解|怎么解读"
 )
+_RESULTS = re.compile(r"(?i)结果|成绩|分数|\b(?:results?|scores?|numbers?)\b")
 _TOLD_BY = re.compile(r"(?i)\bwhat (?:does|do|is|did)\b.{0,40}\b(?:mean|say|tell|show|about)\b")
 _WHAT_IS = re.compile(r"(?i)\bwhat('s| is| was| were| are)\b|\bwhat (?:do|does|did)\b.{1,60}\blooks? like\b")
 #: "std@30 是 error bar 吗": what the statistic is, and not how sure a validation is.
@@ -145,7 +146,7 @@ def weigh(query: Query, text: str, scores: dict[str, float], n_runs: int, *, wit
         scores["advice"] = max(scores["advice"], scores["health"] + 1)
     if n_runs > 1 and re.search(
         r"(?i)(哪(个|边|一个|一边|份|次)|谁).{0,24}[大小高低长短快慢好差稳强弱]|排(名|序|一下|个)|\brank"
-        r"|\bwhich\b.{0,40}(er|more|less|better|worse|best|worst|est)\b|\bsort\b",
+        r"|\b(which|who|whose)\b.{0,40}(er|more|less|better|worse|best|worst|est)\b|\bsort\b",
         text,
     ):
         scores["compare"] += 8
@@ -155,7 +156,10 @@ def weigh(query: Query, text: str, scores: dict[str, float], n_runs: int, *, wit
         scores["define"] += scores["validation"] + 1
     if re.search(r"(?i)趋势|走势|曲线|\btrend|over time", text):
         scores["trend"] += 4
-    if named and _HOW_TO_READ.search(text):
+    validated = named and all(VALIDATED.match(m.key or "") for m in mentions)
+    if validated and _HOW_TO_READ.search(text) and _RESULTS.search(text):
+        scores["validation"] += 6  # what the results say, and not what such a metric is
+    elif named and _HOW_TO_READ.search(text):
         scores["define"] += 6  # whatever step stands beside
         scores["advice"] = 0
     if scores["forecast"] >= 5:
@@ -170,8 +174,8 @@ def weigh(query: Query, text: str, scores: dict[str, float], n_runs: int, *, wit
         scores["bottleneck"]
         and timed
         and not re.search(
-            r"(?i)占|阶段|拆|stage|phase|break ?down|split|分布|share|fraction|percent|bottleneck|瓶颈|变慢|为"
-            r"|why",
+            r"(?i)占|阶段|拆|[花去耗](?:在|到|了)*哪|stage|phase|break ?down|split|分布|share|fraction|percent"
+            r"|bottleneck|瓶颈|变慢|为|why",
             text,
         )
     ):

@@ -15,6 +15,8 @@ _RANGE = re.compile(
     r"(?<![\d.])(\d{1,7})\s*(?:步)?\s*(?:-|–|—|~|～|到|至|to|through)\s*(?:step\s*|第)?(\d{1,7})(?![\d.%])"
 )
 _OF_STEPS = re.compile(r"(?i)step|步|iteration|第")
+#: Two ranges that are set against each other are ranges of steps, whatever they are called: "length 20-30 vs 60-70".
+_AGAINST = re.compile(r"(?i)\bvs\.?\b|\bversus\b|\bagainst\b|\bthan\b|\bcompared?\b|\brelative to\b|比|对|相较|较之")
 _COUNT = r"(\d{1,5}|[一二两三四五六七八九十]{1,3}|two|three|four|five|six|seven|eight|nine|ten|twenty)"
 _FIRST_N = re.compile(rf"(?i)(?:前|头|最初|开头|最早|first|initial|earliest)\s*(?:的)?\s*{_COUNT}")
 _LAST_N = re.compile(rf"(?i)(?:后|末|最后|最近|last|final|latest)\s*(?:的)?\s*{_COUNT}")
@@ -29,12 +31,14 @@ _AROUND = re.compile(
     r"(?i)\bbefore\b.{0,24}\bafter\s+(?:the\s+)?(?:step\s*)?(\d{1,7})|\bafter\b.{0,24}\bbefore\s+(?:the\s+)?(?:step\s*)?(\d{1,7})"
     r"|\b(?:after|before)\s+(?:the\s+)?(?:step\s*)?(\d{1,7})\b.{0,12}\bthan\s+(?:it was\s+)?(?:before|after)\b"
     r"|(?:前\s*\d+\s*步?|之?前|以前).{0,8}(?:跟|和|与|比|vs)\s*(?:第\s*)?(\d{1,7})\s*步\s*(?:往后|以后|之后|后)"
-    r"|(\d{1,7})\s*步?\s*(?:的)?前后.{0,12}(?:比|差|哪|变)"
+    r"|(\d{1,7})\s*步?\s*(?:的)?前后.{0,12}(?:比|差|哪|变|一样|不同|慢|快|高|低)"
+    r"|(\d{1,7})\s*步?\s*(?:之|以)前.{0,24}(?:之|以)后"
 )
 _HALVES = re.compile(
     r"(?i)(?:前|后)半(?:程|段|部分|截)?.{0,16}(?:前|后)半|first half.{0,30}(?:second|last|latter) half|(?:second"
     r"|latter) half.{0,30}first half"
-    r"|(?:前|后)半(?:程|段)"
+    r"|(?:前|后)半(?:程|段)|(?:前|早)期.{0,16}(?:后|晚)期|(?:后|晚)期.{0,16}(?:前|早)期"
+    r"|\bearly\b.{0,24}\b(?:vs\.?|versus|against|compared)\b.{0,16}\blate\b"
     r"|\b(?:higher|lower|larger|smaller|bigger|better|worse|longer|shorter|slower|faster|more|less|noisier|steadier)\b"
     r".{0,30}\b(?:in|during|over|for|through)\s+the\s+(?:second|latter|last|first)\s+half\b"
 )
@@ -64,7 +68,9 @@ def windows_in(
         validations: steps with a validation, counted where the question counts validations.
         training: steps of training, counted otherwise.
     """
-    ranges = [sorted((int(m[1]), int(m[2]))) for m in _RANGE.finditer(text)] if _OF_STEPS.search(text) else []
+    ranges = [sorted((int(m[1]), int(m[2]))) for m in _RANGE.finditer(text)]
+    if not (_OF_STEPS.search(text) or (len(ranges) == 2 and _AGAINST.search(text))):
+        ranges = []
     if len(ranges) == 2:
         return _ordered((ranges[0][0], ranges[0][1]), (ranges[1][0], ranges[1][1]), run)
     first, last = _FIRST_N.search(text), _LAST_N.search(text)

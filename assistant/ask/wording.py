@@ -72,6 +72,21 @@ _SPOKEN = (
     (re.compile(r"(?<=[前后末头])\s*1/([2345])(?![\d/])"), lambda match: f"{'二三四五'[int(match[1]) - 2]}分之一"),
     (re.compile(r"(?i)\bmost negative\b"), "lowest"),
     (re.compile(r"(?i)\bleast negative\b"), "highest"),
+    (
+        re.compile(
+            r"(?i)\bwhat (?:made|makes|is making|was making)\b"
+            r"(?= .{1,40}\b(?:so|this|that|much|take|go|jump|drop|rise)\b)"
+        ),
+        "why was",
+    ),
+    (re.compile(r"(?i)[,;] *what for *\?*$"), ", why?"),
+    (
+        re.compile(
+            r"(?i)\b(?:validations?|evals?|evaluations?|testing) (?:is |are )?(?:not|n't) (?:counted|included)"
+            r"|\b(?:without|excluding|not counting|leaving out) (?:the )?(?:validations?|evals?|evaluations?|testing)\b"
+        ),
+        "training steps only",
+    ),
     (re.compile(r"(?:(?<=[下上内里])|(?<=\d))(是|在)几步"), r"\1第几步"),
     (re.compile(r"(?<![第哪好十数])几步(?=就?(?:开始|起))"), "第几步"),
     (re.compile(r"前([二三四五六七八九十])(?=(?:最)?[大高低小慢长快名])"), lambda match: f"前{_FEW[match[1]]}"),

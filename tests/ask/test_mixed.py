@@ -21,6 +21,12 @@ from assistant.ask.wording import normalised, seamed
         ("每个 step 多少 token", "每步 多少 token"),
         ("根本没 update 吧", "根本没更新 吧"),
         ("被 truncated 的比例", "被截断 的比例"),
+        ("每步 time 都 spend 在哪", "每步时间都花在哪"),
+        ("延迟太 high 了", "延迟太高了"),
+        ("太 slow，how to 优化", "太慢，怎么优化"),
+        ("分数掉了，why", "分数掉了，为什么"),
+        ("how many steps 的熵", "有多少步 的熵"),
+        ("哪些变差最 badly", "哪些变差最多"),
     ],
 )
 def test_unmixed_english_words_in_chinese_become_chinese(typed: str, meant: str) -> None:
