@@ -25,6 +25,8 @@ from assistant.ask.telling import course_table
 from assistant.model import Verdict
 from assistant.write.document import unmark
 
+#: The kind of question of an answer that holds what was stated against the log already.
+KIND: Final = "complaint"
 #: How often larger than the usual move a jump is, and how near to the level before it counts as back.
 JUMP: Final = 3.0
 BACK: Final = 0.1
@@ -38,6 +40,9 @@ _BESIDE: Final = (
 _WHY: Final = {"zh": "，为什么？", "en": ", why?"}
 _WHY_ASKED: Final = re.compile(r"(?i)\bwhy\b|\bhow come\b|为(?:什么|啥|何)|原因")
 _HELD_OUT: Final = re.compile(r"(?i)(?:^|[/_ ])(?:val|valid|validation|eval|test)(?:[/_ ]|$)")
+_SUCCESS: Final = re.compile(
+    r"(?i)success|accuracy|(?:^|[/_])acc(?:$|[/_])|win_?rate|solved?(?:_rate)?$|pass[@_]|reward|score|return"
+)
 _MOST_ROWS: Final = 8
 
 
@@ -107,7 +112,7 @@ def told(context: Context, found: Sequence[Complaint]) -> Verdict | None:
     context.doc.paragraph(blank.join([f"**{lead}**", *beside]))
     _reasons(context, first)
     _table(context, found)
-    context.settled = True
+    context.settled, context.kind = True, KIND
     context.query = replace(context.query, intent="health", op=None, asked_op=None, threshold=None)
     odd = first.state == "not_finite" and "NaN" in lead
     return Verdict("warning" if odd else "insufficient_data", unmark(lead), "medium")
@@ -159,7 +164,8 @@ def _lead(context: Context, complaint: Complaint, *, so: str | None = None) -> s
 def _of_effect(context: Context) -> tuple[str, ...]:
     """The metrics that measure what a training achieves: of validation, then the reward, else the loss."""
     held = [key for name in ("validation", "reward") for key in keys_for(context.run, name)[:1]]
-    return tuple(held or keys_for(context.run, "loss")[:1])
+    named = [key for key in context.run.metrics if _SUCCESS.search(key)]
+    return tuple(held or named[:1] or keys_for(context.run, "loss")[:1])
 
 
 def _of_metric(context: Context, metric: str, complaint: Complaint, so: str) -> str | None:
@@ -297,6 +303,12 @@ def _high(context: Context, course: Course, so: str) -> str:
     return _level(context, course, so) + blank + context.say("complaint.from_start", a=course.facts[0])
 
 
+def _negative(context: Context, course: Course, so: str) -> str:
+    below = sum(number(fact) < 0 for fact in course.facts)
+    count = context.ledger.count("values below zero", below, metric=course.metric)
+    return _say(context, "negative" if below else "negative_none", course, so, k=count)
+
+
 def _zero(context: Context, course: Course, so: str) -> str:
     nought = [place for place, fact in enumerate(course.facts) if not number(fact)]
     if not nought:
@@ -313,7 +325,7 @@ def _zero(context: Context, course: Course, so: str) -> str:
 _TELLERS: Final[dict[str, Callable[[Context, Course, str], str]]] = {
     "not_rising": _not_rising, "not_falling": _not_falling, "turning": _turning, "zero": _zero, "spike": _spike,
     "falling": _falling, "rising": _rising, "still": _still, "unstable": _unstable, "low": _level, "high": _high,
-    "garbled": _level,
+    "garbled": _level, "negative": _negative,
 }  # fmt: skip
 
 
@@ -390,4 +402,4 @@ def _table(context: Context, found: Sequence[Complaint]) -> None:
     course_table(context, list(dict.fromkeys([*named, *vital, *more]))[:_MOST_ROWS])
 
 
-__all__ = ["at_once", "attempt", "told", "unexplained"]
+__all__ = ["KIND", "at_once", "attempt", "told", "unexplained"]

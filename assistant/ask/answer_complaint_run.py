@@ -13,13 +13,15 @@ from assistant.ask.causes import keys_for
 from assistant.ask.complaint_course import Course, course_of, ends, times
 from assistant.ask.complaints import Complaint
 from assistant.ask.context import Context, is_validation
-from assistant.ask.parts import number, timed
-from assistant.ask.stages import mean_of, totals
+from assistant.ask.parts import number, timed, unnamed_share
+from assistant.ask.stages import all_stages, mean_of, totals
 from assistant.model import Fact
 
 #: A step's time that grew by this factor is told as growing; how far apart two factors are to differ.
 GROWN: Final = 1.3
 APART: Final = 1.3
+#: Share of a step under no name from which that is told first.
+UNNAMED: Final = 0.3
 #: A value this many times the highest before it announces what follows.
 WARNED: Final = 1.5
 #: A move this many times the usual counts as a jump of the run.
@@ -71,14 +73,45 @@ def time(context: Context, complaint: Complaint) -> str | None:
 
 
 def _largest(context: Context, step: int) -> str:
-    """The largest part of a step, and the next."""
+    """The largest part of a step, and the next; first what belongs to no part, where that is much."""
     say = context.say
-    found = timed(context, step, back=False)
-    shares = sorted(found.shares, key=number, reverse=True) if found is not None else []
+    shares, rest = _shares(context, step)
     if not shares:
         return say("complaint.stop")
+    if rest is not None and number(rest) >= UNNAMED:
+        blank = "" if context.language == "zh" else " "
+        told = say("complaint.unnamed", share=rest, metric=str(shares[0].name), part=shares[0])
+        return say("complaint.stop") + blank + told
     more = say("complaint.second", metric=str(shares[1].name), share=shares[1]) if len(shares) > 1 else ""
     return say("complaint.largest", metric=str(shares[0].name), share=shares[0], more=more)
+
+
+def _shares(context: Context, step: int) -> tuple[list[Fact], Fact | None]:
+    """The shares of a step's parts, largest first, and of what belongs to none of them.
+
+    Where the parts of a framework's step are not known, those are taken that are timed under the same heading.
+    """
+    found = timed(context, step, back=False)
+    if found is not None and found.shares:
+        return sorted(found.shares, key=number, reverse=True), unnamed_share(context, found)
+    whole = totals(context)
+    total = None if whole is None else whole.totals.get(step)
+    if whole is None or total is None or number(total) <= 0:
+        return [], None
+    if whole.whole is None:
+        parts = list(all_stages(context))
+    else:
+        heading = whole.whole.rpartition("/")[0]
+        parts = [key for key in context.run.metrics if key != whole.whole and key.rpartition("/")[0] == heading]
+    cells = [cell for key in parts if context.kind_of(key) == "seconds" and (cell := context.value(key, step))]
+    within = [cell for cell in cells if 0 < number(cell) < number(total)]
+    shares = [
+        context.ledger.share(
+            str(cell.metric), whole.whole or "sum of stages", step, number(cell) / number(total), inputs=[cell, total]
+        )
+        for cell in within
+    ]
+    return sorted(shares, key=number, reverse=True), None
 
 
 def _with_lengths(context: Context, first: Fact, last: Fact) -> str:
@@ -101,16 +134,17 @@ def _stage(context: Context, metric: str) -> str | None:
     """A stage's share of the last step that holds it, and whether it is the largest; its course where it grew."""
     say = context.say
     steps = [step for step in context.run.series(metric)[0] if context.value(metric, step) is not None]
-    found = timed(context, steps[-1], back=False) if steps else None
-    shares = sorted(found.shares, key=number, reverse=True) if found is not None else []
+    whole = totals(context)
+    total = whole.totals.get(steps[-1]) if whole is not None and steps else None
+    shares = _shares(context, steps[-1])[0] if total is not None else []
     own = next((share for share in shares if share.name == metric), None)
-    if found is None or own is None:
+    if total is None or own is None:
         return None
-    cell = context.value(metric, found.step)
+    cell = context.value(metric, steps[-1])
     text = say(
-        "complaint.stage", metric=metric, share=own, step=found.step,
+        "complaint.stage", metric=metric, share=own, step=steps[-1],
         a=context.doc.show(cell, None, "seconds") if cell is not None else "",
-        b=context.doc.show(found.total, None, "seconds"),
+        b=context.doc.show(total, None, "seconds"),
     )  # fmt: skip
     others = [share for share in shares if share is not own]
     if own is shares[0]:

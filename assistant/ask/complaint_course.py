@@ -16,6 +16,8 @@ from assistant.model import Fact
 #: Share of a metric's largest magnitude within which it hardly moves; of its range that a fall or rise must make up.
 STILL: Final = 0.05
 MAIN: Final = 0.5
+#: Share of a metric's range between its ends from which it went that way, whatever lies between.
+MOST: Final = 0.8
 #: A change of this factor is told as a factor.
 TIMES: Final = 1.5
 
@@ -66,6 +68,8 @@ def _way(context: Context, metric: str, facts: Sequence[Fact], steps: Sequence[i
     direction = trend.direction if trend is not None else None
     size = max(map(abs, values))
     gained = values[-1] - values[0]
+    if abs(gained) >= MOST * (max(values) - min(values)) and abs(gained) > TIMES * STILL * size:
+        return "up" if gained > 0 else "down"
     if min(moves) >= 0 or max(moves) <= 0 or direction in {"rising", "falling"}:
         whole = max(values) - min(values)
         if abs(gained) >= MAIN * whole and abs(gained) > STILL * size / 2:

@@ -20,13 +20,13 @@ from assistant.knowledge import Mentioned
 
 State = Literal[
     "not_finite", "not_rising", "not_falling", "turning", "zero", "garbled", "memory", "standstill", "slower",
-    "slow", "spike", "falling", "rising", "still", "unstable", "low", "high",
+    "slow", "spike", "falling", "rising", "still", "unstable", "low", "high", "negative",
 ]  # fmt: skip
 Matter = Literal["", "time", "memory", "effect", "run"]
 #: In the order in which they are looked for.
 STATES: Final[tuple[State, ...]] = (
-    "not_finite", "turning", "not_rising", "not_falling", "garbled", "memory", "zero", "standstill", "slower", "slow",
-    "spike", "unstable", "falling", "rising", "still", "low", "high",
+    "not_finite", "turning", "not_rising", "not_falling", "negative", "garbled", "memory", "zero", "standstill",
+    "slower", "slow", "spike", "unstable", "falling", "rising", "still", "low", "high",
 )  # fmt: skip
 #: What a state says where no metric is named; others then say nothing that a log could be held against.
 _ALONE: Final[dict[State, Matter]] = {
@@ -41,6 +41,7 @@ _SENTENCE: Final = re.compile(r"[^.?!。？！；;\n]{1,600}(?:\.(?=\S)[^.?!。�
 _TIMED: Final = re.compile(
     r"(?i)tim(?:e|ing)|latency|throughput|tflop|mfu|tokens?[/_ ]?(?:per|/)|tps|samples? per|duration|speed"
 )
+_CLOCK: Final = re.compile(r"(?i)tim(?:e|ing)|latency")
 _FALL: Final = re.compile(r"(?i)下降|降|收敛|decreas|drop|fall|converg|going down|down")
 
 
@@ -168,6 +169,8 @@ def _fitting(state: State, metrics: tuple[str, ...], matter: Matter, clause: str
     """A complaint whose state can be said of what it is said of."""
     if state in {"memory", "garbled"}:
         return Complaint(state, (), "memory" if state == "memory" else "run")
+    if state in {"high", "low"} and metrics and all(_CLOCK.search(key) for key in metrics):
+        return Complaint("slow", metrics)
     if state in {"slow", "slower", "standstill"}:
         timed = tuple(key for key in metrics if is_timed(key))
         if timed or not metrics:

@@ -129,7 +129,7 @@ class Answerer:
             happenings.told(context, anchor[1])
         if narrowed:
             context.doc.blocks.insert(0, narrowed)
-        if context.runs and problem is None:
+        if context.runs and problem is None and context.kind != answer_complaint.KIND:
             unread.not_computed(context)
             aspects.further(context)
             answer_overfit.beside(context)

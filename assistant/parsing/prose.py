@@ -10,6 +10,7 @@ from typing import Final, Literal
 
 _MOST: Final = 5
 _LONGEST: Final = 2000
+_LONGEST_TITLE: Final = 160
 SCAN: Final = 3000
 """How many lines at each end of a text are searched for prose."""
 
@@ -32,6 +33,9 @@ _NOISE: Final = re.compile(
 )
 _ASKED: Final = re.compile(r"[A-Za-z0-9)\]'\"` ]\?+(?:\s|$)")
 _BAR: Final = re.compile(r"[0-9]+%\|")
+_QUOTED: Final = re.compile(r"`[^`\n]{1,80}`")
+_STATED: Final = re.compile(r"[=:] ?[\"'\[{(]?[-+]?\d|[{}<>]|\\$|^\s*\S+\s*$")
+"""A value behind its name, code: signs of a program's line."""
 _OBJECT: Final = re.compile(r"\{[\"'][^{}]{1,1900}\}")
 _TITLE: Final = re.compile(
     r"(?i)\s{0,4}(?:#{1,4} (?=[^\n]{0,300}[?？\u3400-\u9fff]|(?-i:[A-Z])[a-z]{0,20} [^\n=/{}<>$\\\[\]]{10,300}$))?"
@@ -58,6 +62,15 @@ class Prose:
     position: Literal["before", "after", "between"]
 
 
+def is_title(line: str) -> bool:
+    """Whether the first line of a text may be somebody's title though it names keys: "[DAPO] val/acc collapses"."""
+    bare = re.sub(r"^\W{0,4}(?:\[[A-Za-z][\w /-]{1,30}\]\s{0,4}:?\s{0,4}){0,2}", "", line.strip())
+    if not 4 <= len(bare) <= _LONGEST_TITLE or _NOISE.match(bare) or _STATED.search(bare) or "|" in bare:
+        return False
+    said = _KEY.sub("it", _QUOTED.sub("it", bare))
+    return len(_WORD.findall(said)) >= 2 or len(_CJK.findall(said)) >= 4
+
+
 def is_prose(line: str) -> bool:
     """Whether a line reads as Chinese or English sentences and is no program's output."""
     titled = False
@@ -76,6 +89,7 @@ def is_prose(line: str) -> bool:
         text = _KEY.sub("it", text)
         words = _WORD.findall(text)
         return len(words) >= 1 and sum(map(len, words)) + len(words) >= 0.4 * len(text)
+    text = _QUOTED.sub("it", text) if text.count("`") >= 2 else text
     text = _KEY.sub("it", text) if titled else text
     words = _WORD.findall(text)
     return len(words) >= 2 and sum(map(len, words)) + len(words) >= 0.6 * len(text)
@@ -149,7 +163,7 @@ class _Runs:
             known = (
                 index not in self.fenced
                 and self.numbers[index] not in self.taken
-                and is_prose(_said(self.lines[index]))
+                and (is_prose(_said(self.lines[index])) or (self.numbers[index] == 1 and is_title(self.lines[index])))
             )
             self._known[index] = known
         return known

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from assistant.ask.complaints import asks_more, clauses_of, merely_complains, sentences, state_in
+from assistant.parsing.prose import is_title
 from tests.ask.test_pasted_logs import lead, line, paste
 
 
@@ -249,3 +250,75 @@ def test_why_something_is_low_is_answered_by_its_values() -> None:
     assert "61.3" in first
     assert "61.7" in first
     assert "negative" not in first
+
+
+# -- what the log has no name for, and titles --------------------------------------------------------------------------
+def test_time_that_belongs_to_no_stage_is_told_before_the_largest_one() -> None:
+    rows = log(
+        [1, 50, 100], timing_s__gen=[61.0, 62.0, 60.0], timing_s__update_actor=[40.0, 41.0, 40.0],
+        timing_s__step=[120.0, 280.0, 600.0], response_length__mean=[702, 698, 705],
+    )  # fmt: skip
+    first = lead(f"训练越来越慢，每步从2分钟变成10分钟\n\n{rows}")
+    assert "5 倍" in first
+    assert "83.3% 不属于任何已记录的阶段" in first
+
+
+def test_parts_of_a_step_that_no_layout_knows_are_those_timed_beside_it() -> None:
+    rows = "\n".join(
+        f"(PPOTrainer pid=31) ✨ Global step {step}: {{'policy_loss': 0.01, 'kl': 0.001, 'reward': 0.2, "
+        f"'response_length': 5000.1, 'timing/ppo_train': 200.0, 'timing/generation': {gen}}}"
+        for step, gen in ((1, 800.0), (2, 800.0))
+    )
+    first = lead(f"vLLM generation is slow for long generations\n\nHow could I solve it?\n{rows}")
+    assert "`timing/generation` takes 80.0% of a step" in first
+
+
+@pytest.mark.parametrize("title", ["Generate time 占比太高怎么优化", "Generate time is too high, how to improve it?"])
+def test_time_that_is_too_high_is_told_by_its_share(title: str) -> None:
+    rows = "\n".join(
+        f"|E2E latency=20.0s |Gather latency=0.00s (0.00%) |Generate time=16.0s (80.00%) |Training time=3.00s (15.00%) "
+        f"|Others=1.00 (5.00%)|CurSamplesPerSec=0.8 |AvgSamplesPerSec=0.8\n"
+        f"epoch: 0|step: {step}|ppo_ep: 1|act_loss: 0.02|cri_loss: 0.01|unsuper_loss: 0.0\naverage reward score: 0.4"
+        for step in (10, 11, 12)
+    )
+    assert "80.0%" in lead(f"{title}\n{rows}")
+
+
+@pytest.mark.parametrize(("title", "said"), [("KL 变成负数了", "为负"), ("KL becomes negative", "are negative")])
+def test_negative_values_are_counted(title: str, said: str) -> None:
+    first = lead(f"{title}\n\n" + log([1, 2, 3], actor__kl_loss=[-0.01, -0.05, -0.2], actor__grad_norm=0.2))
+    assert said in first
+    assert "-0.2" in first
+
+
+def test_loss_that_ends_near_its_highest_is_said_to_rise() -> None:
+    rows = log(
+        [0, 20, 40, 60, 80], actor__pg_loss=[2.12, 3.81, 5.92, 7.11, 7.02], actor__grad_norm=[4.2, 31, 88, 102, 95]
+    )
+    assert "it rises" in lead(f"pg_loss doesn't decrease at all\n\n{rows}")
+
+
+@pytest.mark.parametrize(
+    "title",
+    ["[DAPO] num_gen_batches 是什么意思，为什么越来越大", "SkyRL: train/num_gen_batches keeps increasing"],
+)
+def test_title_that_names_a_key_is_read(title: str) -> None:
+    rows = log([20, 40, 60, 80], train__num_gen_batches=[2, 3, 4, 6], critic__rewards__mean=[-0.4, -0.1, 0.2, 0.4])
+    first = lead(f"{title}\n\n{rows}")
+    assert "train/num_gen_batches" in first
+    assert "6" in first
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["actor/entropy: 0.31", "loss=0.4 lr=1e-6 step=3", "python train.py --lr 1e-6", "| step | loss |", "INFO starting"],
+)
+def test_line_of_a_program_is_no_title(line: str) -> None:
+    assert not is_title(line)
+
+
+def test_success_of_any_name_is_what_an_effect_is_measured_by() -> None:
+    rows = log([1, 2, 3, 4, 5, 6], train__Bandit__success=[0.51, 0.38, 0.62, 0.35, 0.66, 0.44], actor__entropy=1.2)
+    first = lead(f"success rate fluctuates a lot, is training unstable?\n{rows}")
+    assert "train/Bandit/success" in first
+    assert "without a direction" in first
