@@ -82,6 +82,14 @@ def overall(context: Context) -> Verdict | None:
         return None
     metric, is_rate = whole
     held = [f for s in context.run.series(metric)[0] if (f := context.value(metric, s)) is not None and _finite(f)]
+    if len(held) == 1 and number(held[0]) > 0:
+        text = context.say("pace.run_one", metric=metric, v=held[0])
+        context.doc.paragraph(f"**{text}**")
+        context.doc.paragraph(context.say("pace.untold_run"))
+        context.metrics.append(metric)
+        context.settled = True
+        context.query = replace(context.query, intent="bottleneck")
+        return Verdict("answered", unmark(text), "low")
     if len(held) < LEAST_OTHERS or any(number(fact) <= 0 for fact in held):
         return None
     if any(note.code == "restart" for note in context.run.warnings):  # two stretches, or two logs: no course

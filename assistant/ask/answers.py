@@ -321,6 +321,26 @@ def _validation(context: Context) -> Verdict:
     return answer_validation.validation(context)
 
 
+def _bottleneck(context: Context) -> Verdict:
+    """Where the time goes; where no stage is timed, how fast it goes and what the trainer itself says to be left."""
+    from assistant.ask import answer_other, answer_pace, answer_rates
+
+    begin = len(context.doc.blocks)
+    verdict = answer_other.bottleneck(context)
+    if verdict.code != "no_data" or context.query.steps.kind not in {"none", "all", "last"}:
+        return verdict
+    told = context.doc.blocks[begin:]
+    del context.doc.blocks[begin:]
+    speed = answer_rates.any_speed(context)
+    if speed is None:
+        context.doc.blocks[begin:] = told
+        return verdict
+    left = answer_pace.printed_left(context)
+    if left is not None and left.value:
+        context.doc.paragraph(context.say("eta.printed", v=left, last=max(context.run.distinct_steps)))
+    return speed
+
+
 WRITERS: dict[str, Writer] = {
     "explain": _explain,
     "health": _explain,
@@ -330,7 +350,7 @@ WRITERS: dict[str, Writer] = {
     "forecast": _late("answer_ahead.forecast_metric"),
     "compare": _late("answer_compare.compare"),
     "derive": _late("answer_other.derived"),
-    "bottleneck": _late("answer_other.bottleneck"),
+    "bottleneck": _bottleneck,
     "validation": _validation,
     "advice": _late("answer_advice.advice"),
     "out_of_scope": _late("answer_other.out_of_scope"),

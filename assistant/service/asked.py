@@ -39,6 +39,9 @@ _STEP_NAMED: Final = re.compile(r"(?i)第 ?\d{1,7} ?步|\bstep \d{1,7}\b")
 _SUPPOSED: Final = re.compile(
     r"(?i)\bhow (?:much|many|fast|long)\b.{4,80}\bif\b|(?:如果|要是|假如).{2,40}(?:多少|几|多[快久])"
 )
+_OF_TIME: Final = re.compile(r"(?i)\b(?:days?|hours?|minutes?|seconds?|time|long|eta|fast)\b|天|小时|分钟|秒|多久|时间")
+#: A sentence that asks, whether or not a mark stands behind it.
+_ASKING: Final = re.compile(r"(?i)^\W*(?:hello|hi|hey|so|but|and)?\W*(?:why|how|what)\b|为什么|为何|怎么回事")
 _THE_TRAINING: Final = re.compile(r"(?i)\btraining\b|\bmodel\b|\bimprov\w*|\bprogress\b|模型")
 _POINTING: Final = re.compile(
     r"(?i)\b(?:it|its|this|that|they|these|those|so|such|too|also|same|he|then|either|both|other)\b"
@@ -121,6 +124,8 @@ def _complained(parsed: Parsed, resolver: Resolver) -> str:
 
 def _asked_in(parsed: Parsed, resolver: Resolver) -> str:
     """The question that stands beside a log: after it first, then before; else a symptom that a title tells."""
+    begins = min((min(run.row_lines) for run in parsed.runs if run.row_lines), default=0)
+    vague = ""
     for position in ("after", "before", "between"):
         for paragraph in reversed(parsed.prose):
             text = paragraph.text.strip()
@@ -129,19 +134,35 @@ def _asked_in(parsed: Parsed, resolver: Resolver) -> str:
             last = paragraph.line + text.count("\n")
             at_edge = {
                 "after": parsed.text_lines - last <= EDGE,
-                "before": paragraph.line <= 1 + EDGE,
+                "before": paragraph.line <= 1 + EDGE or 0 < begins - last <= EDGE,
                 "between": parsed.text_lines <= SHORT_PASTE,
             }[position]
             if paragraph.position == position and at_edge:
                 asked = asking(text)
+                if not looks_like_question(asked) and len(text) > len(own := _asking_sentence(text)) > 0:
+                    asked = own
                 title = asked.splitlines()[0].strip() if asked else ""
                 if "\n" in asked and "?" not in asked and "？" not in asked and why(title) and _is_symptom(title):
                     return f"{title}{why(title)}"
                 if looks_like_question(asked):
                     states = not asked.rstrip().endswith(("?", "？")) and _OF_TRAINING.search(asked) is not None
                     asked = f"{asked}{why(asked)}" if states and "\n" not in asked else asked
-                    return asked if position == "before" else _led(parsed, asked)
+                    if position != "before":
+                        return _led(parsed, asked)
+                    if _OF_TRAINING.search(asked) or _OF_TIME.search(asked) or _THE_TRAINING.search(asked):
+                        return asked
+                    vague = vague or asked  # "is something wrong with my process?": another may name what
+        if vague:
+            return vague
     return _symptom(parsed, resolver)
+
+
+def _asking_sentence(text: str) -> str:
+    """The one sentence of a paragraph that asks without a mark ("Hello, why does it take 7 days."); empty for none."""
+    if len(text) > LONGEST_LINE:
+        return ""
+    found = [one.strip() for one in _SENTENCE.findall(text) if _ASKING.search(one)]
+    return found[0] if len(found) == 1 and looks_like_question(found[0]) else ""
 
 
 def _led(parsed: Parsed, asked: str) -> str:

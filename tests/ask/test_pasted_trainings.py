@@ -262,3 +262,30 @@ def test_what_a_question_says_not_to_be_so_is_denied_where_it_is() -> None:
 
 def test_value_behind_not_normal_is_still_held_against_the_log() -> None:
     assert "Not so" in lead(LEVEL, "the loss is not normal, it is above 10, is that a problem?")
+
+
+DETECTRON = "".join(
+    f"[10/11 13:3{n}:24 d2.utils.events]:  eta: 7 days, 18:11:51  iter: {n}9  total_loss: 7.0{n}  time: 2.5\n"
+    for n in range(1, 6)
+)
+
+
+@pytest.mark.parametrize(
+    "front",
+    [
+        "Time of your model\nHello, why does it take about 7 days to train on 8 GPUs.\n\nand 14 days on others.\n\n"
+        "Is there some mistake in my process?\n",
+        "About the model\n\nSome words about it.\n\nMore words about what was done.\n\nAnd more.\n\n"
+        "Why does it take about 7 days to train?\n",
+    ],
+)
+def test_question_above_a_log_is_found_wherever_the_text_begins(front: str) -> None:
+    made = paste(f"{front}\n{DETECTRON}")
+    assert "take about 7 days" in made.question
+    assert "`time` is 2.5 at the median of its 5 values" in made.answer.splitlines()[0]
+    assert "670,311 s (7.8 days) are left" in made.answer
+
+
+def test_single_step_time_is_told_where_the_speed_is_asked_about() -> None:
+    first = lead('8 GPUs. Is the training speed normal?  {"step": 22, "epoch": 1, "loss": 0.0839, "step_time": 2.98}')
+    assert "`step_time` is 2.98 at step 22" in first
