@@ -3,17 +3,33 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
-from assistant.ask.context import Context
+from assistant.ask.context import Context, is_validation
 from assistant.ask.wording import normalised
 from assistant.model import Verdict
 from assistant.write.document import unmark
 
 _WORD: Final = re.compile(r"(?i)(?<![\w/.@-])[a-z][a-z0-9_-]*(?![\w@.-])")
+#: Words of keys that name no matter.
+_NONE: Final = frozenset(
+    {"step", "steps", "mean", "max", "min", "std", "sum", "all", "time", "val", "train", "training", "last", "first"}
+    | {"metric", "metrics", "value", "values", "key", "keys", "list", "show", "at", "of", "and", "the", "in"}
+)
 #: Fewest keys of a group, and the most that are listed.
 LEAST, MOST = 2, 40
+
+
+def _worded(names: Sequence[str]) -> dict[str, list[str]]:
+    """Keys by the words that they consist of, those of validations left out."""
+    held: dict[str, list[str]] = {}
+    for name in names:
+        if not is_validation(name):
+            for word in set(re.split(r"[^a-z0-9]+", name.lower())) - _NONE - {""}:
+                held.setdefault(word, []).append(name)
+    return held
 
 
 def group_values(context: Context) -> Verdict | None:
@@ -25,9 +41,13 @@ def group_values(context: Context) -> Verdict | None:
             heads.setdefault(name.split("/", 1)[0].lower(), []).append(name)
     asked = [word.group().lower() for word in _WORD.finditer(normalised(query.wording or query.text))]
     groups = [word for word in dict.fromkeys(asked) if len(heads.get(word, ())) >= LEAST]
+    worded = not groups
+    if worded:  # "all that has to do with KL": keys with that word in them
+        heads = _worded(run.metrics)
+        groups = [word for word in dict.fromkeys(asked) if LEAST <= len(heads.get(word, ())) <= MOST]
     if len(groups) != 1 or query.steps.kind not in {"none", "all", "single", "last", "first"}:
         return None
-    if any(m.key is not None and "/" in m.text for m in query.mentions):
+    if any(m.key is not None and "/" in m.text.rstrip("/*") for m in query.mentions):
         return None
     keys = heads[groups[0]]
     held = sorted({step for name in keys for step in run.series(name)[0]})
@@ -39,10 +59,11 @@ def group_values(context: Context) -> Verdict | None:
     if not facts:
         return None
     count = context.ledger.count("metrics of the group", len(facts), step=step)
-    phrase = "group.values" if len(facts) <= MOST else "group.first_values"
+    phrase = "group.of_word" if worded else "group.values" if len(facts) <= MOST else "group.first_values"
     least = context.ledger.count("metrics listed", min(len(facts), MOST), step=step)
-    said = context.say(phrase, group=groups[0], step=step, n=count, k=least)
-    context.names.add(f"{groups[0]}/")
+    shown = {} if phrase != "group.first_values" else {"k": least}
+    said = context.say(phrase, group=groups[0], step=step, n=count, **shown)
+    context.names.update({f"{groups[0]}/", groups[0]})
     context.doc.paragraph(f"**{said}**")
     rows = []
     for fact in facts[:MOST]:

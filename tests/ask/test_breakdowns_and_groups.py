@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from functools import lru_cache
 
 import pytest
@@ -71,6 +72,9 @@ def test_after_a_nan_without_finite_values_says_so() -> None:
         ("把最后一步 critic 相关的 metrics 全 dump 出来", 50),
         ("critic 那一组指标第 20 步的值", 20),
         ("list all critic metrics at step 20", 20),
+        ("最后一步的 critic 都列一下", 50),
+        ("step 20 各项 critic 全列", 20),
+        ("critic/ 下面的 metrics 第 20 步都给我", 20),
     ],
 )
 def test_group_lists_every_key_of_it_at_the_step(question: str, step: int) -> None:
@@ -79,6 +83,27 @@ def test_group_lists_every_key_of_it_at_the_step(question: str, step: int) -> No
     assert {(fact.metric, fact.step) for fact in answer.facts if fact.kind == "value"} >= {
         (SCORE, step), ("critic/rewards/mean", step),
     }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("question", "step"),
+    [
+        ("第 20 步跟 score 有关的指标都给我", 20),
+        ("20 步那里几个 score 都报一下", 20),
+        ("everything to do with score at step 20", 20),
+    ],
+)
+def test_word_that_is_no_group_lists_the_keys_that_hold_it(question: str, step: int) -> None:
+    log = broken()
+    columns = {**log.columns, "critic/score/max": log.columns["critic/rewards/mean"]}
+    answer = ask(question, replace(log, columns=columns))
+    assert set(answer.slots.metrics) == {SCORE, "critic/score/max"}
+    assert "score/`" not in answer.answer
+
+
+@pytest.mark.parametrize("question", ["score 第 20 步是多少", "score 和熵都正常吗", "最近 10 步 score 都列一下"])
+def test_one_metric_asked_for_is_no_group(question: str) -> None:
+    assert "名字里带" not in ask(question, broken()).answer
 
 
 @pytest.mark.parametrize(
