@@ -13,13 +13,15 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Final
 
+from assistant.analysis.checks import LOSS_GONE
 from assistant.analysis.diagnosis import role
 from assistant.analysis.trend import MIN_POINTS
-from assistant.ask import answer_causes, answer_complaint_run
+from assistant.ask import answer_causes, answer_complaint_run, findings
 from assistant.ask.causes import keys_for, quantity_of
 from assistant.ask.complaint_course import MAIN, STILL, TIMES, Course, course_of, ends, times
 from assistant.ask.complaints import Complaint, complaints_in, merely_complains
 from assistant.ask.context import Context, is_validation
+from assistant.ask.departures import all_checks
 from assistant.ask.parts import number
 from assistant.ask.telling import course_table
 from assistant.model import Verdict
@@ -182,6 +184,9 @@ def _of_metric(context: Context, metric: str, complaint: Complaint, so: str) -> 
     if len(whole.facts) == 1:
         phrase = "complaint.level_one" if complaint.state in {"low", "high", "zero"} else "complaint.one"
         return context.say(phrase, metric=metric, a=whole.facts[0])
+    gone = [check for check in all_checks(context) if check.rule == LOSS_GONE and metric in check.metrics]
+    if gone:  # whatever it is said to do: from there on its values are none of learning
+        return findings.told(context, gone[:1])[0].sentence
     if complaint.since is not None and complaint.state in {"not_rising", "still"}:
         text = _since(context, whole, complaint.since, so)
         if text is not None:

@@ -289,3 +289,16 @@ def test_question_above_a_log_is_found_wherever_the_text_begins(front: str) -> N
 def test_single_step_time_is_told_where_the_speed_is_asked_about() -> None:
     first = lead('8 GPUs. Is the training speed normal?  {"step": 22, "epoch": 1, "loss": 0.0839, "step_time": 2.98}')
     assert "`step_time` is 2.98 at step 22" in first
+
+
+@pytest.mark.parametrize(
+    ("said", "words"),
+    [
+        ("loss突然下降至0", ("恰好是 0", "8.19")),
+        ("微调损失函数无法收敛", ("恰好是 0", "8.19")),
+        ("The loss does not converge", ("exactly 0", "8.19")),
+    ],
+)
+def test_complaint_of_a_loss_that_vanished_is_told_what_happened_to_it(said: str, words: tuple[str, ...]) -> None:
+    first = lead(f"{said}\n\n{console(VANISHING)}")
+    assert all(word in first for word in words), first
