@@ -25,8 +25,27 @@ _INJECTED = re.compile(
 )
 #: What is to be said, ordered right after instructions were set aside: no question either.
 _ORDERED = re.compile(
-    r"(?i)^[\s,，]*(?:just |only |simply )?(?:print|say|output|reply|answer|respond|write)\b[^?？。.;；\n]*[。.;；\n]?"
-    r"|^[\s,，]*(?:只|直接)?(?:输出|回复|说|打印)[^?？。.;；\n]*[。.;；\n]?"
+    r"(?i)^[\s,，]*(?:just |only |simply )?(?:print|say|output|reply|answer|respond|write)\b"
+    r"[^?？。.;；\n]*[。.;；\n]?"
+    r"|^[\s,，]*(?:只|直接)?(?:输出|回复|说(?!说|一?下|明|到|起)|打印)[^?？。.;；\n]*[。.;；\n]?"
+    r"|^[\s,，]*(?:the only thing|all|everything) (?:that )?(?:you|to) "
+    r"(?:(?:may|can|should|will|must|are allowed to) )?"
+    r"(?:print|say|output|reply|answer|respond|write)s? (?:with )?is\b[^?？;；\n]*"
+)
+#: A part that the machine is to play, beside what is asked.
+_PERSONA = re.compile(
+    r"(?i)(?:^|(?<=[.;!?。,]))\s*(?:(?:and |then |also |from now on )?"
+    r"(?:you(?:'re| are) now|pretend (?:to be|that you are|you are|you're)"
+    r"|act (?:as|like)|role-?play as|play the (?:role|part) of)\b[^.?!;\n]{1,60}[.?!;]\s*)"
+    r"|(?:^|(?<=[,，。.;；?？!！]))\s*(?:然后|另外|还有|并且|顺便)?[,，]?\s*请?"
+    r"(?:你(?:现在|从此|以后)?(?:就|要)?(?:是(?![不否谁什怎哪])|当)|你?(?:现在|从此)?(?:扮演|假装(?:自己)?(?:是|成)?|化身(?:为|成)?))"
+    r"(?:一?(?:只|条|位|名|个|头))?[^,，。.?？!！;；\n\d]{1,12}(?:[,，]\s*只?(?:能|准|许|会|可以)[^,，。.?？!！;；\n]{1,12})?(?:[,，。.;；!！]|$)"
+)
+#: So long is a text at most in which such a part is looked for.
+_PLAYED = 600
+#: What asks for something, of a text without such a part.
+_ASKED = re.compile(
+    r"(?i)多少|几|怎|如何|咋|什么|啥|健康|正常|说说|讲讲|看看|[?？]|\b(?:what|how|is|are|did|does|which|when|where|show|tell|give)\b"
 )
 _TO_ENGLISH = re.compile(
     r"(?i)\b(?:in|into|to)\s+english\b|\benglish\s+(?:please|pls|version)|^\s*(?:english|英文|英语)\s*[.!?。]*\s*$"
@@ -105,6 +124,8 @@ def normalised(question: str) -> str:
     text = in_characters(text)
     text = _CHINESE.sub(lambda match: fold(match.group()), text)
     rest = _ORDERED.sub(" ", _INJECTED.sub(" ", text)).strip() if _INJECTED.search(text) else text
+    alone = _PERSONA.sub(" ", rest).strip() if len(rest) <= _PLAYED else rest
+    rest = alone if alone != rest and _ASKED.search(alone) else rest
     rest = _NOW.sub("", rest)
     for said, meant in _SPOKEN:
         rest = said.sub(meant, rest)
