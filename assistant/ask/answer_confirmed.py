@@ -7,6 +7,7 @@ import re
 import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Final
 
 from assistant.ask.blanking import blanked
@@ -337,12 +338,36 @@ def _moved(context: Context, part: Part, *, up: bool) -> Told:
 
 def _times(context: Context, metric: str, part: Part, claim: Claim, scope: Scope) -> Told | None:
     """First and last value, or the medians before and after the step named, against the factor."""
+    if _EACH.search(context.query.said) and (each := _from_each_to_the_next(context, metric, part, claim.factor)):
+        return each
     found = _sides(context, metric, part, scope) or _first_and_last(context, metric, part)
     if found is None:
         return None
     told, ratio = found
     high = math.inf if claim.about and claim.factor > 1 else _TIMES[1] * claim.factor
     return replace(told, holds=_TIMES[0] * claim.factor <= ratio <= high)
+
+
+#: Says that a factor is one from each value to the next.
+_EACH: Final = re.compile(
+    r"(?i)\b(?:every|each) (?:time|step|row|line|iteration|epoch|update)\b|每次|每一?步|每一?轮|每个? ?epoch|逐"
+)
+#: How far from a factor the one from a value to the next may be.
+_NEAR: Final = 1.25
+
+
+def _from_each_to_the_next(context: Context, metric: str, part: Part, factor: float) -> Told | None:
+    """Whether each value is so many times the one before; ``None`` where there are too few values."""
+    values = part.values
+    if len(values) < 3 or factor <= 0 or any(value <= 0 for value in values):
+        return None
+    ratios = [after / before for before, after in pairwise(values)]
+    alike = sum(factor / _NEAR <= ratio <= factor * _NEAR for ratio in ratios)
+    count = context.ledger.count(f"changes by the factor {factor:g}", alike, metric=metric)
+    total = context.ledger.count("changes", len(ratios), metric=metric)
+    a, b = cell(context, part, 0), cell(context, part, len(part) - 1)
+    told = _ratio(context, metric, "put.each", (a, b), {"first": a, "last": b, "k": count, "n": total})
+    return None if told is None else replace(told[0], holds=alike == len(ratios))
 
 
 def _sides(context: Context, metric: str, part: Part, scope: Scope) -> tuple[Told, float] | None:

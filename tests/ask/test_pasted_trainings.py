@@ -302,3 +302,22 @@ def test_single_step_time_is_told_where_the_speed_is_asked_about() -> None:
 def test_complaint_of_a_loss_that_vanished_is_told_what_happened_to_it(said: str, words: tuple[str, ...]) -> None:
     first = lead(f"{said}\n\n{console(VANISHING)}")
     assert all(word in first for word in words), first
+
+
+def scales(values: list[float]) -> str:
+    return "".join(
+        f"DLL 2020-06-03 02:4{n}:14.640910 - PARAMETER loss_scale : {value}\n" for n, value in enumerate(values)
+    )
+
+
+def test_factor_from_each_value_to_the_next_is_not_denied_by_the_ends() -> None:
+    text = scales([524288.0, 262144.0, 131072.0, 65536.0, 32768.0, 16384.0, 8192.0])
+    assert "Not so" not in paste(text, "Why does the loss_scale halve every time?").answer
+    assert "对" in lead(text, "loss_scale 每次减半，对吗？")[:4]
+
+
+def test_factor_that_not_every_change_has_is_denied_with_how_many_have_it() -> None:
+    text = scales([524288.0, 262144.0, 131072.0, 131072.0, 131072.0, 131072.0, 65536.0])
+    first = lead(text, "The loss_scale halves every time, right?")
+    assert first.lstrip("*").startswith(("No", "Not so"))
+    assert "3 of its 6 changes" in first
