@@ -239,6 +239,9 @@ class Allowed(Operations):
         if after and _AT.match(text[q.end : after[0].start]) and not _leads(self.frame, after[0]):
             return after[0]
         before = [p for p in places if p.end <= q.start]
+        group = self.frame.group_of(self.frame.numbers.index(q)) if q in self.frame.numbers else None
+        if group is not None and group.form == "versus" and sum(len(p.steps) == 1 for p in before) == 2:
+            return None  # "step 2 vs step 30: 0.67 vs 0.62": in this order, not the one that stands nearest
         if (
             before
             and (before[-1].kind != "range" or re.search(r"\d", text[before[-1].start : before[-1].end]))

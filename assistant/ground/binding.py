@@ -43,6 +43,10 @@ _ARROW: Final = re.compile(r"^[\s`*）)]*(?:->|→|⟶|➜|➡\ufe0f?|=>|⇒|—
 _TO: Final = re.compile(
     r"(?i)^[\s`*）)]*(?:[^,，;；。0-9]{0,24}?)(?:\bto\b|到了?|至|变为|变成|变到|为|成)(?:\s*(?:just|only|about|around|roughly|approximately|nearly|almost|约|大约|近|~|≈|the))*[^,，;；。0-9]{0,18}[\s`*（(]*$"
 )
+#: "At step 53, entropy (0.24) is below its step-42 value": between a number and a step that is not its own.
+_SET_AGAINST: Final = re.compile(
+    r"(?i)\b(?:above|below|than|versus|vs|against|exceeds|compared (?:to|with))\b|[高低大小多少长短]于|超过"
+)
 #: "Down by 523, to 1054": by how much, and to what.
 _BY_SO_MUCH: Final = re.compile(r"(?i)\bby\s*(?:about|around|roughly|some|nearly|almost|~|≈)?\s*[`*]*$")
 _DASH: Final = re.compile(r"^[`*\s]*[-–—~～∼][`*\s]*$")
@@ -179,6 +183,12 @@ def _joined(frame: Frame, here: Quantity, there: Quantity, form: str, *, first: 
         )
     ):
         return "chain"
+    if (
+        first
+        and re.search(r"[（(]\s*[`*]*$", before)
+        and re.fullmatch(r"\s*(?:[升降涨跌变增减]?[到至]|变成|变为)\s*", kept)
+    ):
+        return "chain"  # "（0.62 到 0.52）"
     if (
         first
         and re.fullmatch(r"(?i)\s*[,，]?\s*(?:and )?(?:then|later|afterwards|后来?|再)(?:是|到|为|to)?\s*", kept)
@@ -374,7 +384,13 @@ def places_of(frame: Frame, index: int) -> tuple[list[Place], str]:
         return [near[-1]], "clause"
     ahead = [p for p in after if frame.clause(p.start) == clause]
     led = (
-        before and (_has_own(frame, ahead[0], q) or _aside(frame, ahead[0], q) or _leads(frame, ahead[0]))
+        before
+        and (
+            _has_own(frame, ahead[0], q)
+            or _aside(frame, ahead[0], q)
+            or _leads(frame, ahead[0])
+            or _SET_AGAINST.search(frame.text[q.end : ahead[0].start])
+        )
         if ahead
         else False
     )

@@ -9,7 +9,8 @@ from dataclasses import replace
 from typing import Final
 
 from assistant.ground.binding import Frame, Group, places_of
-from assistant.ground.cells import Cells
+from assistant.ground.cells import Cells, excepted
+from assistant.ground.changes import _is_reference
 from assistant.ground.cues import cue, outside
 from assistant.ground.deciding import Decision
 from assistant.ground.places import Place
@@ -135,6 +136,12 @@ class Chains(Cells):
                 rf"(?:{cue('versus').pattern})\s*$", frame.text[: singles[0].start], re.IGNORECASE
             )
             arrow = re.search(r"→|->|⟶|=>|⇒", frame.text[first.end : last.start])
+            if (
+                _is_reference(frame, singles[1])
+                and not _is_reference(frame, singles[0])
+                and singles[1].end <= first.start
+            ):
+                return [b, a]  # "up 11% at step 80 relative to step 45 (435 to 482)"
             return [min(a, b), max(a, b)] if marker or arrow else [a, b]
         if len(singles) == count:
             return [p.steps[0] for p in singles]
@@ -198,6 +205,8 @@ class Chains(Cells):
         steps, how = self.scope(frame, index, key)
         span = steps if how in {"span", "pair", "list", "carried_list"} else () if how == "none" else steps
         rows = table.finite(key, self._ranged(frame, group, span))
+        left_out = excepted(frame)
+        rows = [row for row in rows if row[0] not in left_out]  # "but for step 0, between 3.6 and 4.2 s"
         low_q, high_q = (frame.numbers[at] for at in group.members)
         if not low_q.unit and high_q.unit:
             low_q = low_q.in_unit_of(high_q)
@@ -225,7 +234,11 @@ class Chains(Cells):
             one_end = any(fits) and other.digits >= 3 and not other.approx  # "from 0.004 to 0.831": both ends are told
             if inside and _KEPT.search(frame.text):  # "always between 111 and 125": bounds, if near ones
                 ends = (abs(shown_low[0] - a), abs(shown_high[0] - b))
-                if max(ends) <= 0.1 * (b - a):
+                off = [_significant(q) for q, fit in zip((low_q, high_q), fits, strict=True) if not fit]
+                told = (
+                    any(fits) and (low_q if fits[0] else high_q).digits >= 3
+                )  # one end to three digits, so is the other
+                if max(ends) <= 0.1 * (b - a) and all(digits < (3 if told else 4) for digits in off):
                     return Decision("supported", "", self.table.aggregate("range", key, b - a, rows), key)
             if inside and telling and not exact and not one_end:
                 return Decision("supported", "", self.table.aggregate("range", key, b - a, rows), key)
@@ -233,3 +246,8 @@ class Chains(Cells):
         note = self.say("range", metric=key, low=as_shown(low, low_q, kind), high=as_shown(high, high_q, kind),
                         shown=f"{low_q.text}–{high_q.text}")  # fmt: skip
         return Decision("contradicted", note, self.table.aggregate("range", key, high - low, rows), key)
+
+
+def _significant(q: Quantity) -> int:
+    """Digits of a number but for zeros at its ends: how round it is."""
+    return len(re.sub(r"[eE].*|[^\d.]", "", q.text).replace(".", "").strip("0"))

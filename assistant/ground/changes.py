@@ -166,8 +166,6 @@ class Changes:
         down = self._says_down(frame, q)
         if not q.sign and q.unit in {"%", "", "pp"}:
             down = adjacent_sense(frame, q)
-            if re.search(r"(?i)\bchanged by\s*[`*]*$|变化了\s*$", frame.text[max(0, q.start - 14) : q.start]):
-                down = False
         first: Outcome | None = None
         for a, b in pairs:
             x, y = table.value(key, a), table.value(key, b)
@@ -365,6 +363,10 @@ _UP_AFTER: Final = re.compile(
 _MOVED_IT: Final = re.compile(
     r"(?i)\b(?:(?P<down>cuts?|reduc(?:es|ed)|lower(?:s|ed)|trim(?:s|med)|slash(?:es|ed)|shrank|shr[iu]nk)|raise[sd]|lift(?:s|ed)|boost(?:s|ed)|push(?:es|ed) up|increase[sd])\b[^,.;\d]{0,8}\x00+[^,.;\d]{0,8}\bby\b[^,.;\d]{0,16}$"
 )
+#: "Changed by 0.02", "Δ = 0.02": without a sign it went up.
+_SIGNED: Final = re.compile(
+    r"(?i)\b(?:chang(?:ed|es|ing)|mov(?:ed|es|ing)|shift(?:ed|s|ing)?) by\s*(?:about |around |roughly |~|≈)?[`*]*$|变化了?\s*(?:约|大约)?[`*]*$|(?:Δ|\bdelta\b)[^，,。；;0-9]{0,24}[=:：]\s*[`*]*$"
+)
 #: 掉一半多: a number that begins with the word of its direction.
 _CUT: Final = re.compile(r"(?:下降|减少|降低|缩短|缩小|减|少|降|跌|掉)")
 
@@ -372,6 +374,8 @@ _CUT: Final = re.compile(r"(?:下降|减少|降低|缩短|缩小|减|少|降|跌
 def adjacent_sense(frame: Frame, q: Quantity) -> bool | None:
     """``True`` where a word right beside a change says that it goes down, ``False`` up, ``None`` neither."""
     left, right = frame.text[max(0, q.start - 30) : q.start], frame.text[q.end : q.end + 22]
+    if not q.sign and q.unit in {"%", "", "pp"} and _SIGNED.search(left):
+        return False
     down = bool(_DOWN_BEFORE.search(left) or _DOWN_AFTER.search(right) or _CUT.match(q.text))
     up = bool(_UP_BEFORE.search(left) or _UP_AFTER.search(right))
     if not down and not up and (moved := _MOVED_IT.search(outside(frame, max(0, q.start - 70), q.start))):
@@ -383,6 +387,9 @@ def _scaled(q: Quantity, kind: str) -> list[tuple[float, float]]:
     from assistant.ground.table import readings
 
     return [(abs(n) if not q.sign else n, h) for n, h in readings(q, kind, None)]
+
+
+_LEFT_OF_IT: Final = re.compile(r"(?:只剩|只有|仅有|仅剩|仅为|只是|相当于|[降跌缩落]到了?)\s*(?:第\s*)?$")
 
 
 def _is_reference(frame: Frame, place: Place) -> bool:
@@ -400,6 +407,10 @@ def _is_reference(frame: Frame, place: Place) -> bool:
         return True
     if _PART_OF_IT.match(frame.text[place.end : place.end + 24]):
         return True
+    if _LEFT_OF_IT.search(left) and re.match(
+        r"\s*步?(?:时)?的\s*(?:约|大约|不到|近)?\s*[\d.]+\s*[%％]", frame.text[place.end : place.end + 16]
+    ):
+        return True  # "只剩 step 30 的 73%"
     if re.search(r"(?i)\b(?:its|the|their)\s*$", left) and re.match(
         r"(?i)\s*(?:level|value|figure|mark|reading|number|one)\b", frame.text[place.end : place.end + 10]
     ):

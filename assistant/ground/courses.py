@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import math
 import re
-from itertools import pairwise
 from typing import Final
 
 from assistant.ground.binding import Frame, carries
@@ -36,11 +35,6 @@ _ONWARDS: Final = re.compile(
 )
 _LEVELLED: Final = re.compile(r"(?i)\blevel\w* (?:off|out)|\bplateau|趋稳|趋于平|走平")
 _BY: Final = re.compile(r"(?i)(?:\bby|(?:^|[，,。；;：:])\s*到了?)\s*(?:the )?$")
-#: "中间有回落", "with dips along the way": somewhere on the way it went so.
-_ON_THE_WAY_BEFORE: Final = re.compile(
-    r"(?i)(?:中间|期间|途中|中途|过程中|其间)(?:也|还|偶尔|偶|曾|虽|略|小幅|几次|多次|一度|一些|有过|有所|有|经历|过|了|出现|短暂的?)*$|\bwith (?:some |several |a few |occasional |minor |small )?$"
-)
-_ON_THE_WAY_AFTER: Final = re.compile(r"(?i)^s?\s*(?:along the way|on the way|in between|here and there)")
 _SUBJECT: Final = re.compile(
     r"(?i)\b(?:model|training|(?<!of the )(?<!over the )(?<!in the )(?<!whole )(?<!entire )run|policy|agent|learning|performance)\b|模型|训练|策略|整体|性能"
 )
@@ -141,19 +135,6 @@ class Courses(Steadiness):
             first = first or decided
         return first
 
-    def _on_the_way(self, frame: Frame, word: Word, name: Named) -> Decision | None:
-        """``总体上升，中间有回落``: a step at which it went the other way is all that is said."""
-        left, right = frame.text[max(0, word.start - 24) : word.start], frame.text[word.end :]
-        if not (
-            _ON_THE_WAY_AFTER.match(right) or (_ON_THE_WAY_BEFORE.search(left) and re.search(r"[\u3400-\u9fff]$", left))
-        ):
-            return None
-        rows = self.table.finite(name.keys[0], next((p.steps for p in frame.places if p.kind == "range"), None))
-        wanted = 1 if word.sense == "up" else -1
-        if any((y - x) * wanted > 0 for (_, x), (_, y) in pairwise(rows)):
-            return Decision("supported", "", None, name.keys[0])
-        return Decision("contradicted", self.say("never"), None, name.keys[0])
-
     def _elsewhere(self, frame: Frame, word: Word, key: str, sense: str) -> bool:
         """Whether a word holds where its place allows another reading: at a peak or trough, from a step to the end, late."""
         rows = self.table.finite(key)
@@ -189,7 +170,8 @@ class Courses(Steadiness):
         own = [p.steps[0] for p in frame.places if len(p.steps) == 1 and start <= p.start < end]
         since = [p.steps[0] for p in frame.places if len(p.steps) == 1 and p.end <= start and p.steps[0] in values]
         if sense in {"up", "down"} and reached and len(own) == 1 and own[0] in values and since:
-            return (values[own[0]] - values[since[-1]]) * (1 if sense == "up" else -1) > 0
+            base = max((step for step in since if step < own[0]), default=since[-1])
+            return (values[own[0]] - values[base]) * (1 if sense == "up" else -1) > 0
         if sense in {"flat", "stable"} and _LEVELLED.search(text):
             spread = max(v for _, v in rows) - min(v for _, v in rows)
             tail = [v for _, v in rows[-max(3, len(rows) // 3) :]]
@@ -271,6 +253,11 @@ class Courses(Steadiness):
         if beside:
             _, _, a, b = min(beside, key=lambda s: abs(s[0] - word.end))
             return (a, b), True
+        if told is None and reached and len(own) == 1 and own[0].start >= word.end and _THEN.search(lead):
+            passed = [step for at, (other, step) in self.judge.told.items()
+                      if other == key and frame.numbers[at].end <= word.start and step < own[0].steps[0]]  # fmt: skip
+            if passed:  # "falls to 0.33 at step 45 (from 0.46 at step 9), then rises to 0.36 at step 55"
+                return (max(passed), own[0].steps[0]), True
         if told is not None and told[0] == key and (_THEN.search(lead) or (own and own[0].steps[0] not in told[1:])):
             pairs = self.judge.changes.pairs(frame, word.end, key, told)
             if pairs:
@@ -290,6 +277,13 @@ class Courses(Steadiness):
             stepped = [step for at, (other, step) in sorted(self.judge.told.items()) if other == key]
             if len(stepped) > 1 and stepped[0] != stepped[-1]:
                 return (stepped[0], stepped[-1]), True
+            last = frame.places[0]
+            if (
+                len(frame.places) == 1
+                and len(last.steps) == 2
+                and not re.search("[,，]", frame.text[word.end : last.start])
+            ):
+                return (last.steps[0], last.steps[1]), True  # "entropy falls and grad norm rises between steps 3 and 9"
             return ((held[0], held[-1]) if len(held) > 1 else None), False
         if (
             reached

@@ -30,9 +30,15 @@ _PER_PROMPT_BEFORE: Final = re.compile(
 _NO_STEP: Final = re.compile(
     r"(?i)\b(?:no|none of the|not a single|not one of the|not one) (?:first |last )?(?:\w+ )?(?:logged |training )?(?:steps?|iterations?)\b|没有(?:任何|哪)?一?(?:个\s?)?(?:步|step)|没有一步"
 )
-_GREATEST: Final = re.compile(
-    r"(?i)\b(?:slowest|largest|highest|longest|biggest|greatest|max(?:imum)?)\b|最[慢大高长]"
+#: "12 values of `actor/entropy_coeff`", "12 个 `…` 的值": there are none of what is not there.
+_HELD_OF: Final = re.compile(
+    r"(?i)[`*\s]*(?:(?:logged |recorded )?(?:values?|entries|records?|points?|rows?|readings?|cells?)\s+)?(?:of|for|in)\s+(?:the )?[`*]*|[`*\s]*(?:个|条|次)?[`*\s]*"
 )
+_FACTOR_OF: Final = re.compile(r"(?i)\btimes\b|\d\s?[x×]|倍")
+_FACTOR_LESS: Final = re.compile(
+    r"(?i)\b(?:faster|quicker|shorter|smaller|lower|less|fewer|from|than at|since|compared|relative|fell|dropped|shrank|down)\b|[快短小低少降跌缩]|相比|从"
+)
+_GREATEST: Final = re.compile(r"(?i)\b(?:slowest|largest|highest|longest|biggest|greatest|max(?:imum)?)\b|最[慢大高长]")
 _LEAST: Final = re.compile(r"(?i)\b(?:fastest|smallest|lowest|shortest|least|min(?:imum)?)\b|最[快小低短]")
 _EACH: Final = re.compile(r"(?i)\s*(?:each|apiece|per)\b(?! steps?\b| iteration)")
 _OF_SAMPLES: Final = re.compile(
@@ -94,6 +100,8 @@ class Judge(Rates):
         if (between := self._between(frame, index)) is not None:
             return between
         counted = self.counting.decide(frame, index, name)
+        if counted is not None and name is not None and name.absent and _HELD_OF.fullmatch(frame.text, q.end, max(q.end, name.start)):  # fmt: skip
+            return Decision("contradicted", self.say("no_metric", metric=name.text.strip("`")))
         if counted is not None:
             return Decision(*counted)
         for read in (self._rate, self._out_of, self._falls_to_each):
@@ -262,10 +270,17 @@ class Judge(Rates):
             return None
         if q.unit == "factor" and (q.number > 1 or any(g.form == "chain" for g in frame.groups)):
             return None  # "doubled (0.087 → 0.044)": which way it went is told too
+        pair, told = (
+            told,
+            [n if n.unit else n.in_unit_of(o) if o.unit else n for n, o in zip(told, told[::-1], strict=True)],
+        )
         x, y = sorted(abs(n.number * (n.factor if n.unit else 1.0)) for n in told)
         if not x or told[0].unit != told[1].unit or (told[0].number < 0) != (told[1].number < 0):
             return None
         slack = y / x * (told[0].half / abs(told[0].number) + told[1].half / abs(told[1].number))
+        turned = self._oriented(frame, q, pair, told, slack)
+        if turned is not None:
+            return turned
         number = q.number if q.number >= 1 else 1 / q.number
         half = q.half if q.number >= 1 else q.half / q.number**2
         bound = q.bound if q.number >= 1 else {"<": ">", ">": "<"}.get(q.bound, "")
@@ -274,6 +289,29 @@ class Judge(Rates):
         if q.unit == "ratio" and not frame.places and _GREATEST.search(frame.text) and _LEAST.search(frame.text):
             return Decision("contradicted", self.say("count", true=f"{y / x:.3g}", shown=q.text), final=True)
         return None
+
+    def _oriented(
+        self, frame: Frame, q: Quantity, told: Sequence[Quantity], scaled: Sequence[Quantity], slack: float
+    ) -> Decision | None:  # fmt: skip
+        """``3.5 times the average (7608 vs 2143 tokens)``: of the two behind a factor, the first over the second."""
+        group = frame.group_of(frame.numbers.index(told[0]))
+        if (
+            q.unit != "ratio"
+            or group is None
+            or group.form not in {"versus", "list"}
+            or frame.numbers.index(told[1]) not in group.members
+            or told[0].start < q.end
+            or not re.search(r"[（(:：]\s*[`*]*$", frame.text[q.end : told[0].start])
+            or not _FACTOR_OF.search(frame.text)
+            or _FACTOR_LESS.search(frame.text)
+        ):
+            return None
+        one, two = (abs(n.number * (n.factor if n.unit else 1.0)) for n in scaled)
+        if agrees(q.number, q.half + slack * (one / two) / max(one / two, two / one), one / two, bound=q.bound):
+            return None
+        if not agrees(q.number, q.half + slack, two / one, bound=q.bound) and q.number >= 1:
+            return None  # neither way: of something else
+        return Decision("contradicted", self.say("count", true=f"{one / two:.3g}", shown=q.text), final=True)
 
     def _levels(self, frame: Frame, index: int, name: Named | None) -> Decision | None:
         """``(mean 0.66 up to there, 6.33 afterwards)``: two numbers as the means of two stretches of steps."""
@@ -440,6 +478,9 @@ class Judge(Rates):
             if sloped is not None:
                 return Decision("supported", "", sloped, key)
         role = change_cue(frame, q)
+        group = frame.group_of(index)
+        if role == "maybe" and q.sign == "+" and group is not None and group.form == "list" and any(frame.numbers[at].sign == "+" and at in self.told for at in group.members):  # fmt: skip
+            role = ""  # "+4.0e-05 at step 14, +3.2e-05 at step 47": a value, as the one before
         if role == "sure" or (role == "maybe" and not self._as_value(frame, index, key, name, steps, how, quiet=True)):
             changed = self.changes.number(frame, q, key, self.pair)
             if changed is not None and (changed[0] == "supported" or role == "sure"):

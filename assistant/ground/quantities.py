@@ -156,6 +156,8 @@ _APPROX_BEFORE: Final = re.compile(
     r"(?i)(?:约为?|大约|大概|大致|接近|将近|差不多|近|左右|[~∼～≈≃≅]|\b(?:about|around|roughly|approximately|approx\.?|nearly|"
     r"almost|close to|circa|some|just (?:under|over|below|above|shy of)|a little (?:over|under)|slightly (?:over|under|above|below)))\s*(?:step\s)?[`*]*$"
 )
+#: "0.61～0.68": from the one to the other, neither about so much.
+_UP_TO: Final = re.compile(r"\d\s?[%％]?(?:[~∼～]|\s[~∼～]\s)[`*]*$")
 _APPROX_AFTER: Final = re.compile(r"^[`*]*\s?(?:左右|上下|or so\b|-ish\b|多(?![少次种个样])|出头)")
 _A_VALUE: Final = re.compile(r"(?i) of [`*]*[-−]?\d")
 _ABOVE: Final = re.compile(
@@ -390,8 +392,8 @@ def _quantity(text: str, match: re.Match[str], cut: int) -> Quantity:
     sign = (match["sign"] or "").strip()
     sign = "-" if sign and sign in "-−–﹣－" else "+" if sign in {"+", "＋"} else sign
     before, after = text[max(0, match.start() - 40) : match.start()], text[end : end + 12]
-    approx = bool(_APPROX_BEFORE.search(before) or _APPROX_AFTER.search(after))
-    half = place / 2
+    approx = bool(_APPROX_BEFORE.search(before) and not _UP_TO.search(before)) or bool(_APPROX_AFTER.search(after))
+    half = place / 2 if number or decimals or unit else 0.05  # "0" is no rounding of 0.4
     if approx:
         bare = body.replace(".", "").lstrip("0")
         zeros = len(bare) - len(bare.rstrip("0")) if decimals == 0 else 0

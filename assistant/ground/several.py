@@ -124,6 +124,8 @@ def from_told(q: Quantity, index: int, frame: Frame) -> bool:
         for two in others[at + 1 :]:
             if one.unit != two.unit and one.unit and two.unit:
                 continue
+            if _apart(frame, one, two):
+                continue
             unit = one.unit or two.unit
             if (
                 against is not None
@@ -156,6 +158,14 @@ def from_told(q: Quantity, index: int, frame: Frame) -> bool:
             elif q.unit == "pp" and unit == "%" and agrees(abs(q.number) * 0.01, (q.half + one.half + two.half) * 0.01, abs(x - y), bound=q.bound):  # fmt: skip
                 return True
     return False
+
+
+def _apart(frame: Frame, one: Quantity, two: Quantity) -> bool:
+    """Whether one of two numbers is told together with a third: ``half the entropy (0.12 vs 0.24) and 0.30 points more``."""
+    groups = [
+        next((g for g in frame.groups if any(frame.numbers[at] is n for at in g.members)), None) for n in (one, two)
+    ]
+    return groups[0] is not groups[1] and any(g is not None and g.form in {"chain", "versus"} for g in groups)
 
 
 #: Before the value that a change starts from, told second.

@@ -1,5 +1,6 @@
 """Whether a metric kept rising, stood still or swung: stretches of values against words of steadiness."""
 
+# ruff: noqa: E501 (patterns stay on one line)
 from __future__ import annotations
 
 import re
@@ -11,6 +12,7 @@ from assistant.ground.binding import Frame
 from assistant.ground.comparisons import BARE, Word
 from assistant.ground.deciding import Decision
 from assistant.ground.judgements import Judgements
+from assistant.ground.lexicon import Named
 from assistant.ground.verdicts import as_shown
 
 #: Relative change below which "unchanged" is fair, and spread below which "stable" is.
@@ -20,6 +22,11 @@ TRENDED: Final = re.compile(r"(?i)\btrend(?:s|ed|ing)? (?=up|down|higher|lower)"
 #: Of a metric with steps or values beside it, which way it went.
 CRASHED: Final = re.compile(r"(?i)collaps|崩[塌溃]|坍")
 BLEW_UP: Final = re.compile(r"(?i)explod|blew|爆炸")
+#: "中间有回落", "with dips along the way": somewhere on the way it went so.
+_ON_THE_WAY_BEFORE: Final = re.compile(
+    r"(?i)(?:中间|期间|途中|中途|过程中|其间)(?:也|还|偶尔|偶|曾|虽|略|小幅|几次|多次|一度|一些|有过|有所|有|经历|过|了|出现|短暂的?)*$|\bwith (?:some |several |a few |occasional |minor |small )?$"
+)
+_ON_THE_WAY_AFTER: Final = re.compile(r"(?i)^s?\s*(?:along the way|on the way|in between|here and there)")
 _HEDGED: Final = re.compile(
     r"(?i)\b(?:almost|nearly|roughly|practically|virtually|more or less)\b|几乎|大致|大体|基本|差不多"
 )
@@ -31,6 +38,19 @@ class Steadiness(Judgements):
     Args:
         judge: holds the run, and which numbers of the sentence were tied to which cells.
     """
+
+    def _on_the_way(self, frame: Frame, word: Word, name: Named) -> Decision | None:
+        """``总体上升，中间有回落``: a step at which it went the other way is all that is said."""
+        left, right = frame.text[max(0, word.start - 24) : word.start], frame.text[word.end :]
+        if not (
+            _ON_THE_WAY_AFTER.match(right) or (_ON_THE_WAY_BEFORE.search(left) and re.search(r"[\u3400-\u9fff]$", left))
+        ):
+            return None
+        rows = self.table.finite(name.keys[0], next((p.steps for p in frame.places if p.kind == "range"), None))
+        wanted = 1 if word.sense == "up" else -1
+        if any((y - x) * wanted > 0 for (_, x), (_, y) in pairwise(rows)):
+            return Decision("supported", "", None, name.keys[0])
+        return Decision("contradicted", self.say("never"), None, name.keys[0])
 
     def _trend(
         self,

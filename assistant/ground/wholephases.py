@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Final
 
+from assistant.ground.counting import VALIDATION
 from assistant.ground.cues import negated
 from assistant.ground.verdicts import plain
 from assistant.ground.wholeratios import RatioReader
@@ -29,10 +31,28 @@ _LONGEST: Final = re.compile(
 )
 #: "Of the 366 s of step 73", "step 73 的 366 秒里": a step's whole time.
 _WHOLE_OF: Final = re.compile(
-    r"(?i)(?:^|[.;,]\s*)(?:out )?of (?:the |its )?(?:total )?[`*]*$|(?:^|[。；，])\s*(?:在)?(?:step\s*\d{1,7}|第\s*\d{1,7}\s*步)\s*(?:总共|一共|总计|总耗时|全部)?的?\s*(?:总共|一共|总计)?[`*]*$"
+    r"(?i)\bof (?:the |its )?(?:total )?[`*]*$|(?:^|[。；，])\s*(?:在)?(?:step\s*\d{1,7}|第\s*\d{1,7}\s*步)\s*(?:总共|一共|总计|总耗时|全部|共|用时|耗时)?的?\s*(?:总共|一共|总计)?[`*]*$"
 )
 _OF_STEP: Final = re.compile(
-    r"(?i)[`*\s]*(?:of|in|for|that|spent on|on) (?:the |all of )?(?:whole )?step\b|[`*\s]*(?:total\s*)?(?:里|中|之中|当中|内)"
+    r"(?i)[`*\s]*(?:of|in|for|that|spent on|on) (?:the |all of )?(?:whole )?step\b|[`*\s]*(?:total\s*)?(?:里|中|之中|当中|内|[，,][^，。；]{0,24}?(?:用|占|花|耗)了?)"
+)
+
+#: "Never goes above 0.83 (step 65)", "最高不超过 0.83（step 65）": the greatest, and where it is.
+_NEVER_PAST: Final = re.compile(
+    r"(?i)\b(?:never|not once|at no point)\b[^,.;\d]{0,30}$|\bat (?:most|least)\s*[`*]*$|(?:最[高大多]|从来?未?|从没|始终|一直|一次)?[也都]?(?:不|没有?|未)(?:曾|有)?(?:超过|高于|突破|低于|跌破)过?\s*[`*]*$"
+)
+_AT_STEP: Final = re.compile(
+    r"(?i)[`*\s]*(?:tokens?|s|秒|%)?\s*[（(]\s*(?:at |on |in |在|出现在)?\s*(?:step|第)\s*(?P<step>\d{1,7})\s*步?\s*[)）]"
+)
+#: "First at step 0, last at step 69", of something that is done again and again.
+_FIRST_AT: Final = re.compile(
+    r"(?i)\b(?:first|initially)(?: (?:time|one|run))? (?:was )?(?:at|on|in) step (?P<step>\d{1,7})\b|(?:第一次|首次|最早)(?:评测|验证|评估)?(?:是)?(?:出现)?在?\s*(?:step|第)\s*(?P<zstep>\d{1,7})"
+)
+_LAST_AT: Final = re.compile(
+    r"(?i)\b(?:last|finally|most recently)(?: (?:time|one|run))? (?:was )?(?:at|on|in) step (?P<step>\d{1,7})\b|(?:最后一次|末次|最近一次)(?:评测|验证|评估)?(?:是)?(?:出现)?在?\s*(?:step|第)\s*(?P<zstep>\d{1,7})"
+)
+_DONE: Final = re.compile(
+    r"(?i)\b(?:evaluat(?:ed|ions?|es)|validat(?:ed|ions?|es)|eval runs?|was run|were run|ran|tested)\b|评测|验证|评估"
 )
 
 
@@ -87,11 +107,49 @@ class PhaseReader(RatioReader):
     def whole_of(self) -> Iterator[Whole]:
         """``Of the 366 s of step 73, 120 s (33%) is generation``: the first number is the step's own time."""
         total = self.table.total_time()
-        for q in self.frame.numbers[:1] if total is not None else ():
+        for q in self.frame.numbers if total is not None else ():
             if q.unit != "s" or not _WHOLE_OF.search(self.text[: q.start]) or not _OF_STEP.match(self.text, q.end):
+                continue
+            if any(n.start < q.start and n.unit == "ratio" for n in self.frame.numbers):
+                continue
+            if re.match(r"\s*\d+\s*(?:'s|’s|的)\s*\w", self.text[_OF_STEP.match(self.text, q.end).end() :]):  # type: ignore[union-attr]
                 continue
             steps = [p.steps[0] for p in self.frame.places if len(p.steps) == 1]
             if len(self.frame.numbers) < 2 or len(set(steps)) != 1:
                 continue
             decided = self.judge.cell(q, str(total), steps[0])
             yield self.say(q.start, q.end, decided.status == "supported", decided.reason, decided.fact)
+
+    def never_past(self) -> Iterator[Whole]:
+        """``never goes above 0.83 (step 65)``: the greatest of all, at that step."""
+        named = [n for n in self.names() if n.keys]
+        for q in self.frame.numbers if len({n.keys for n in named}) == 1 else ():
+            match = _AT_STEP.match(self.text, q.end)
+            if not q.bound or match is None or not _NEVER_PAST.search(self.text[: q.start]):
+                continue
+            step, plainly = int(match["step"]), replace(q, bound="", half=q.half or 0.5 * 10.0**-q.decimals)
+            decided = [self.judge.cell(plainly, key, step) for key in named[0].keys[:3]]
+            fine = [d for d in decided if d.status == "supported" and self._utmost(str(d.key), step, q.bound == "<")]
+            shown = fine[0] if fine else decided[-1]
+            note = shown.reason if shown.status != "supported" else self.judge.say("never")
+            covers = [(p.start, p.end) for p in self.frame.places if q.end <= p.start < match.end()]
+            yield self.say(q.start, q.end, bool(fine), note, shown.fact, covers=covers)
+
+    def _utmost(self, key: str, step: int, most: bool) -> bool:
+        """Whether a metric is nowhere greater (else: less) than at a step."""
+        values = [value for _, value in self.table.finite(key)]
+        return bool(values) and self.table.value(key, step) == (max(values) if most else min(values))
+
+    def first_and_last(self) -> Iterator[Whole]:
+        """``evaluated 15 times, first at step 0, last at step 69``: against the first and the last step that hold it."""
+        matches = [(m, at) for pattern, at in ((_FIRST_AT, 0), (_LAST_AT, -1)) for m in pattern.finditer(self.text)]
+        if not matches or not _DONE.search(self.text) or any(q.bound for q in self.frame.numbers):
+            return
+        names = [k for n in self.frame.names for k in n.keys if VALIDATION.match(k)]
+        keys = names[:1] or [k for k in self.table.run.columns if VALIDATION.match(k) and self.table.held(k)][:1]
+        if not keys or any(n.keys and not VALIDATION.match(n.keys[0]) for n in self.frame.names):
+            return
+        held = self.table.held(keys[0])
+        for match, at in matches if held else ():
+            step = int(match["step"] or match["zstep"])
+            yield self.say(*match.span(), step == held[at], self.judge.say("count", true=held[at], shown=match.group()))

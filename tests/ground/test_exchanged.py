@@ -69,6 +69,40 @@ PAIRS = [
     ("On step 20 the longest phase is generation (104.3 s for generation, 33.7 s for the update).", "On step 20 the longest phase is the actor update (104.3 s for generation, 33.7 s for the update)."),
     ("step 20 最耗时的阶段是生成（生成 104.3 秒，更新 33.7 秒）。", "step 20 最耗时的阶段是 actor 更新（生成 104.3 秒，更新 33.7 秒）。"),
     ("The cheapest phase of step 20 is the actor update.", "The cheapest phase of step 20 is generation."),
+    # the greatest over the least
+    ("The slowest step (214.4 s) took 1.7 times as long as the fastest (124.5 s).", "The slowest step (214.4 s) took 1.0 times as long as the fastest (124.5 s)."),
+    ("最慢的一步（214.4 秒）耗时是最快一步（124.5 秒）的 1.7 倍。", "最慢的一步（214.4 秒）耗时是最快一步（124.5 秒）的 1.0 倍。"),
+    # an interval that is told to more digits than a bound has is told of its ends
+    ("整个训练 grad norm 始终处于 0.612～0.681。", "整个训练 grad norm 始终处于 0.612～0.684。"),
+    ("Over the run, grad norm never leaves the interval 0.61 to 0.69.", "Over the run, grad norm never leaves the interval 0.612 to 0.68093721."),
+    # values of what is not there
+    ("The log has 30 values of `actor/entropy`.", "The log has 30 values of `actor/update_norm`."),
+    ("日志里有 30 个 `actor/entropy` 的值。", "日志里有 30 个 `actor/update_norm` 的值。"),
+    # a number that a change has without a sign went up
+    ("策略熵从 step 10 到 step 20 变化 -0.235。", "策略熵从 step 10 到 step 20 变化 0.235。"),
+    # two courses between two steps that are named once
+    ("Entropy falls and the response length rises between step 11 and step 17.", "Entropy falls and the grad norm rises between step 9 and step 10."),
+    ("The grad norm first falls to 0.629 at step 11 (from 0.681 at step 9), then rises to 0.664 at step 18.", "The grad norm first falls to 0.629 at step 11 (from 0.681 at step 9), then falls to 0.664 at step 18."),
+    # so much of what it was
+    ("到 step 20，策略熵只剩 step 10 的 67%。", "到 step 10，策略熵只剩 step 20 的 67%。"),
+    # from what it is compared with
+    ("The response length is up by 37% at step 25 relative to step 10 (556 to 762).", "The response length is up by 36% at step 25 relative to step 10 (762 to 556)."),
+    ("策略熵在 step 20 相对 step 10 下跌 33%（0.722 到 0.487）。", "策略熵在 step 20 相对 step 10 下跌 33%（0.487 到 0.722）。"),
+    ("策略熵，step 10 对 step 20：0.722 对 0.487（-33%）。", "策略熵，step 10 对 step 20：0.487 对 0.722（-33%）。"),
+    # a factor of the first in brackets over the second
+    ("Generation takes 3.1 times as long as the update at step 20 (104.3 s vs 33.7 s).", "Generation takes 3.1 times as long as the update at step 20 (33.7 s vs 104.3 s)."),
+    ("step 20 用的时间是 step 5 的 1.3 倍（183.4 秒和 136.9 秒）。", "step 20 用的时间是 step 5 的 0.7 倍（183.4 秒和 136.9 秒）。"),
+    # a part is told before the whole, or behind it
+    ("`timing_s/gen` takes 104.3 s of the 183.4 s of step 20.", "`timing_s/gen` takes 183.4 s of the 104.3 s of step 20."),
+    ("step 20 共 183.4 秒，`timing_s/gen` 用了 104.3 秒。", "step 20 共 104.3 秒，`timing_s/gen` 用了 183.4 秒。"),
+    # the greatest, and where it is
+    ("Mean training reward never goes above 0.629 (step 30).", "Mean training reward never goes above 0.629 (step 12)."),
+    ("平均奖励最高不超过 0.629（step 30）。", "平均奖励最高不超过 0.729（step 30）。"),
+    # the first and the last of several
+    ("The validation set was evaluated 3 times, first at step 10, last at step 30.", "The validation set was evaluated 3 times, first at step 30, last at step 10."),
+    ("验证集一共评测 3 次，第一次在 step 10，最后一次在 step 30。", "验证集一共评测 3 次，第一次在 step 10，最后一次在 step 29。"),
+    # 0 is no rounding of 0.6
+    ("grad norm 在 step 3 时是 0.6636；到 step 10 变成了 0.6123。", "grad norm 在 step 3 时是 0；到 step 10 变成了 0.6123。"),
     # the ends of the log
     ("The log runs from step 1 to step 30.", "The log runs from step 1 to step 27."),
     ("日志从 step 1 到 step 30。", "日志从 step 3 到 step 30。"),
