@@ -131,6 +131,8 @@ def combined(
             continue
         if claim.status != "supported" and (ratio := _ratio(claim, claims, named, offset, tables)) is not None:
             claim = replace(claim, status="supported" if ratio else claim.status, reason="" if ratio else claim.reason)
+        if claim.status != "supported" and _differ(text, claim, named, lexicons, tables):
+            claim = replace(claim, status="supported", reason="")
         if claim.status != "supported" and compared is not None and _by_so_much(text, claim, offset, *compared[4:]):
             claim = replace(claim, status="supported", reason="")
         claims.append(claim)
@@ -265,6 +267,37 @@ def _comparison(
     if found is None:
         return None
     match, sense = found
+    both = _values(text, subject, other, lexicons, tables)
+    if both is None:
+        return None
+    mine, x, y = both
+    fine = x > y if sense == "higher" else x < y
+    shown = (tables[subject].run.name, tables[other].run.name)
+    note = "" if fine else say("two_runs", metric=mine, one=shown[0], true=plain(x), other=shown[1], value=plain(y))
+    start = max(match.start(), match.end() - 12)
+    return start, match.end(), fine, note, x, y
+
+
+#: "Differs by 0.29 between A and B", A 与 B 相差 0.29.
+_DIFFER: Final = re.compile(r"(?i)\bdiffer(?:s|ed)? by\b|\b(?:difference|gap)\b|\bapart\b|相差|差距|之差|差了?")
+
+
+def _differ(
+    text: str, claim: Claim, named: Sequence[Spot], lexicons: Sequence[Lexicon], tables: Sequence[Table]
+) -> bool:
+    """Whether a number is by how much the values of the two runs differ."""
+    runs = list(dict.fromkeys(spot.run for spot in named))
+    found = quantities(claim.text, [])
+    if not _DIFFER.search(text) or len(runs) != 2 or len(found) != 1 or found[0].sign or found[0].unit:
+        return False
+    both = _values(text, runs[0], runs[1], lexicons, tables)
+    return both is not None and agrees(found[0].number, found[0].half, abs(both[1] - both[2]))
+
+
+def _values(
+    text: str, subject: int, other: int, lexicons: Sequence[Lexicon], tables: Sequence[Table]
+) -> tuple[str, float, float] | None:
+    """The metric that a sentence names and its values in two runs: the last ones, or those that the words ask for."""
     names = [n for n in lexicons[subject].named(text) if n.keys]
     theirs = {n.start: n for n in lexicons[other].named(text) if n.keys}
     if not names:
@@ -286,10 +319,4 @@ def _comparison(
             chosen = sum(v for _, v in rows) / len(rows)
         pair.append(chosen)
     x, y = pair
-    if x is None or y is None:
-        return None
-    fine = x > y if sense == "higher" else x < y
-    shown = (tables[subject].run.name, tables[other].run.name)
-    note = "" if fine else say("two_runs", metric=mine, one=shown[0], true=plain(x), other=shown[1], value=plain(y))
-    start = max(match.start(), match.end() - 12)
-    return start, match.end(), fine, note, x, y
+    return None if x is None or y is None else (mine, x, y)

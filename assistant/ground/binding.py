@@ -185,12 +185,6 @@ def _joined(frame: Frame, here: Quantity, there: Quantity, form: str, *, first: 
         return "chain"
     if (
         first
-        and re.search(r"[（(]\s*[`*]*$", before)
-        and re.fullmatch(r"\s*(?:[升降涨跌变增减]?[到至]|变成|变为)\s*", kept)
-    ):
-        return "chain"  # "（0.62 到 0.52）"
-    if (
-        first
         and re.fullmatch(r"(?i)\s*[,，]?\s*(?:and )?(?:then|later|afterwards|后来?|再)(?:是|到|为|to)?\s*", kept)
         and re.search(r"(?i)[（(]\s*(?:先|first|from)?\s*[`*]*$|先(?:是|为)?\s*$", before)
     ):

@@ -11,9 +11,14 @@ from assistant.ground.sentences import Unit
 
 _STEP: Final = r"(?:\b(?:global )?(?:steps?|iterations?|iter\.?)\s*#?\d|\bs\d+\b|第\s*\d+\s*步|\d+\s*步)"
 _PLACED: Final = re.compile(rf"(?i){_STEP}")
+_ALL_AT: Final = (
+    r"(?:all|each|every(?:thing| value))(?: of (?:these|them|this|it))?(?: (?:is|are|was|were))?"
+    r"(?: (?:taken|measured|recorded|read))? (?:at|from|for|of|on) (?:global )?step\s*\d+"
+)
 #: In brackets, or said of what stands above.
 _CAPTION: Final = re.compile(
     rf"(?i)^[*_\s]*[（(\[][^()（）]{{0,40}}{_STEP}[^()（）]{{0,40}}[)）\]][*_\s.。]*$"
+    rf"|^[*_\s]*{_ALL_AT}[*_\s.]*$"
     rf"|^[*_\s]*(?:above|(?:all|these|the)\b[^,;，；]{{0,24}}\b(?:values|numbers|figures|rows|data|times|entries|measurements)|values|numbers|figures|data|taken|measured|以上|上表|上述|表中|数据|数值|均)[^,;，；]{{0,40}}{_STEP}[^,;，；]{{0,24}}$"
 )
 _LONGEST: Final = 90

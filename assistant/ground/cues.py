@@ -24,7 +24,7 @@ _SYMBOL: Final = re.compile(
 )
 _CHANGE_AFTER: Final = re.compile(
     r"(?i)^[`*\s]*(?:relative\s+)?(?:[（(]\s*)?(?:higher|lower|more|less|fewer|faster|slower|longer|shorter|larger|smaller|greater|bigger|increase|decrease|drop|rise|"
-    r"decline|gain|reduction|improvement|jump|growth|fall(?!(?:s|ing)? (?:on|at|in)\b)|change|up\b|down\b|above|below|的?(?:上升|下降|增长|增加|减少|提升|降幅|涨幅|增幅|跌幅|变化|降低|改善|差距|差异))"
+    r"decline|gain|reduction|improvement|jump|growth|fall(?!(?:s|ing)? (?:on|at|in)\b)|change|up\b|down\b|above|below|apart\b|的?(?:上升|下降|增长|增加|减少|提升|降幅|涨幅|增幅|跌幅|变化|降低|改善|差距|差异))"
 )
 
 
@@ -274,8 +274,9 @@ def change_cue(frame: Frame, q: Quantity) -> str:
             )
             else ""
         )
-    if _CHANGE_AFTER.match(frame.text[q.end : q.end + 20]) or _WHAT_IT_MOVED.match(
-        outside(frame, q.end, len(frame.text))
+    if _CHANGE_AFTER.match(frame.text[q.end : q.end + 20]) or (
+        re.match(r"(?i)[`*\s]*(?:is|was)\b", frame.text[q.end : q.end + 8])
+        and _WHAT_IT_MOVED.match(outside(frame, q.end, min(len(frame.text), q.end + 160)))
     ):
         return "sure"
     verb = None

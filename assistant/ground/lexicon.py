@@ -72,6 +72,8 @@ _COUNTED_NOUN: Final = re.compile(
 _IDIOMS: Final = {
     "loss": re.compile(r"(?i)\b(?:an?|the|net|total) \0 (?:of|in|to|from(?! *[\d.]+ *(?:to|→|->)))\b"),
     "as training": re.compile(r"(?i)\0 (?:went|goes|progress|proceed|continue|advance|move|unfold|drag|carrie)"),
+    "than training": re.compile(r"(?i)\0 (?:rewards?|scores?|loss(?:es)?|sets?|accuracy|steps?|data)\b"),
+    "than the training": re.compile(r"(?i)\0 (?:rewards?|scores?|loss(?:es)?|sets?|accuracy|steps?|data)\b"),
     "turns": re.compile(
         r"(?i)\0 (?:after|at|once|when|over|upwards?|downwards?|back|negative|positive|out|into|around|up|down|sour|bad|back|from|to)\b"
     ),

@@ -238,7 +238,10 @@ class Operations:
                 yield end, None
             return
         averaged = cue("mean").search(frame.text if where.form == "span" else bare(frame, 0, len(frame.text))) or subject.statistic == "mean"  # fmt: skip
-        typical = (q.approx and not frame.places) or bool(_TYPICAL.search(frame.text))
+        throughout = all(
+            p.kind == "range" and p.steps[0] <= rows[0][0] and p.steps[-1] >= rows[-1][0] for p in frame.places
+        )
+        typical = (q.approx and throughout) or bool(_TYPICAL.search(frame.text))
         if cue("median").search(clause):
             if self._agrees(q, key, median(values)):
                 yield "median", self.table.aggregate("median", key, median(values), rows)
@@ -246,7 +249,7 @@ class Operations:
         if _SUMMED.search(frame.text) and self._agrees(q, key, sum(values)):
             yield "sum", self.table.aggregate("sum", key, sum(values), rows)
             return
-        if averaged or (typical and where.form == "whole"):
+        if averaged or (typical and (where.form == "whole" or throughout)):
             mean = sum(values) / len(values)
             if self._agrees(q, key, mean) or (typical and not averaged and self._agrees(q, key, median(values))):
                 yield "mean", self.table.aggregate("mean", key, mean, rows)

@@ -86,7 +86,7 @@ _FIRST: Final = re.compile(
     r"|\bat first(?=\s*[).,;，]|$)|\b(?:before|prior to) (?:any |the )?(?:training|updates?)\b|训练(?:开始)?(?:之)?前|\bopens with\b|起于|开局(?:时|为|是)?|开盘"
 )
 _WHOLE: Final = re.compile(
-    r"(?i)\b(?:whole|entire|full)\s+(?:run|training|log)\b|\bthroughout\b|\b(?:over|across|during|in|through|for)(?: all of)?(?: the| this)? (?:whole |entire |full )?(?:run|training(?! (?:reward|score|loss|step|time))|course)\b|\bend to end\b|首尾(?:相比)?|\ball (?:the )?(?:logged )?(?:training )?steps\b|\b(?:every|each) (?:logged |training )?step\b(?! (?:before|after|that|up to|until|from|since|with|where|which))|\ball (?:along|the way through)\b|\bfrom start to (?:finish|end)\b|全程|整个训练|整个过程|始终|所有(?:训练\s*)?(?:步|step)|每一?(?:个\s*)?(?:步|step)(?=都|均|里|中|上|，|,)|全部(?:训练)?(?:步|step)"
+    r"(?i)\b(?:whole|entire|full)\s+(?:run|training|log)\b|\bthroughout\b|\b(?:over|across|during|in|through|for)(?: all of)?(?: the| this)? (?:whole |entire |full )?(?:run|training(?! (?:reward|score|loss|step|time))|course(?! of (?:the )?steps?\b))\b|\bend to end\b|首尾(?:相比)?|\ball (?:the )?(?:logged )?(?:training )?steps\b|\b(?:every|each) (?:logged |training )?step\b(?! (?:before|after|that|up to|until|from|since|with|where|which))|\ball (?:along|the way through)\b|\bfrom start to (?:finish|end)\b|全程|整个训练|整个过程|始终|所有(?:训练\s*)?(?:步|step)|每一?(?:个\s*)?(?:步|step)(?=都|均|里|中|上|，|,)|全部(?:训练)?(?:步|step)"
 )
 _NUMBERED: Final = rf"(?:{_HEAD}\s*#?\s*(?P<{{0}}>\d{{{{1,7}}}})(?!\d|[\d.]*[%％])|第\s*(?P<{{0}}z>\d{{{{1,7}}}})\s*(?:个\s*)?(?:步|step))"
 #: From a step on, or up to one: a stretch.

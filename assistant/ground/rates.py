@@ -31,6 +31,9 @@ _SAMPLES_AFTER: Final = re.compile(
     r"(?i)[`*\s]*(?:responses|trajectories|samples|rollouts|answers|sequences|completions)\b"
 )
 _FACTOR_OF: Final = re.compile(r"[÷×/]\s*[（(]?\s*\0|\0\s*[)）]?\s*[÷×]")
+_PER_PROMPT: Final = re.compile(
+    r"(?i)[`*\s]*(?:per|for each|for every|to each|to every|/)\s*(?:prompt|question|problem|query)\b"
+)
 _RANK: Final = re.compile(r"(?i)\brank|\bworker")
 
 
@@ -116,6 +119,8 @@ class Rates(Implied):
             and any(n.unit == "samples" for n in frame.numbers)
         ):
             return self._each_gpu(frame, index, ranks=False)  # "8192 rollouts a step, or 1024 per GPU"
+        if name is None and not q.unit and _PER_PROMPT.match(frame.text[q.end : q.end + 20]):
+            return self._derived(frame, index, ("group_size",))  # "8,192 answers, 16 per question"
         if name is None or "trajectories_per_step" not in name.derived or q.unit not in {"", "samples"}:
             return None
         clause = frame.clause_text(q.start)

@@ -30,6 +30,8 @@ class Relations(Chains):
     def _share(self, frame: Frame, q: Quantity, key: str, steps: Sequence[int], clause: str) -> Decision | None:
         table = self.table
         total = table.total_time()
+        if key == total and q.unit == "%" and q.number == 100 and not q.sign and frame.text.strip("`* ") == q.text:
+            return Decision("supported", "", None, key)  # "| total | 136 s | 100% |"
         divided = key == total and re.search(r"\S\s*[/÷]\s*\S", frame.text[: q.start]) is not None
         if q.unit != "%" or not (
             cue("share").search(clause) or divided or (table.kind(key) == "seconds" and key != total)

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Final
 
 from assistant.ground.binding import Carried, Frame
+from assistant.ground.cues import cue
 from assistant.ground.deciding import Decision
 from assistant.ground.extra import stated
 from assistant.ground.headers import ENDS, of_steps
@@ -34,6 +35,8 @@ _CHANGE_ROW: Final = re.compile(
 _ONE_WAY: Final = re.compile(
     r"(?i)drop|fall|decreas|reduc|declin|loss|lost|shrink|down|\babs|magnitude|size of|distance|[降跌减缩少低]|绝对|差值|差距|相差|[|↓↘⬇]|diff"
 )
+_ONLY_STEP: Final = re.compile(r"(?i)[\s`*_@]*(?:at\s+)?(?:step|第)\s*\d{1,7}\s*步?[\s`*_]*")
+_LAST_OF: Final = re.compile(r"(?i)[\s`*_]*(?:last|final|latest|最后|最终|末步?)")
 _STEP_LABEL: Final = re.compile(
     r"(?i)[\s`*_]*(?:global[_ ])?(?:training )?(?:step|iteration|步数?|步骤)[\s`*_]*[:：]?[\s`*_]*"
 )
@@ -94,6 +97,8 @@ class RowReader(RowWords):
             self.told_step = self._bare_step(cells[1])  # "| step | 7 |": of the rows below
             return []
         row_name = self._name(cells[0])
+        if row_name is not None and row_name.statistic == "mean" and (which := self._extreme(cells[0])):
+            row_name = replace(row_name, statistic=which)  # "Highest mean reward"
         row_steps = self._steps(cells[0]) or (self._row_step(cells[0]) if of_steps(head[0]) else ())
         counted = self._counted_column(head, cells) if not row_steps else -1
         row_steps = row_steps or (self._bare_step(cells[counted]) if counted > 0 else ())
@@ -134,6 +139,9 @@ class RowReader(RowWords):
                     continue
             if row_name is not None and row_name.keys and of_steps(title):
                 found += self._extreme_step(text, unit, at, row_name, head)
+                continue
+            if row_name is not None and row_name.statistic in {"max", "min"} and _ONLY_STEP.fullmatch(cells[at]):
+                found += self._extreme_step(text, unit, at, row_name, head, row_name.statistic)
                 continue
             name = row_name or self._name(title)
             if row_name:
@@ -289,7 +297,10 @@ class RowReader(RowWords):
             if change:
                 decision = self._change(frame, index, name, carried.pair, title)
             else:
-                shown = replace(name, statistic=self._aggregate(title, steps) or name.statistic)
+                ended = (
+                    not steps and name.statistic == "mean" and _LAST_OF.match(title)
+                )  # "last mean reward": one value
+                shown = replace(name, statistic="" if ended else self._aggregate(title, steps) or name.statistic)
                 frame = Frame(part, [], inside if len(inside) > 1 else [], numbers, replace(carried, names=(shown,)))
                 decision = self.judge.number(frame, index)
                 if (
@@ -338,6 +349,12 @@ class RowReader(RowWords):
                 claims.append(Claim(part, start, end, "contradicted", note))
         return claims
 
+    @staticmethod
+    def _extreme(label: str) -> str:
+        """``max`` or ``min`` where a row's label says that its value is one."""
+        found = [which for which, word in (("max", "maximum"), ("min", "minimum")) if cue(word).search(label)]
+        return found[0] if len(found) == 1 else ""
+
     def _levels_told(self, key: str, numbers: Sequence[Quantity], part: str) -> str:
         """What the medians of the first and the last third are, as a reason; "" where there are too few values."""
         rows = self.judge.table.finite(key)
@@ -348,11 +365,13 @@ class RowReader(RowWords):
         first, last = (as_shown(value, q, kind) for value, q in zip(ends, numbers, strict=True))
         return self.judge.say("thirds", metric=key, first=first, last=last, shown=part)
 
-    def _extreme_step(self, text: str, unit: Unit, at: int, name: Named, head: list[str]) -> list[Claim]:
+    def _extreme_step(  # noqa: PLR0917
+        self, text: str, unit: Unit, at: int, name: Named, head: list[str], which: str = ""
+    ) -> list[Claim]:
         """``| reward | 0.150 | 2 |`` under ``| metric | peak | step |``: the step of the extreme."""
         start, end = unit.cells[at]
         match = re.fullmatch(r"\D*(\d{1,7})\D*", text[start:end])
-        which = next((w for w in map(self._label, reversed(head[:at])) if w in {"max", "min"}), "")
+        which = which or next((w for w in map(self._label, reversed(head[:at])) if w in {"max", "min"}), "")
         if match is None or not which:
             return []
         first: Claim | None = None

@@ -69,6 +69,10 @@ PAIRS = [
     ("Entropy fell by 0.207 in the 10 steps from 10 to 20.", "Entropy fell by 0.207 in the 12 steps from 10 to 20."),
     ("Entropy fell by 0.207 in the 10 steps from 10 to 20.", "Entropy fell by 0.307 in the 10 steps from 10 to 20."),
     ("Δ entropy from 10 to 20 = -0.207", "Δ entropy from 10 to 20 = +0.207"),
+    # a step that is not the number's own
+    ("At step 20, entropy (0.499) is below its step-10 value of 0.706.", "At step 20, entropy (0.706) is above its step-10 value of 0.499."),
+    # the course of some steps is no course of the run
+    ("Entropy drops from 0.809 to 0.499 over the course of steps 5 to 20.", "Entropy drops from 0.809 to 0.519 over the course of steps 5 to 20."),
     # one for a metric named before
     ("The run went from an entropy of 0.706 at step 10 to one of 0.499 at step 20.", "The run went from an entropy of 0.499 at step 10 to one of 0.706 at step 20."),
     # the initial value at the end of the sentence

@@ -54,6 +54,13 @@ def _fine(text: str) -> bool:
         # the steps in a row's label
         (f"{HEAD}| Reward (step 2 → 9) | 0.275 → 0.494 | ✅ up |", f"{HEAD}| Reward (step 2 → 9) | 0.494 → 0.275 | ✅ up |"),
         (f"{HEAD_ZH}| 奖励（step 2 → 9） | 0.275 → 0.494 | ✅ 上升 |", f"{HEAD_ZH}| 奖励（step 2 → 9） | 0.275 → 0.494 | ❌ 下降 |"),
+        # an extreme with its step in a row, the last value of a mean, the whole of a share, the step told below
+        ("| What | Where | Value |\n|---|---|---|\n| Highest mean reward | step 12 | 0.588 |", "| What | Where | Value |\n|---|---|---|\n| Highest mean reward | step 11 | 0.588 |"),
+        ("| phase | time | share of step 4 |\n|---|---|---|\n| timing_s/step | 40.0 s | 100% |", "| phase | time | share of step 4 |\n|---|---|---|\n| timing_s/step | 40.0 s | 90% |"),
+        ("| metric | value |\n|---|---|\n| entropy | 0.750 |\n\nAll at step 4.", "| metric | value |\n|---|---|\n| entropy | 0.750 |\n\nAll at step 5."),
+        # what a metric is about throughout
+        ("The mean prompt length stays flat for the whole run, at about 100.", "The mean prompt length stays flat for the whole run, at about 120."),
+        ("resp len 310 → 340 (step 2→8)", "resp len 340 → 310 (step 2→8)"),
         # the step in a row of its own
         ("| Metric | Value |\n|---|---|\n| Step | 3 |\n| Entropy | 0.791 |", "| Metric | Value |\n|---|---|\n| Step | 8 |\n| Entropy | 0.791 |"),
         ("| 指标 | 值 |\n|---|---|\n| 步数 | 3 |\n| 熵 | 0.791 |", "| 指标 | 值 |\n|---|---|\n| 步数 | 3 |\n| 熵 | 0.587 |"),

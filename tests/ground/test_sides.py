@@ -24,6 +24,7 @@ def _run(name: str, less: float) -> Run:
             "timing_s/update_actor": round(21.4 + 0.6 * step, 2),
             "prompt_length/mean": 210.0 + step,
             "response_length/mean": 640.0 + 7 * step,
+            "val-core/math/acc/mean@4": round(0.48 + 0.005 * step, 4),
             "actor/grad_norm": round((0.52 - 0.01 * step) * less, 4),
             "critic/rewards/mean": round(0.31 + 0.02 * step * less, 4),
         }
@@ -48,6 +49,9 @@ def _verdict(auditor: Auditor, text: str) -> str:
         ("Generation time and actor update time at step 4 are 55.0 s and 23.8 s, so the former dominates.", "Generation time and actor update time at step 4 are 55.0 s and 23.8 s, so the latter dominates."),
         ("Of generation and the actor update, generation takes longer at step 4.", "Of generation and the actor update, the actor update takes longer at step 4."),
         ("Prompts average 214 tokens at step 4, responses 668, which is more.", "Prompts average 214 tokens at step 4, responses 668, which is less."),
+        ("At step 4 the model spends more time generating (55.0 s) than updating (23.8 s).", "At step 4 the model spends less time generating (55.0 s) than updating (23.8 s)."),
+        ("Validation (50.0%) is higher than the training reward (0.390) at step 4.", "Validation (50.0%) is lower than the training reward (0.390) at step 4."),
+        ("第 4 步的验证（50.0%）比训练奖励（0.390）高。", "第 4 步的验证（50.0%）比训练奖励（0.390）低。"),
         ("第 4 步的生成耗时和 actor 更新耗时分别是 55.0 秒和 23.8 秒，前者更大。", "第 4 步的生成耗时和 actor 更新耗时分别是 55.0 秒和 23.8 秒，后者更大。"),
         ("生成和 actor 更新相比，第 4 步更耗时的是生成。", "生成和 actor 更新相比，第 4 步更耗时的是 actor 更新。"),
         ("第 4 步的 prompt 平均 214 token，回答平均 668 token，回答更长。", "第 4 步的 prompt 平均 214 token，回答平均 668 token，回答更短。"),
@@ -65,6 +69,8 @@ def test_larger_of_two_metrics_is_looked_up(true: str, false: str) -> None:
         ("Gradient norm of baseline at step 4 is 100% above that of lr5e-6.", "Gradient norm of baseline at step 4 is 50% above that of lr5e-6."),
         ("Gradient norm of baseline at step 4 is 100% above that of lr5e-6.", "Gradient norm of lr5e-6 at step 4 is 100% above that of baseline."),
         ("第 4 步 lr5e-6 的梯度范数比 baseline 低 50%。", "第 4 步 lr5e-6 的梯度范数比 baseline 高 50%。"),
+        ("The final gradient norm differs by 0.21 between baseline and lr5e-6.", "The final gradient norm differs by 0.31 between baseline and lr5e-6."),
+        ("baseline 和 lr5e-6 最终的梯度范数相差 0.21。", "baseline 和 lr5e-6 最终的梯度范数相差 0.12。"),
         ("Mean reward goes from 0.33 to 0.51 in baseline, and from 0.32 to 0.41 in lr5e-6.", "Mean reward goes from 0.32 to 0.41 in baseline, and from 0.33 to 0.51 in lr5e-6."),
     ],
 )  # fmt: skip
