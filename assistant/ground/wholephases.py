@@ -14,6 +14,7 @@ from typing import Final
 
 from assistant.ground.counting import VALIDATION
 from assistant.ground.cues import negated
+from assistant.ground.table import agrees
 from assistant.ground.verdicts import plain
 from assistant.ground.wholeratios import RatioReader
 from assistant.ground.wholereader import Whole
@@ -153,3 +154,39 @@ class PhaseReader(RatioReader):
         for match, at in matches if held else ():
             step = int(match["step"] or match["zstep"])
             yield self.say(*match.span(), step == held[at], self.judge.say("count", true=held[at], shown=match.group()))
+
+    def chain_sense(self) -> Iterator[Whole]:
+        """``756 → 674 tokens, +12 %``: a change of just that size, the other way round."""
+        for group in self.frame.groups:
+            if group.form != "chain" or len(group.members) != 2:
+                continue
+            x, y = (self.frame.numbers[at] for at in group.members)
+            if not x.number or not y.number or x.number * y.number < 0 or (x.unit and y.unit and x.unit != y.unit):
+                continue
+            for at, q in enumerate(self.frame.numbers):
+                if (
+                    at in group.members
+                    or q.bound
+                    or self.frame.clause(q.start) - self.frame.clause(y.start) not in {-1, 0, 1}
+                ):
+                    continue
+                up = abs(y.number) > abs(x.number)
+                if q.unit == "%" and x.unit != "%" and q.sign in {"+", "-"} and (q.sign == "+") != up:
+                    size = abs(q.number) / 100
+                    wrong = any(
+                        abs(size - abs(a / b - 1)) <= 0.006 for a, b in ((x.number, y.number), (y.number, x.number))
+                    )
+                elif (
+                    q.unit == "ratio"
+                    and q.number > 1.05
+                    and not up
+                    and re.search("倍", q.text + self.text[q.end : q.end + 2])
+                ):
+                    wrong = agrees(q.number, q.half, abs(x.number / y.number)) and not re.search(
+                        "[小少低短快降跌缩]", self.text
+                    )
+                else:
+                    continue
+                if wrong:
+                    note = self.judge.say("shown_words", from_=x.text, to=y.text, shown=q.text)
+                    yield self.say(q.start, q.end, False, note)

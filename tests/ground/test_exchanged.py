@@ -89,6 +89,9 @@ PAIRS = [
     ("The response length is up by 37% at step 25 relative to step 10 (556 to 762).", "The response length is up by 36% at step 25 relative to step 10 (762 to 556)."),
     ("策略熵在 step 20 相对 step 10 下跌 33%（0.722 到 0.487）。", "策略熵在 step 20 相对 step 10 下跌 33%（0.487 到 0.722）。"),
     ("策略熵，step 10 对 step 20：0.722 对 0.487（-33%）。", "策略熵，step 10 对 step 20：0.487 对 0.722（-33%）。"),
+    # a chain against the sign of its change
+    ("Response length at step 25: 556 → 762 tokens, +37% since step 10.", "Response length at step 25: 762 → 556 tokens, +37% since step 10."),
+    ("step 25 的平均回复长度是 step 10 的 1.4 倍，从 556 到 762。", "step 25 的平均回复长度是 step 10 的 1.4 倍，从 762 到 556。"),
     # a factor of the first in brackets over the second
     ("Generation takes 3.1 times as long as the update at step 20 (104.3 s vs 33.7 s).", "Generation takes 3.1 times as long as the update at step 20 (33.7 s vs 104.3 s)."),
     ("step 20 用的时间是 step 5 的 1.3 倍（183.4 秒和 136.9 秒）。", "step 20 用的时间是 step 5 的 0.7 倍（183.4 秒和 136.9 秒）。"),
