@@ -9,9 +9,11 @@ from typing import Final
 
 from assistant.ask.conditions import condition_in
 from assistant.ask.context import Context
+from assistant.ask.lexicon import words
 from assistant.ask.part import cell, limit_text, remarks
 from assistant.ask.subject import Subject, subject_of
 from assistant.ask.telling import trend_sentence
+from assistant.ask.wording import normalised
 from assistant.model import Verdict
 from assistant.write.document import mark, unmark
 from assistant.write.numbers import format_number
@@ -42,6 +44,8 @@ def tag(context: Context) -> Verdict | None:
     found = subject_of(context, least=2)
     if found is None:
         return None
+    if words("confirmed")["because"].search(normalised(context.query.wording or context.query.text)):
+        return None  # what caused what is no move of one metric
     limit = condition_in(found.text)
     if limit is not None and _NEVER.search(found.text):
         return _never(context, found)

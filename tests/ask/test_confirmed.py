@@ -92,6 +92,8 @@ def test_statement_is_confirmed_or_denied_first_with_the_values(question: str, h
         ("the entropy rose, so the score went up, no?", "**Only in part"),
         ("the entropy fell, so the score went up, right?", "**Both are so"),
         ("score rose because the moon was full, yes?", "**So far it is so"),
+        ("the drop in the score comes from the entropy falling, right?", "**Only in part"),
+        ("the rise of validation is due to the entropy falling, right?", "**Only in part"),
         ("验证和得分一起涨的，对吧", "**只对一部分"),
         ("熵一直在降，所以得分才涨，是吧", "**两件事都是真的"),
     ],
