@@ -21,7 +21,7 @@ from assistant.ask.pointing import AFTERWARDS, BEFOREHAND, NUMBERED, THERE, poin
 from assistant.ask.query import Query
 from assistant.ask.wording import normalised
 from assistant.knowledge import Mentioned
-from assistant.model import Verdict
+from assistant.model import Fact, Verdict
 from assistant.write.document import marked_ids, unmark
 
 _BETWEEN: Final = re.compile(
@@ -78,7 +78,7 @@ _JUDGED: Final = re.compile(
 _ONSET: Final = re.compile(
     r"(?i)^(?:那|是|又)?(?:从|在)?(?:(?:第|哪一?)?几?个?(?:步|step)|什么时候|啥时候|何时|几时|哪儿?)(?:就)?(?:开始|起|出现)(?:的|了)?\s*$"
 )
-_AT_WHICH: Final = re.compile(r"(?i)(?:是)?在?(?:哪一?个?|第几个?)\s*(?:步|step|次)(?:的|呢)?")
+AT_WHICH: Final = re.compile(r"(?i)(?:是)?在?(?:哪一?个?|第几个?)\s*(?:步|step|次)(?:的|呢)?")
 _WHY: Final = re.compile(r"(?i)为什么|为啥|为何|咋办|怎么办|\bwhy\b")
 
 
@@ -100,7 +100,7 @@ def judged(text: str, mentions: Sequence[Mentioned]) -> list[str]:
     for piece in found[1:]:
         if _ONSET.search(piece):
             pieces.append(f"{name}从哪步开始{verb}的")
-        elif _AT_WHICH.fullmatch(piece) and len(pieces) > 1:
+        elif AT_WHICH.fullmatch(piece) and len(pieces) > 1:
             pieces[-1] += f"，{piece}"
         else:
             pieces.append(piece if not name or names[0] in piece else name + piece)
@@ -135,7 +135,7 @@ def further(context: Context, understand: Understand, write: Write) -> None:
     at = pointed_step(context)
     lost = []
     for clause in clauses:
-        if context.kind and (run_questions.holds(context.kind, clause) or _covered(context.kind, clause)):
+        if context.kind and (run_questions.holds(context.kind, clause) or covered(context.kind, clause)):
             continue
         clause = clause if clause == clauses[0] else at_that_one(context, clause)  # noqa: PLW2901
         query = meant(understand(pointed(clause, at)), first)
@@ -143,7 +143,7 @@ def further(context: Context, understand: Understand, write: Write) -> None:
             if context.kind and _unread(query):
                 lost.append(clause)
             continue
-        _added(context, query, write)
+        added(context, query, write)
     context.query = first
     for clause in lost:
         context.doc.paragraph(unread(context, clause))
@@ -153,7 +153,8 @@ def further(context: Context, understand: Understand, write: Write) -> None:
 _HELD: Final = {"slowest_trajectory": re.compile(r"(?i)token|长|\blong\b|多久|时间|\btime\b")}
 
 
-def _covered(kind: str, clause: str) -> bool:
+def covered(kind: str, clause: str) -> bool:
+    """Whether an answer of a kind holds what a clause asks for besides."""
     words = _HELD.get(kind)
     return words is not None and words.search(clause) is not None
 
@@ -252,8 +253,18 @@ def _told(context: Context) -> set[str]:
     return {str(fact.metric) for fact in facts if fact is not None and fact.metric}
 
 
-def _added(context: Context, query: Query, write: Write) -> None:
-    """Writes one more answer; takes it back where it says nothing that is not there yet."""
+def told_facts(context: Context, start: int = 0) -> list[Fact]:
+    """The facts of an answer so far, in the order in which they are told, from a block on."""
+    found = (context.ledger.get(name) for block in context.doc.blocks[start:] for name in marked_ids(block))
+    return [fact for fact in found if fact is not None]
+
+
+def added(context: Context, query: Query, write: Write) -> bool:
+    """Writes one more answer; takes it back where it says nothing that is not there yet.
+
+    Returns:
+        Whether it was kept.
+    """
     doc, before = context.doc, len(context.doc.blocks)
     kept = (list(context.metrics), list(context.charts), context.kind)
     said = set(marked_ids(doc.markup()))
@@ -264,7 +275,8 @@ def _added(context: Context, query: Query, write: Write) -> None:
     again = len(doc.blocks) > before and unmark(doc.blocks[before]).strip("*") in held
     underivable = query.intent == "derive" and verdict.code == "no_data"  # an answer too
     told = bool(fresh) or underivable
-    if problem is not None or verdict.code in {"unknown_metric", "out_of_scope"} or not told or again:
+    kept_out = problem is not None or verdict.code in {"unknown_metric", "out_of_scope"} or not told or again
+    if kept_out:
         del doc.blocks[before:]
         context.metrics[:], context.charts[:] = kept[0], kept[1]
     elif len(context.charts) > len(kept[1]):
@@ -273,6 +285,7 @@ def _added(context: Context, query: Query, write: Write) -> None:
             chart for chart in context.charts[len(kept[1]) :] if {series.metric for series in chart.series} - drawn
         ]
     context.kind = kept[2]
+    return not kept_out
 
 
 def pointed_step(context: Context) -> int | None:

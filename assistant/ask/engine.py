@@ -36,8 +36,10 @@ from assistant.ask import (
     framed,
     halves,
     happenings,
+    in_turn,
     meant_steps,
     naming,
+    noted,
     run_questions,
     unread,
 )
@@ -103,10 +105,19 @@ class Answerer:
             asked, tail = answer_apart.tail(asked)
         if asked != said:
             whole = understand(asked, self.resolver, runs, language=language, state=state)
+
+        def read(text: str, held: State | None) -> Query:
+            return understand(text, self.resolver, runs, language=language, state=held)
+
         pieces = parts(asked)
         leaning = clauses.leaning(normalised(asked)) if len(pieces) == 1 else []
         judged = clauses.judged(normalised(asked), whole.mentions) if not leaning and runs else []
         leaning, pieces = leaning or judged, judged or pieces
+        if runs and len(whole.runs) < 2:
+            turns = in_turn.turns(normalised(asked), pieces, whole, read, state)
+            every = self._in_turn(turns, replace(whole, text=question), runs, read, started) if turns else None
+            if every is not None:
+                return every
         pieces = clauses.framed(leaning, normalised(asked)) or pieces
         queries = [understand(part, self.resolver, runs, language=language, state=state) for part in pieces]
         marked = len(re.findall("[?？]", asked)) >= len(pieces)  # each asks for itself, whatever the whole looks like
@@ -174,6 +185,38 @@ class Answerer:
             query = replace(query, steps=first.steps, op=first.op, asked_op=first.asked_op)
         carried = after(query, answer.facts, language)
         return answer, carried
+
+    def _in_turn(
+        self, turns: Sequence[str], whole: Query, runs: Sequence[Run], read: in_turn.Understand, started: float
+    ) -> tuple[Answer, State] | None:
+        """The clauses of one text as turns of a conversation; ``None`` where one of them adds nothing to the others."""
+        first, language = read(turns[0], None), whole.language
+        given = tuple(runs)
+        if first.runs:
+            runs = tuple(runs[place] for place in first.runs if place < len(runs))
+        context = Context(first, distinct(runs), self.resolver, Ledger(distinct(runs)))
+        if len(runs) > 1:
+            context.warnings.append(context.say("note.other_runs", n=str(len(runs)), name=runs[0].name))
+        verdict, problem = self._answer(context)
+        verdict = _fit(context, verdict)
+        first = context.query
+        if problem is not None or verdict.code in in_turn.UNANSWERED:
+            return None
+        held = after(first, clauses.told_facts(context), language)
+        starts: list[int] = []
+        for turn in turns[1:]:
+            told = pointed(happenings.at_that_one(context, turn), clauses.pointed_step(context))
+            query = in_turn.turn(turn, told, read, held)
+            starts.append(len(context.doc.blocks))
+            if not clauses.added(context, query, self._answer):
+                return None
+            held = after(context.query, clauses.told_facts(context, starts[-1]), language)
+        context.query = replace(first, text=whole.text)
+        clauses.in_front(context, starts)
+        _scaled(context)
+        framed.one_sentence(context)
+        verdict = framed.of_run(context, verdict, given)
+        return finish(context, verdict, problem, time.perf_counter() - started), held
 
     def _answer(self, context: Context) -> tuple[Verdict, str | None]:
         query = context.query
@@ -364,7 +407,7 @@ def finish(context: Context, verdict: Verdict, problem: str | None, seconds: flo
     findings = tuple(replace(f, evidence=tuple(names[i] for i in f.evidence)) for f in context.findings)
     mentions = tuple(m for m in rendered.mentions if m.end > m.start)
     checked = _check(context, rendered.text, mentions, facts)
-    text, warnings = rendered.text, [*context.warnings, *_cut_apart(context), *_overprinted(context)]
+    text, warnings = rendered.text, [*context.warnings, *noted.cut_apart(context), *noted.overprinted(context)]
     if checked.failures:
         if strict_grounding():
             detail = "; ".join(f"{why}: {rendered.text[a:b].strip()[:120]}" for a, b, why in checked.failures[:5])
@@ -392,29 +435,6 @@ def _rows(context: Context) -> None:
         gap = "" if context.language == "zh" else " "
         said = gap.join(context.say("note.row_epoch", v=fact) for fact in places[:MAX_PLACES])
         context.doc.paragraph(context.say("note.rows", places=said))
-
-
-def _cut_apart(context: Context) -> list[str]:
-    """Where and why one log was taken as several runs, and how steps were counted or chosen, each place once."""
-    found = {
-        (run.name.rpartition(" #")[0], note.line, note.code): note.text(context.language)
-        for run in context.runs
-        for note in run.warnings
-        if note.code in {"another_run", "several_values_a_step", "step_counted"}
-    }
-    return list(found.values())
-
-
-def _overprinted(context: Context) -> list[str]:
-    """That a run's steps go back: where the restart stands, and that the later of two values counts."""
-    found = []
-    for run in context.runs:
-        notes = [note.text(context.language) for note in run.warnings if note.code == "restart"]
-        twice = len(run.steps) - len(run.distinct_steps)
-        if notes and twice:
-            blank = "" if context.language == "zh" else " "
-            found.append(f"{notes[0]}{blank}{context.say('note.overprinted', n=str(twice))}")
-    return found
 
 
 def _check(context: Context, text: str, mentions: Sequence[Mention], facts: Sequence[Fact]) -> Checked:

@@ -45,8 +45,8 @@ _TELLS = re.compile(
     r"|一下|[呗吧呢哈啊了要]|[\W\d_]"
 )
 _BARE_LIMIT = re.compile(
-    r"(?i)^\s*(?:那|那么|and|what about|how about|or|with|at|换成?|要是|如果(?:是)?|past|above|over|below|under"
-    r"|超过|高于|大于|低于|小于|\s)*(-?\d*\.\d+|\d+(?=\s*(?:%|秒|s\b|secs?\b|ms\b|tokens?\b|gi?b\b)))\s*(%)?"
+    r"(?i)^\s*(?:那|那么|and|what about|how about|or|with|at|换成?|要是|如果(?:是)?|when|then|past|above|over|below"
+    r"|under|什么时候|何时|超过|到了?|达到|高于|大于|低于|小于|\s)*(-?\d*\.\d+|\d+(?=\s*(?:%|秒|s\b|secs?\b|ms\b|tokens?\b|gi?b\b)))\s*(%)?"
     r"\s*(?:秒|s|secs?|ms|tokens?|gi?b)?\s*(?:的|呢|[?!.\s])*$"
 )
 #: A whole number is a further limit where the one before was too large to be the share or the loss of a step.

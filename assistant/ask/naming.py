@@ -124,6 +124,9 @@ MOST_NAMED = 8
 
 def absent(context: Context, metric: str, steps: list[int]) -> str:
     """That the log holds no value of a metric, and why where it is known."""
+    steps_held, _ = context.run.series(metric)
+    if not steps and steps_held:  # what was asked of holds no step with a value: "after" the last one
+        return context.say("lookup.none_in_part", metric=metric, steps=steps_text(context, steps_held))
     step = steps[0] if steps else context.run.distinct_steps[-1]
     gap = context.ledger.missing(metric, step)
     reason = context.run.missing_at(metric, step)
@@ -134,7 +137,6 @@ def absent(context: Context, metric: str, steps: list[int]) -> str:
                 context.ledger.missing(metric, other)
             return context.say("lookup.missing_cuts", metric=metric, gap=gap, steps=context.doc.show(cut[:MOST_CUT]))
         return context.say("lookup.missing_cut" if gap.limit else "lookup.missing_half", metric=metric, gap=gap)
-    steps_held, _ = context.run.series(metric)
     before = next((s for s in reversed(steps_held) if s < step), None)
     after = next((s for s in steps_held if s > step), None)
     near = [fact for s in (before, after) if s is not None and (fact := context.value(metric, s)) is not None]

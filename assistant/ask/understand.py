@@ -41,7 +41,8 @@ _MOST_PARTS = 4
 #: "What is the mean of reward in the second half": a value, although "what is" asks for meanings as well.
 _VALUE_ASKED = re.compile(
     r"(?i)\bwhat(?:'s| is| was| were| are) (?:the|my|our) (?:mean|average|avg|max(?:imum)?|min(?:imum)?|median|total"
-    r"|sum|std) (?:of|for) (?!what|which)|\b(?:so far|near the end|toward?s? the end"
+    r"|sum|std) (?:(?:of|for) (?!what|which)|(?!of\b|for\b|\w+ (?:mean|do)\b)(?=[a-z]))"
+    r"|\b(?:so far|near the end|toward?s? the end"
     r"|(?:in|over|during) the (?:first|second|last) (?:half|third|quarter|\d+ steps))\b"
 )
 #: A setting of the longest response, which no log prints as a metric.
@@ -107,7 +108,7 @@ def understand(
     elif not tied and not bare:  # what is learnt is learnt from questions that stand alone
         own, strength = _alone(wording, asked, resolver, about, language=language, n_runs=len(runs), table=shipped())
     if about is not None and own.intent == "define" and _VALUE_ASKED.search(asked):
-        mean: Op | None = "mean" if re.search(r"(?i)\b(?:mean|average|avg) (?:of|for)\b", asked) else None
+        mean: Op | None = "mean" if re.search(r"(?i)\b(?:mean|average|avg) (?!\w+ mean\b)", asked) else None
         own = replace(own, intent="lookup", op=own.op or own.asked_op or mean, guessed=False)
     own = replace(own, text=question, runs=places)
     if state is not None and state.query is not None:

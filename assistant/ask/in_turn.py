@@ -1,0 +1,117 @@
+"""Clauses of one text that are answered as turns of a conversation: "how high did it get, and when was that?".
+
+Each clause leans on the one before as a follow-up does, so that what follow-ups understand serves here as well. Texts
+whose clauses only make sense together are left to the reading of the whole.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from assistant.ask import run_questions
+from assistant.ask.clauses import AT_WHICH, MOST, asking, covered
+from assistant.ask.follow import asks_by_itself
+from assistant.ask.patterns import patterns
+from assistant.ask.query import Query, State
+
+#: Verdicts of a first clause after which the whole is read in another way.
+UNANSWERED: Final = frozenset({"no_data", "unknown_metric", "out_of_scope", "no_metrics", "insufficient_data"})
+
+Understand = Callable[[str, State | None], Query]
+
+LONGEST: Final = 200
+#: What may stand between clauses and around them.
+_JOINTS: Final = re.compile(
+    r"(?i)[\s,，;；。.?？!！:：、…~～]+|\b(?:and|but|also|then|so|ok|hi|hello|hey|please|pls|thanks|plus)\b"
+    r"|而且|并且|同时|还有|以及|另外|顺便|然后|那么?|请问|问下|麻烦|谢谢|帮我?看?一?下|看一?下"
+)
+#: A text that weighs its parts against each other is one question.
+_TOGETHER: Final = re.compile(
+    r"(?i)相关|一起|同步|同时|分别|各自?(?:是|多|占)|\brespectively\b|\bcorrelat|\btogether\b|\beach\b"
+)
+#: A clause that sets what was told against something else belongs to it.
+_AGAINST: Final = re.compile(
+    r"(?i)^(?:那|又|和|跟|与|还)?(?:它)?(?:比(?!例|率|重)|相比)|^[和跟与].{1,24}(?<![占])比|\bthan\b|\bcompared\b"
+)
+#: A part of the run on one side of a step; two of them are compared.
+_SIDE: Final = re.compile(r"(?i)(?:之|以)?[前后](?!\s*\d)|\bbefore\b|\bafter\b|\bsince\b")
+_BEST: Final = re.compile(r"(?i)\b(?:best|worst)\b|最[好佳优差]")
+_OWN: Final = frozenset({"lookup", "trend", "compare", "derive", "bottleneck", "validation", "forecast"})
+
+
+def turns(text: str, pieces: Sequence[str], whole: Query, understand: Understand, state: State | None) -> list[str]:
+    """The clauses of a text that can be answered one after the other; none where it is one question.
+
+    Args:
+        text: the question, normalised.
+        pieces: the questions that stand by themselves in it, where there are several.
+        whole: what the whole says.
+        understand: what a text says, in the light of what was asked before.
+        state: of the conversation before.
+    """
+    found = [one for piece in pieces for one in asking(piece) or [piece]] if len(pieces) > 1 else asking(text)
+    if not 2 <= len(found) <= MOST or len(text) > LONGEST or _TOGETHER.search(text):
+        return []
+    rest = text
+    for piece in found:
+        rest = rest.replace(piece, " ", 1)
+    if _JOINTS.sub("", rest):
+        return []
+    for place in range(len(found) - 1, 0, -1):  # "how high, and at which step?" is one
+        if AT_WHICH.fullmatch(found[place]):
+            found[place - 1 : place + 1] = [f"{found[place - 1]}，{found[place]}"]
+    if len(found) < 2 or any(_AGAINST.search(piece) for piece in found[1:]):
+        return []
+    if state is not None and state.query is not None and not asks_by_itself(found[0]):
+        return []
+    if sum(_SIDE.search(piece) is not None for piece in found) > 1:
+        return []
+    first = understand(found[0], None)
+    named = first.mentions or first.topics or first.intent == "trend"
+    if first.intent not in _OWN or first.guessed or not named or len(first.runs) > 1:
+        return []
+    if keys(whole) and not keys(first) <= keys(whole):
+        return []
+    kind, kinds = run_questions.kind_of(whole), {run_questions.kind_of(first)}
+    for piece in found[1:]:
+        alone = understand(piece, None)
+        if _BEST.search(found[0]) and not _BEST.search(piece) and keys(alone) - keys(first):
+            return []  # "which is best by accuracy, and which by loss?"
+        own = run_questions.kind_of(alone)
+        if not (_says_something(alone) or own or patterns().single["why"].fullmatch(piece)):
+            return []
+        if kind is not None and (run_questions.holds(kind, piece) or covered(kind, piece)):
+            return []
+        kinds.add(own)
+    return [] if kind is not None and kind not in kinds else found
+
+
+def _says_something(query: Query) -> bool:
+    """Whether a clause by itself names what it asks, rather than a few words that may lean in any direction."""
+    said = query.mentions or query.topics or query.threshold or query.asked_op or query.steps.kind != "none"
+    return (
+        bool(said)
+        or re.search(r"\d", query.wording) is not None
+        or query.intent in {"trend", "forecast", "advice", "health", "compare"}
+    )
+
+
+def turn(piece: str, told: str, understand: Understand, held: State) -> Query:
+    """A later clause: as it says by itself where it names its metric, else as a follow-up of the one before.
+
+    Args:
+        piece: the clause.
+        told: the clause with the step that it points to named.
+        understand: what a text says, in the light of what was asked before.
+        held: what the clauses before left behind.
+    """
+    alone = understand(told, None)
+    own = alone.intent in _OWN and not alone.guessed
+    return alone if keys(alone) and (own or told != piece) else understand(piece, held)
+
+
+def keys(query: Query) -> set[str]:
+    """The keys of the log that a question names in so many words."""
+    return {m.key for m in query.mentions if m.key is not None and m.end > m.start}
