@@ -69,3 +69,8 @@ def test_part_behind_the_last_step_is_said_to_be_empty(question: str) -> None:
     assert "step 40 没有" not in answer
     assert "not logged at step 40" not in answer
     assert ("这一段里没有" in answer) or ("In the part asked about" in answer)
+
+
+def test_mini_batches_alone_are_no_batch() -> None:
+    answer = ask("how many mini-batches per step?", made()).answer
+    assert "ppo_mini_batch_size" in answer
