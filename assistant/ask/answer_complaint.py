@@ -25,6 +25,7 @@ from assistant.ask.departures import all_checks
 from assistant.ask.parts import number
 from assistant.ask.telling import course_table
 from assistant.model import Verdict
+from assistant.model.answer import Intent
 from assistant.write.document import unmark
 
 #: The kind of question of an answer that holds what was stated against the log already.
@@ -90,7 +91,8 @@ def unexplained(context: Context) -> Verdict | None:
     if len(context.runs) != 1 or not _WHY_ASKED.search(said) or context.query.steps.kind in {"single", "pair"}:
         return None
     found = complaints_in(context, said)
-    if not found or _known_elsewhere(context, found[0]) or not (found[0].metrics or found[0].matter == "time"):
+    timed = bool(found) and found[0].matter == "time" and "slowdown" not in context.query.topics
+    if not found or _known_elsewhere(context, found[0]) or not (found[0].metrics or timed) or found[0].state == "still":
         return None
     return told(context, found[:1])
 
@@ -115,7 +117,8 @@ def told(context: Context, found: Sequence[Complaint]) -> Verdict | None:
     _reasons(context, first)
     _table(context, found)
     context.settled, context.kind = True, KIND
-    context.query = replace(context.query, intent="health", op=None, asked_op=None, threshold=None)
+    kept: Intent = "advice" if context.query.intent == "advice" else "health"
+    context.query = replace(context.query, intent=kept, op=None, asked_op=None, threshold=None)
     odd = first.state == "not_finite" and "NaN" in lead
     return Verdict("warning" if odd else "insufficient_data", unmark(lead), "medium")
 

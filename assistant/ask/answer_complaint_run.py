@@ -158,7 +158,7 @@ def _stage(context: Context, metric: str) -> str | None:
         a, b = course.facts[0], course.facts[-1]
         if number(b) / number(a) >= GROWN:
             blank = "" if context.language == "zh" else " "
-            text += blank + say("complaint.rising", metric=metric, ends=ends(context, course),
+            text += blank + say("complaint.rising", so="", metric=metric, ends=ends(context, course),
                                 times=times(context, a, b))  # fmt: skip
     return text
 
@@ -222,12 +222,13 @@ def _growth(course: Course) -> float:
 def not_finite(context: Context, named: Sequence[str]) -> str | None:
     """Which values are no finite numbers first, what stood a step before, and what came of it."""
     say, run = context.say, context.run
-    firsts: dict[str, int] = {}
+    found: dict[str, int] = {}
     for metric in run.metrics:
-        steps, values = run.series(metric)
-        bad = [step for step, value in zip(steps, values, strict=True) if not math.isfinite(value)]
-        if bad and not is_validation(metric):
-            firsts[metric] = bad[0]
+        bad = [cell.step for cell in run.cells(metric) if not math.isfinite(cell.value)]
+        if bad:
+            found[metric] = bad[0]
+    # a training that breaks is told by its own metrics; evaluations where nothing else is broken
+    firsts = {metric: step for metric, step in found.items() if not is_validation(metric)} or found
     if not firsts:
         return say("complaint.nan_none", n=context.ledger.count("metrics", len(run.metrics)))
     at = min(firsts.values())
@@ -237,6 +238,10 @@ def not_finite(context: Context, named: Sequence[str]) -> str | None:
     context.metrics.extend(broken)
     listed = context.join(f"`{key}`" for key in broken)
     blank = "" if context.language == "zh" else " "
+    again = next((cell for cell in run.cells(broken[0]) if cell.step > at and math.isfinite(cell.value)), None)
+    back = None if again is None else context.value(broken[0], again.step)
+    if at == run.distinct_steps[0] and back is not None:  # it was so at the beginning, and is no more
+        return say("complaint.nan", metrics=listed, a=fact) + blank + say("complaint.nan_back", b=back)
     if at == run.distinct_steps[0]:
         count = context.ledger.count("metrics broken", len(broken))
         text = say("complaint.nan_all", metrics=listed, a=fact, k=count)

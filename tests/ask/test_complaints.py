@@ -322,3 +322,25 @@ def test_success_of_any_name_is_what_an_effect_is_measured_by() -> None:
     first = lead(f"success rate fluctuates a lot, is training unstable?\n{rows}")
     assert "train/Bandit/success" in first
     assert "without a direction" in first
+
+
+@pytest.mark.parametrize("question", ["rollout 太慢，能怎么优化", "rollout is too slow, how can I improve it?"])
+def test_complaint_that_asks_for_a_measure_stays_advice(question: str) -> None:
+    made = paste(f"{TIMES}\n{question}")
+    assert made.intent == "advice"
+    assert "74.1%" in made.answer
+
+
+@pytest.mark.parametrize("rows", [FLAT, RISING, TIMES, log([1], critic__rewards__mean=0.3, timing_s__step=9.0)])
+@pytest.mark.parametrize(
+    "said",
+    [
+        "does not increase", "cannot decrease", "went up and then dropped", "becomes negative", "is always 0",
+        "is slow", "has a spike", "is unstable", "collapses", "keeps increasing", "is stuck", "is so low", "is too high",
+    ],
+)  # fmt: skip
+def test_every_state_is_told_of_the_metric_and_borne_out(said: str, rows: str) -> None:
+    named = "timing_s/step" if rows is TIMES else "critic/rewards/mean"
+    made = paste(f"{rows}\n{named} {said}.")
+    assert named in made.answer
+    assert not made.grounding.unsupported
