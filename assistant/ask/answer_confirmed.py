@@ -48,6 +48,8 @@ _ROUGH: Final = 0.15
 _ALIKE: Final = 0.1
 #: A median that many times another is a change of pace.
 _CHANGED: Final = 1.1
+#: Half a unit of a number without decimals.
+_WHOLE: Final = 0.5
 #: How far a factor may be from the one stated.
 _TIMES: Final = (0.8, 1.25)
 #: So many times the usual move from one step to the next stands out.
@@ -287,11 +289,11 @@ def _value(context: Context, part: Part, claim: Claim, stated: Supposed, read: Q
     moving = stated.kind in {"up_to", "down_to", "to"} or words("confirmed")[
         "falls" if stated.kind == "below" else "rises"
     ].search(read.text)
-    if None in held and not (stated.every and False in held):
-        return None
-    if stated.every or not any(held) or all(held):
-        return Told(all(held), said, part.metric)
-    return Told(True, said, part.metric) if held[-1] or moving else None
+    if stated.every and (False in held or None not in held):
+        return Told(False not in held, said, part.metric)
+    if not stated.every and (held[-1] or (moving and True in held)):
+        return Told(True, said, part.metric)
+    return Told(False, said, part.metric) if set(held) == {False} else None
 
 
 def _same(value: float, stated: Supposed, largest: float) -> bool | None:
@@ -300,7 +302,10 @@ def _same(value: float, stated: Supposed, largest: float) -> bool | None:
         return abs(value) <= _STILL * largest
     if not stated.names(value):
         return False
-    return True if abs(value - stated.value) <= _ALIKE * abs(stated.value) else None
+    off = abs(value - stated.value) / abs(stated.value)
+    if off <= _ALIKE:
+        return True
+    return False if stated.half >= _WHOLE and off > 2 * _ALIKE else None  # 0.74 is no 1
 
 
 def _range(context: Context, part: Part) -> str:

@@ -58,6 +58,8 @@ def first(question: str, log: Run | None = None) -> str:
         ("validation peaked at step 30, right?", False, ["57.5", "step 5"]),
         ("validation peaked at step 5 and fell afterwards, right?", True, ["57.5", "40"]),
         ("clip ratio rose to about a third, yes?", True, ["30"]),
+        ("score climbed to 0.7 while the validation dropped to 0.40, right?", True, ["0.74", "40"]),
+        ("the score is 1 at the end, correct?", False, ["0.74"]),
         ("score at step 10 is higher than at step 30, right?", False, ["0.440", "0.638"]),
         ("step 20 的熵高于 0.45，对吧", True, ["0.507"]),
         ("熵从 0.6 降到 0.4，没错吧？", True, ["0.6", "0.405"]),
