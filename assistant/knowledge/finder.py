@@ -19,14 +19,14 @@ from assistant.knowledge.elsewhere import Elsewhere
 from assistant.knowledge.entries import entry_of, entry_of_passage
 from assistant.knowledge.finder_found import SHOWN_NAMED, Found, How, varied, with_named
 from assistant.knowledge.finder_signs import Signs
-from assistant.knowledge.foreignkeys import ForeignKeys, said_in
+from assistant.knowledge.foreignkeys import ForeignKeys, said_in, taken_for_another
 from assistant.knowledge.index import Entry, Index
 from assistant.knowledge.loosekeys import LooseKeys
 from assistant.knowledge.namewords import absent_names, name_words
 from assistant.knowledge.naming import GENERAL, LIKE_KEY, MAJOR, Naming
 from assistant.knowledge.nearest import LEAST_LIKENESS, alike_names
 from assistant.knowledge.passages import FoundPassage, find_passages
-from assistant.knowledge.prefixed import behind_prefix
+from assistant.knowledge.prefixed import shown_as
 from assistant.knowledge.questions import (
     asked_framework,
     asked_kinds,
@@ -44,7 +44,7 @@ from assistant.knowledge.resolver import GENERAL as ANYBODYS
 from assistant.knowledge.spoken import SpokenKeys
 from assistant.knowledge.stated import names_within
 from assistant.knowledge.terms import fold, pieces
-from assistant.knowledge.typos import KEY, NAME, Speller
+from assistant.knowledge.typos import KEY, NAME, Speller, keys_in
 
 _JOINT: Final = re.compile(r"[/_@]")
 _SHORT_REST: Final = 12
@@ -60,6 +60,9 @@ _MISSPELT: Final = 0.75
 
 _SPELLINGS: Final = 4
 """Keys that are compared for each card that is offered: a card has several."""
+
+_THE_NAME: Final = 0.99
+"""How alike the words of a key and of a name are that are the same."""
 
 _FEW: Final = 2
 _FEW_WORDS: Final = 3
@@ -217,8 +220,7 @@ class Finder:
 
     def _spelt(self, read: _Reading) -> list[Card]:
         """Cards of the keys that a question spells in full, with their joints, whatever else it says."""
-        keys = (match.group().rstrip("./-:") for match in NAME.finditer(fold(read.question)))
-        found = (self.resolver.key(key) for key in keys if KEY.search(key))
+        found = map(self.resolver.key, keys_in(fold(read.question)))
         return list(dict.fromkeys(one.card for one in found if one is not None and one.how == "exact"))[:SHOWN_NAMED]
 
     def nearest(self, question: str, framework: str | None = None, k: int = 3) -> list[Card]:
@@ -305,8 +307,13 @@ class Finder:
         if direct and KEY.search(question) and all(r.card.framework in GENERAL for r in direct):  # a concept's name
             direct = self.naming.alone(fold(question).strip("`?？ "), framework) or direct
         if all(r.foreign or r.how == "template" or r.card.framework == ANYBODYS for r in direct):
-            direct = self._shown_as(question, framework) or direct
+            shown = shown_as(question, framework or asked_framework(fold(question)), self.resolver)
+            direct = [Resolution(card, "alias", 0.9) for card in shown] or direct
         typed_as, typed = question, spelt_out(question)
+        if not direct and (
+            said := self._said_in_keys(question, framework or asked_framework(fold(question)), mended=True)
+        ):
+            direct = [Resolution(card, "search", 0.8) for card in said]
         question = question if direct else self.signs.mended(typed)
         asked = asked_framework(fold(question)) if framework is None and not direct else None
         if asked is not None:
@@ -370,22 +377,21 @@ class Finder:
                 return [card for card in cards if home in {None, card.framework}]
         return []
 
-    def _shown_as(self, question: str, framework: str | None) -> list[Resolution]:
-        """Cards of the one key that a question spells as a dashboard shows it: ``train/kl``."""
-        text = fold(narrow(question))
-        keys = [key for match in NAME.finditer(text) if KEY.search(key := match.group().rstrip("./-:"))]
-        asked = framework or asked_framework(text)
-        cards = behind_prefix(keys[0], asked, self.resolver) if len(keys) == 1 else []
-        return [Resolution(card, "alias", 0.9) for card in cards]
+    def _said_in_keys(self, question: str, framework: str | None, *, mended: bool = False) -> list[Card]:
+        """Cards of what the one key that a question is about says in its words, the likeliest first.
 
-    def _said_in_keys(self, question: str, framework: str | None) -> list[Card]:
-        """Cards of what the one key that a question is about says in its words, the likeliest first."""
-        home = None if framework is None else EXPLAINED_AS.get(framework, framework)
+        Args:
+            question, framework: as typed, and whose metrics are meant.
+            mended: only of a key that would be taken for a misspelt other one, though its words are a name and no more.
+        """
         text = fold(narrow(question))
-        keys = [match.group().rstrip("./-:") for match in NAME.finditer(text) if KEY.search(match.group())]
+        keys = keys_in(text)
         if len(keys) != 1 or self._asks_for_absent(said_in(keys[0])):
             return []
-        cards = self.foreign_keys.find(keys, home).get(keys[0], [])
+        alone = without_frame(without_framework(text)) == keys[0]
+        if mended and not (alone and taken_for_another(keys[0], self.speller)):
+            return []
+        cards = self.foreign_keys.find(keys, framework, *((_THE_NAME,) if mended else ())).get(keys[0], [])
         if len(cards) > 1:
             signs = self.signs.of(said_in(keys[0]), framework)
             cards.sort(key=lambda card: -self._score(signs.get(card.id, {})))

@@ -14,7 +14,10 @@ from assistant.knowledge.cards import Card, Library
 from assistant.knowledge.index import Index
 from assistant.knowledge.namewords import name_words
 from assistant.knowledge.naming import GENERAL
+from assistant.knowledge.resolver import EXPLAINED_AS
+from assistant.knowledge.typos import Speller
 
+_LETTERS: Final = re.compile(r"[a-z]+")
 _JOINTS: Final = re.compile(r"[/_@.:]+")
 _LEAST_ALIKE: Final = 0.85
 """How like a card's name a key's words must be (0 to 1) to be that name."""
@@ -35,14 +38,16 @@ class ForeignKeys:
         self._library = library
         self._index = index
 
-    def find(self, keys: Iterable[str], framework: str | None) -> dict[str, list[Card]]:
+    def find(self, keys: Iterable[str], framework: str | None, least: float = _LEAST_ALIKE) -> dict[str, list[Card]]:
         """Those of some folded keys whose words are the name of metrics, and the metrics most like each.
 
         Args:
             keys: that no card is called.
             framework: whose metrics are meant; ``None`` for everybody's.
+            least: how like a name its words must be, 0 to 1.
         """
         found = {}
+        home = EXPLAINED_AS.get(framework or "", framework)
         for key in keys:
             words = said_in(key)
             if not all(self._index.is_named((word,)) for word in name_words(words)):
@@ -51,10 +56,10 @@ class ForeignKeys:
                 card: value
                 for card_id, value in self._index.by_names((words,), _REACH).items()
                 if (card := self._library.cards.get(card_id)) is not None and card.framework not in GENERAL
-                if framework in {None, card.framework}
+                if home in {None, card.framework}
             }
             best = max(likeness.values(), default=0.0)
-            if best >= _LEAST_ALIKE:
+            if best >= least:
                 found[key] = [card for card, value in likeness.items() if value >= best - _NEARLY]
         return found
 
@@ -62,3 +67,10 @@ class ForeignKeys:
 def said_in(key: str) -> str:
     """A key's words, apart."""
     return _JOINTS.sub(" ", key)
+
+
+def taken_for_another(key: str, speller: Speller) -> bool:
+    """Whether a folded key is mended into one of other words, though each of its own is spelt right."""
+    right = speller.mend(key)[1].get(key)
+    others = right is not None and name_words(right) != name_words(key)
+    return others and all(map(speller.words.knows, _LETTERS.findall(key)))

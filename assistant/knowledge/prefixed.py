@@ -9,10 +9,19 @@ from __future__ import annotations
 from typing import Final
 
 from assistant.knowledge.cards import Card
+from assistant.knowledge.questions import narrow
 from assistant.knowledge.resolver import EXPLAINED_AS, Resolver, _ordered
+from assistant.knowledge.terms import fold
+from assistant.knowledge.typos import keys_in
 
 _MADE_OF_IT: Final = ("TRL", "ms-swift", "LLaMA-Factory")
 _FORMS: Final = {"train": ("",), "eval": ("eval_", "")}
+
+
+def shown_as(question: str, framework: str | None, resolver: Resolver) -> list[Card]:
+    """Cards of the one key that a question spells, if that is how a dashboard shows theirs (:func:`behind_prefix`)."""
+    keys = keys_in(fold(narrow(question)))
+    return behind_prefix(keys[0], framework, resolver) if len(keys) == 1 else []
 
 
 def behind_prefix(key: str, framework: str | None, resolver: Resolver) -> list[Card]:

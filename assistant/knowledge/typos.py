@@ -449,6 +449,12 @@ class Speller:
         return _unique(("".join(sorted(word)), word) for word in short)
 
 
+def keys_in(text: str) -> list[str]:
+    """What looks like a key in a folded text: names with joints."""
+    names = (match.group().rstrip("./-:") for match in NAME.finditer(text))
+    return [name for name in names if KEY.search(name)]
+
+
 def replaced(text: str, typed: str, right: str) -> str:
     """A text with a misspelt name or word, or pair of characters, as it is spelt."""
     if not typed.isascii():

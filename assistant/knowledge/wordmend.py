@@ -84,9 +84,12 @@ class WordMender:
     def _is_form(self, word: str) -> bool:
         """Whether a word is a known one with another ending, perhaps misspelt: ``cliping``.
 
-        Three letters in common are enough only if they are a word: ``wating`` is no form of ``water``.
+        Three letters in common are enough only if they are a word: ``wating`` is no form of ``water``. Nor is a word
+        without its last e one: ``polic`` is no form of ``police``.
         """
         base = stem(word)
+        if base == word and f"{word}e" in self._known:
+            return False
         whole = len(base) > _SHORTEST or base in self._counts or f"{base}e" in self._counts
         return len(word) > _SHORT and base in self._stems and whole
 

@@ -48,6 +48,21 @@ def test_find_key_of_another_code_base_gives_what_its_words_say(
     assert card in shown(finder, frame.format(key))
 
 
+@pytest.mark.parametrize(
+    ("typed", "card"),
+    [("critic_learning_rate", "verl/critic/lr"), ("what is critic_learning_rate", "verl/critic/lr")],
+)
+def test_find_key_spelt_right_is_no_misspelt_other_one(finder: Finder, typed: str, card: str) -> None:
+    assert shown(finder, typed)[0] == card
+
+
+@pytest.mark.parametrize(
+    ("typed", "card"), [("rewards/margin", "trl/rewards/margins"), ("critic_lrs", "verl/critic/lr")]
+)
+def test_find_key_in_another_form_is_the_key(finder: Finder, typed: str, card: str) -> None:
+    assert shown(finder, typed)[0] == card
+
+
 def test_find_key_of_another_code_base_is_looked_for_in_the_framework_asked_for(finder: Finder) -> None:
     assert shown(finder, "frac_truncated", "TRL")[0] == "trl/completions/clipped_ratio"
 

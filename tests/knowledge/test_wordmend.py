@@ -25,7 +25,7 @@ TEXTS = [
 
 @pytest.fixture(scope="module")
 def mender() -> WordMender:
-    return WordMender(TEXTS, known=["paris"])
+    return WordMender(TEXTS, known=["paris", "police"])
 
 
 @pytest.fixture(scope="module")
@@ -45,6 +45,7 @@ def speller() -> Speller:
         ("", "imporatnec", "weight", "importance"),
         ("", "cilppnig", "", "clipping"),
         ("", "ploiyc", "", "policy"),
+        ("", "polic", "", "policy"),
         ("importance", "wieiht", "", "weight"),
         ("gradient", "nomr", "", "norm"),
     ],
