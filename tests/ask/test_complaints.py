@@ -336,7 +336,8 @@ def test_complaint_that_asks_for_a_measure_stays_advice(question: str) -> None:
     "said",
     [
         "does not increase", "cannot decrease", "went up and then dropped", "becomes negative", "is always 0",
-        "is slow", "has a spike", "is unstable", "collapses", "keeps increasing", "is stuck", "is so low", "is too high",
+        "is slow", "has a spike", "is unstable", "collapses", "keeps increasing", "is stuck", "is so low",
+        "is too high",
     ],
 )  # fmt: skip
 def test_every_state_is_told_of_the_metric_and_borne_out(said: str, rows: str) -> None:
