@@ -37,7 +37,8 @@ _ROUND: Final = re.compile(
 )
 """Rounds over the data, where nothing else is counted in rounds: "训完一轮半", "半轮", "第一轮跑完"."""
 _ROW: Final = re.compile(
-    r"(?i)第\s*(\d{1,7})\s*(?:行|条(?:记录|数据|日志)?|个?记录)|\b(?:row|record|entry)\s*(?:number|no\.?|#)?\s*(\d{1,7})\b"
+    r"(?i)(?:第\s*|(?<![\d前后近头最末过共有每隔])(?<![前后近头最末过共有每隔]\s))(\d{1,7})\s*(?:行|条(?:记录|数据|日志)|个?记录)"
+    r"|第\s*(\d{1,7})\s*条|\b(?:row|record|entry)\s*(?:number|no\.?|#)?\s*(\d{1,7})\b"
 )
 _NTH: Final = (
     r"(?:([2-9]|\d{2,3})(?:nd|rd|th)?|(二|三|四|五|六|七|八|九|十)"
@@ -106,7 +107,7 @@ def rows(text: str, run: Run) -> list[Mark]:
     if run.step_axis != "index":
         return []
     held = set(run.distinct_steps)
-    found = [(match.start(), int(match[1] or match[2])) for match in _ROW.finditer(text)]
+    found = [(match.start(), int(match[1] or match[2] or match[3])) for match in _ROW.finditer(text)]
     return [(at, row) for at, row in found if row in held]
 
 

@@ -39,6 +39,9 @@ _BARE_NUMBER = re.compile(
     r"(?:步|的|那步|呢|too|also|(?:也|顺便|再|一起)?(?:要|看|说|讲|报|给|列|查|来)?(?:一?下|看|个)?|as well"
     r"|[?!.\s])*$"
 )
+_BARE_WHOLE = re.compile(r"(\d+)(%)?")
+#: Another limit is of the size of the one before it; a step of a long run is not.
+_ALIKE = 10.0
 _AS_WELL = re.compile(r"也|顺便|顺带|同样|一起|再[说讲报看给列查]")
 _TELLS = re.compile(
     r"(?i)steps?|第|步|那|的|也|顺[便带]|再|还有|一起|同[样时]|帮我?|麻烦|给我?|[说讲报看列查算瞅瞧](?:一?下|[看说讲瞅瞧]|个|出来|我)?"
@@ -84,7 +87,8 @@ _SENTENCE = re.compile(
 )
 _YES_OR_NO = re.compile(r"是不是|会不会|有没有|是否")
 _AGAINST = re.compile(
-    r"(?i)(?:和|跟|与|同|比起|相比|对比).{0,16}(?:比|相比|对比|呢)|\bvs\.?\b|\bversus\b|compared? (?:to|with)|than"
+    r"(?i)(?:和|跟|与|同|比起|相比|对比).{0,16}(?:比|相比|对比|呢)|^\s*比.{1,12}呢"
+    r"|\bvs\.?\b|\bversus\b|compared? (?:to|with)|than"
 )
 
 
@@ -158,7 +162,7 @@ def followed(own: Query, text: str, state: State, runs: Sequence[Run], *, resolv
         return other
     if runs and (stage := other_stage(own, before, text, runs[0], resolver)) is not None:
         return stage
-    if before.intent == "lookup" and own.intent in {"explain", "lookup"} and _only_tells(own, text):
+    if before.intent in {"lookup", "trend"} and own.intent in {"explain", "lookup"} and _only_tells(own, text):
         own = replace(own, guessed=True)
     own = _limit_meant(_steps_meant(own, state, text, runs), before, text)
     marked = single["follow"].search(text) is not None or (not own.mentions and _ITS.search(text) is not None)
@@ -198,7 +202,9 @@ def _stage_kept(own: Query, before: Query, text: str) -> Query:
     stage = any(m.key is not None and m.key.startswith(TIMED) for m in before.mentions)
     whole = own.mentions and all(m.key in STEP_TIME for m in own.mentions)
     whole = whole and not re.search(
-        r"(?i)整步|整个?\s*(?:步|step)|一整|总共|一共|合计|全部|\b(?:whole|full|entire|total)\b", text
+        r"(?i)整步|整个?\s*(?:步|step)|一整|总共|一共|合计|全部|step[ _]?times?\b|单步|每步|步耗时"
+        r"|\b(?:whole|full|entire|total)\b",
+        text,
     )
     return replace(own, mentions=()) if stage and whole and (RELATIVE.search(text) or that_step(text)) else own
 
@@ -292,7 +298,8 @@ def _bare_name(own: Query, text: str) -> bool:
 
 def _elliptic(own: Query, text: str, whole: bool) -> bool:
     """A few words that say what is asked, and leave open of what: ``要紧吗``, ``should I worry?``."""
-    short = len(text) <= 12 if re.search(r"[\u3400-\u9fff]", text) else len(text.split()) <= 5
+    longest = 20 if own.op is not None or own.asked_op is not None else 12
+    short = len(text) <= longest if re.search(r"[\u3400-\u9fff]", text) else len(text.split()) <= 5
     return short and not own.mentions and not whole and not own.topics and own.intent != "out_of_scope"
 
 
@@ -404,7 +411,7 @@ def _steps_meant(own: Query, state: State, text: str, runs: Sequence[Run]) -> Qu
         held = runs[0].distinct_steps[-1]
     single: int | None = None
     if (match := shifted) and held is not None:
-        further = int(match["on"] or match["later"] or 0) - int(match["off"] or match["before"] or 0)
+        further = int(match["on"] or match["then"] or match["later"] or 0) - int(match["off"] or match["before"] or 0)
         single = held + further
     elif (match := RELATIVE.search(text)) and held is not None and runs:
         steps = logged(own.mentions or state.mentions, runs[0])
@@ -455,6 +462,10 @@ def _other_member(found: Query, run: Run, resolver: Resolver) -> Query:
 def _limit_meant(own: Query, before: Query, text: str) -> Query:
     """ "And 0.3?" after a question with a limit: the same with another limit."""
     match = _BARE_LIMIT.match(text)
+    if match is None and before.threshold is not None and before.op in {"first_crossing", "count"}:
+        whole, limit = _BARE_NUMBER.match(text), abs(before.threshold[1])
+        if whole and limit and 1 / _ALIKE <= int(whole[1]) / limit <= _ALIKE:  # "超过 2" and then "5 呢"
+            match = _BARE_WHOLE.match(whole[1])
     if own.threshold is not None and own.steps.kind == "last_n" and own.steps.values[0] == own.threshold[1]:
         return replace(own, steps=StepSlot(), all_steps=())  # "past 1000?": a value and no step
     if match is None and before.threshold is not None and before.threshold[1] >= _LARGE:  # "and 1000?" after 100

@@ -25,8 +25,8 @@ from assistant.model import Run
 MOST_OF_A_CATEGORY = 14
 MOST_BEGUN = 3
 _STATISTICS = {
-    "max": r"最大值?|最高值?|\bmax(?:imum)?\b",
-    "min": r"最小值?|最低值?|\bmin(?:imum)?\b",
+    "max": r"最大值?|最高值?|最[长久慢]|\bmax(?:imum)?\b",
+    "min": r"最小值?|最低值?|最[短快]|\bmin(?:imum)?\b",
     "std": r"标准差|方差|\bstd\b|standard deviation|variance",
 }
 _CLIP_RATIOS = ("clip_ratio/region_mean", "clip_ratio")

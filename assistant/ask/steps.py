@@ -133,7 +133,7 @@ _FROM_ON = re.compile(
 )
 #: "before step 40", of a mean or an extreme: from the start to the step before.
 _UP_TO = re.compile(
-    r"(?i)(?:第\s*)?(\d{1,7})\s*(?:步|steps?)\s*(?:之前|以前)(?=.{0,12}(?:平均|均值|最|max|min|mean|avg|average|峰|趋势|走))"
+    r"(?i)(?:第\s*)?(\d{1,7})\s*(?:步|steps?)\s*(?:之前|以前|前(?![一二两三四五六七八九十\d后面半头]))(?=.{0,12}(?:平均|均值|最|max|min|mean|avg|average|峰|趋势|走))"
     r"|\b(?:before|prior to|until|up to) step (\d{1,7})\b"
 )
 #: Where the log's step 0 holds what was measured before training.

@@ -17,17 +17,18 @@ _THAT_STEP: Final = re.compile(
 #: "最差那次", "the worst one": which one it is the words before say.
 _CHOSEN: Final = re.compile(r"(?i)(?:最\S{1,2}|倒数第\S{1,2}|第\S{1,3})的?(?:那|这)一?(?:个)?(?:次|步|行|点|回)")
 RELATIVE: Final = re.compile(
-    r"(?i)(?P<next>(?:下|(?<!最)后)一?(?:个)?\s*(?:步|step)|(?:下|(?<!最)后)一次"
+    r"(?i)(?P<next>(?:下|(?<!最)后)一?(?:个)?\s*(?:步|step)|(?:下|(?<!最)后)一?次|(?:之后|后面)的?(?:那一?|一)(?:个)?(?:步|次)"
     r"|\b(?:next|following) (?:step|one|eval\w*|val\w*)\b"
     r"|\b(?:the )?(?:step |one )?after (?:that|it)\b|\bthe (?:step |one )?(?:right |just )?after\b|the after)"
     r"|(?P<back>(?:上|前)一(?:个)?\s*(?:步|step)|(?:上|前)一次|再(?:往)?前一?(?:步|次)"
-    r"|(?:之前|前面)的?(?:那)?一(?:个)?(?:步|次)"
+    r"|(?:之前|前面)的?(?:那一?|一)(?:个)?(?:步|次)"
     r"|\bprevious (?:step|one|eval\w*|val\w*)\b"
     r"|\b(?:the )?(?:step|one) (?:right |just )?before\b|\bthe (?:step|one) prior\b)"
 )
 #: "ten later", "再往后十步": so many steps from the one asked about before.
 SHIFTED: Final = re.compile(
-    r"(?i)(?:再?往?后|再过|后面)(?:的)?\s*(?P<on>\d{1,5})\s*(?:个)?\s*步|(?:再?往?前|倒回|退回?)(?:的)?\s*(?P<off>\d{1,5})\s*(?:个)?\s*步"
+    r"(?i)^\s*(?:那|那么)?\s*(?:过了?|再)?\s*(?P<then>\d{1,4})\s*(?:个)?步(?:之后|以后|过后|后)(?:的)?(?:那个|那步)?(?:值|数)?(?:呢|是多少|[?。\s])*$"
+    r"|(?:再?往?后|再过|后面)(?:的)?\s*(?P<on>\d{1,5})\s*(?:个)?\s*步|(?:再?往?前|倒回|退回?)(?:的)?\s*(?P<off>\d{1,5})\s*(?:个)?\s*步"
     r"|(?<!the )\b(?P<later>\d{1,5})\s*(?:steps? )?(?:later|after(?: that)?|further on)\b"
     r"|(?<!the )\b(?P<before>\d{1,5})\s*(?:steps? )?(?:earlier|before(?: that)?|prior)\b"
 )

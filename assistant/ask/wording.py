@@ -50,7 +50,7 @@ _ASKED = re.compile(
 _TO_ENGLISH = re.compile(
     r"(?i)\b(?:in|into|to)\s+english\b|\benglish\s+(?:please|pls|version)|^\s*(?:english|英文|英语)\s*[.!?。]*\s*$"
     r"|^\s*(?:英文|英语)\s*[,，:：]|[,，]\s*(?:英文|英语)\s*[.!?。]*\s*$"
-    r"|(?:用|以|换成?|改成?|说|讲)\s*(?:英文|英语|english)|(?:英文|英语|english)\s*(?:回答|回复|说|讲|版|吧|please|pls|plz)"
+    r"|(?:用|以|换成?|改成?|说|讲|(?:translate|翻译|翻|译)\s*[成为到]?)\s*(?:英文|英语|english)|(?:英文|英语|english)\s*(?:回答|回复|说|讲|版|吧|please|pls|plz)"
 )
 _TO_CHINESE = re.compile(
     r"(?i)\b(?:in|into|to)\s+chinese\b|\bchinese\s+(?:please|pls|version)|^\s*chinese\s*[.!?]*\s*$"

@@ -68,6 +68,11 @@ def lead(*turns: str) -> str:
         ("整组一个没对", "整组全错"),
         ("after step 22 出了啥事", "step 22 之后出了啥事"),
         ("total 多少 h", "total 多少小时"),
+        ("梯度比0.5大的步数", "梯度大于0.5的步数"),
+        ("长度比 300 短的有几步", "长度小于300的有几步"),
+        ("update_actor 占几秒", "update_actor 花了几秒"),
+        ("这个 mfu 是怎么得来的", "这个mfu是怎么算的"),
+        ("第60步重算旧概率用时", "第60步算旧策略概率用时"),
         ("20 步里，熵是多少", "20 步里,熵是多少"),
         ("20 步里，熵平均是多少", "前20步里,熵平均是多少"),
     ],
@@ -160,3 +165,69 @@ def test_how_much_each_step_shortened_is_a_trend() -> None:
 )
 def test_a_language_in_front(text: str, language: str) -> None:
     assert language_asked(text) == language
+
+
+@pytest.mark.parametrize(
+    ("question", "steps"),
+    [("梯度范数比 0.33 大的步数", 12), ("grad norm 比0.33大的有几步", 12), ("熵比 0.1 小的步数", 22)],
+)
+def test_a_limit_told_as_a_comparison(question: str, steps: int) -> None:
+    assert f"有 {steps} 个 step" in lead(question)
+
+
+@pytest.mark.parametrize("question", ["回答平均长度是变长还是变短", "回答长度在变短吗", "平均长度是变大还是变小"])
+def test_which_way_it_goes_is_a_trend(question: str) -> None:
+    answer = ask(question)
+    assert answer.intent == "trend"
+    assert answer.verdict.code == "falling"
+
+
+@pytest.mark.parametrize("asked", ["grad_norm 的也说说", "grad_norm 也看下", "顺便说说 grad_norm"])
+def test_the_trend_of_another_as_well(asked: str) -> None:
+    answer = ask("entropy 趋势", asked)
+    assert answer.intent == "trend"
+    assert answer.slots.metrics == (GRAD,)
+
+
+@pytest.mark.parametrize("asked", ["0.2 呢", "那 0.2 呢"])
+def test_another_limit(asked: str) -> None:
+    assert "0.2" in lead("熵什么时候低于 0.4", asked)
+
+
+def test_another_whole_limit() -> None:
+    rows = {step: {**row, LENGTH: float(step)} for step, row in table().items()}
+    line = ask("平均长度什么时候超过 20", "50 呢", run=run_of(rows)).answer.split("\n", 1)[0]
+    assert "50" in line
+    assert "step 51" in line
+
+
+def test_the_highest_before_a_step_is_over_all_before_it() -> None:
+    answer = ask("第23步前 score 最大多少")
+    assert answer.slots.metrics == (SCORE,)
+    assert answer.slots.steps.kind == "range"
+
+
+@pytest.mark.parametrize("asked", ["同一步的 step time", "那步的单步耗时", "该步整步多久"])
+def test_the_step_itself_after_one_of_its_stages(asked: str) -> None:
+    rows = {step: {**row, "timing_s/gen": 50.0 + step} for step, row in table().items()}
+    answer = ask("第 30 步 gen 花了多久", asked, run=run_of(rows))
+    assert answer.slots.metrics == (STEP,)
+    assert answer.slots.steps.values == (30,)
+
+
+@pytest.mark.parametrize("asked", ["我这里是不是一样的", "在这份日志里两个相同吗", "这个 run 里一样吗"])
+def test_whether_they_are_the_same_here(asked: str) -> None:
+    rows = {step: {**row, "critic/rewards/mean": row[SCORE]} for step, row in table().items()}
+    answer = ask("critic/score/mean 和 critic/rewards/mean 啥区别", asked, run=run_of(rows))
+    assert set(answer.slots.metrics) == {SCORE, "critic/rewards/mean"}
+
+
+@pytest.mark.parametrize(("asked", "step"), [("之前那步的 score 呢", 29), ("之后那步呢", 31), ("下一步呢", 31)])
+def test_the_step_beside(asked: str, step: int) -> None:
+    assert ask("第 30 步 score", asked).slots.steps.values == (step,)
+
+
+def test_rows_by_their_number_alone() -> None:
+    run = run_of({row: {"loss": 2.0 - 0.01 * row} for row in range(40)}, step_axis="index")
+    assert ask("20行的 loss 是多少", run=run).slots.steps.values == (20,)
+    assert ask("最后 3 行的 loss", run=run).slots.steps.kind == "last_n"
