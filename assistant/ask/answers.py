@@ -321,6 +321,10 @@ def _validation(context: Context) -> Verdict:
     return answer_validation.validation(context)
 
 
+#: Metrics of time and speed, by their names.
+_OF_TIME = re.compile(r"(?i)tim(?:e|ing)|latency|throughput|mfu|flops|per_?sec|/s\b|/sec|tps|speed|duration|fps|sps")
+
+
 def _bottleneck(context: Context) -> Verdict:
     """Where the time goes; where no stage is timed, how fast it goes and what the trainer itself says to be left."""
     from assistant.ask import answer_other, answer_pace, answer_rates
@@ -331,6 +335,10 @@ def _bottleneck(context: Context) -> Verdict:
         return verdict
     told = context.doc.blocks[begin:]
     del context.doc.blocks[begin:]
+    keys = naming.central(naming.named_keys(context))
+    if keys and not any(is_stage(name) or _OF_TIME.search(name) for name in keys):  # "why does it halve every time"
+        context.query = replace(context.query, intent="explain")
+        return _explain_metrics(context)
     speed = answer_rates.any_speed(context)
     if speed is None:
         context.doc.blocks[begin:] = told

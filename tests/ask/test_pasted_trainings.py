@@ -321,3 +321,27 @@ def test_factor_that_not_every_change_has_is_denied_with_how_many_have_it() -> N
     first = lead(text, "The loss_scale halves every time, right?")
     assert first.lstrip("*").startswith(("No", "Not so"))
     assert "3 of its 6 changes" in first
+
+
+def test_complaint_of_nan_that_does_not_last_is_not_told_as_broken_from_the_start() -> None:
+    text = console([1.9, 0.9, 0.8], grad_norm=["nan", 3.9, 3.8])  # type: ignore[list-item]
+    first = lead(f"reward is bad and grad_norm becomes nan\n\n{text}", "where is grad_norm nan?")
+    assert "finite again afterwards (3.9 at row 1)" in first
+    assert "it broke there" not in first
+
+
+def test_nan_of_an_evaluation_alone_is_not_said_to_be_absent() -> None:
+    text = "".join(
+        f"{{'loss': {2 - 0.1 * n:.1f}, 'learning_rate': 1e-05, 'epoch': {n}.0}}\n"
+        f"{{'eval_loss': {'nan' if n == 4 else 1.5}, 'eval_runtime': 7.0, 'epoch': {n}.0}}\n"
+        for n in range(1, 5)
+    )
+    made = paste(text, "The occurrence of NaN in the eval_loss.")
+    assert "There is no NaN" not in made.answer
+    assert "NaN" in made.answer.splitlines()[0]
+
+
+def test_time_in_every_time_is_no_question_of_the_time() -> None:
+    first = lead(scales([524288.0, 262144.0, 131072.0, 65536.0, 32768.0]), "Why does loss_scale halve every time?")
+    assert "`loss_scale`" in first
+    assert "stages" not in first
