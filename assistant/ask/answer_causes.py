@@ -34,6 +34,11 @@ _MEANT_BY: Final[dict[State, tuple[State, ...]]] = {
 _THROUGHOUT: Final[tuple[State, ...]] = ("chance", "zero")
 _FEWEST: Final = 3
 _STEP_ZERO: Final = re.compile(r"(?i)(?:step|row|iteration|epoch|第|记录)\s*[:#]?\s*0(?![\w.])")
+#: Asks what to look at, and not for the cause alone.
+_WHAT_FIRST: Final = re.compile(
+    r"(?i)\b(?:look|check|start|try|change|fix)(?: at)? first\b|\bfirst (?:thing|suspect)\b"
+    r"|先(?:查|看|改|排查)|从哪(?:里|儿)?[^,，。?]{0,4}查|接下来(?:怎么|咋)|下一步"
+)
 _MOST_STEPS: Final = 5
 _MOST_OTHERS: Final = 3
 
@@ -168,7 +173,8 @@ def _write(context: Context, metric: str, state: State, at: NDArray[np.intp], fo
     context.metrics.append(metric)
     context.metrics.extend(name for one in shown for name in one.keys)
     context.settled = True
-    kept: Intent = "advice" if context.query.intent == "advice" else "explain"  # "where do I look first"
+    advised = context.query.intent == "advice" or _WHAT_FIRST.search(context.query.said) is not None
+    kept: Intent = "advice" if advised else "explain"
     context.query = replace(context.query, intent=kept, op=None, asked_op=None, threshold=None)
     odd = any(one.cause.weight == "odd" for one in shown)
     enough = len(context.train_steps) >= MIN_POINTS

@@ -37,6 +37,11 @@ _OUTSIDE = ("timing_s/testing",)
 
 
 # -- is the log whole --------------------------------------------------------------------------------------------------
+def missing_there(context: Context) -> Verdict | None:
+    """Which rows were cut, where a question wonders at values that are not there; ``None`` where none was cut."""
+    return gaps(context) if context.run.missing else None
+
+
 def gaps(context: Context) -> Verdict:
     """Which rows were cut and what they lack; where none was, that every row is whole."""
     run, say, doc = context.run, context.say, context.doc

@@ -55,9 +55,6 @@ def breakdown_in(context: Context, text: str) -> Breakdown | None:
             step = _first_not_finite(context)
         else:
             step = _first_grave(context) if owner is None else _first_of(context, owner)
-        if step is None and kind == "broken":  # nothing grave: what the one metric asked about did itself
-            owner = _alone(context)
-            step = None if owner is None else _first_of(context, owner)
         if step is None:
             return None
         before = match["before"] is not None or match["en_before"] is not None

@@ -25,7 +25,8 @@ from assistant.model.answer import Intent
 _FIELDS = {"re", "unless", "writer", "intent", "advice"}
 #: Kinds that name no metric; what was taken for one ("the run finished") is none.
 _OF_THE_RUN = {
-    "cut_lines", "time_left", "finished", "batch_changed", "penalty", "mismatch", "samples", "epoch", "validations",
+    "cut_lines", "missing_there",
+    "time_left", "finished", "batch_changed", "penalty", "mismatch", "samples", "epoch", "validations",
     "safe_checkpoint", "tools_used", "saves", "per_rank", "steps_per_epoch", "steps_per_row",
     "steps_in_time", "gpu_hours", "card",
 }  # fmt: skip

@@ -16,6 +16,8 @@ _NUMBER = re.compile(
     r"(?i)(?<![A-Za-z])(?:run|log|r|实验|日志)\s?#?([0-9])(?![\d.])"
     r"|第\s*([1-9一二三四五六])\s*(?:个|份|次|段)\s*(?:run|log|实验|日志|文件|训练)"
     r"|\b(first|second|third)\s+(?:run|log|experiment|file)\b"
+    r"|\b(first|second|third)(?=(?:\s+one)?\s+(?:or|and|vs\.?|versus|against)\s+(?:the\s+)?(?:first|second|third)"
+    r"\s+(?:run|log|experiment|file)\b)"
 )
 _CONTEXT = re.compile(
     r"(?i)\bruns?\b|\blogs?\b|实验|日志|\bvs\b|compare|对比|比较|哪个|which|和|与|跟|呢|^\s*[A-F]\b"
@@ -47,7 +49,7 @@ def runs_named(text: str, runs: Sequence[Run]) -> tuple[str, tuple[int, ...]]:
             if place < len(runs):
                 found.append((match.start(), place))
     for match in _NUMBER.finditer(text):
-        number = int(match[1]) if match[1] else _count(match[2]) if match[2] else _WORDS[match[3].lower()]
+        number = int(match[1]) if match[1] else _count(match[2]) if match[2] else _WORDS[(match[3] or match[4]).lower()]
         place = number if match[1] and match.group().lower().startswith("r") and len(match.group()) == 2 else number - 1
         if 0 <= place < len(runs):
             found.append((match.start(), place))

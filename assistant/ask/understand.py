@@ -256,6 +256,8 @@ def parts(question: str) -> list[str]:
     pieces = [piece for piece in pieces if len(piece) > 1]
     if not 2 <= len(pieces) <= _MOST_PARTS or len(text) > 400:
         return [question]
+    if any(_HOW_TOLD.fullmatch(piece) for piece in pieces[1:]):  # by what the answer tells it
+        return [question]
     if any(_CHALLENGED.search(piece) for piece in pieces):  # what it doubts is what the rest asks about
         return [question]
     of_training = (held.single["domain"], held.single["out_of_domain"])
@@ -277,6 +279,14 @@ _ENUMERATED = re.compile(r"(?:(?<=^)|(?<=[\s,，;；。?？]))(?:\(?[1-9a-d]\)|[
 _CHALLENGED = re.compile(
     r"(?i)^(?:你|您)(?:刚才|刚刚|之前|上面|前面|上次)?(?:说|讲|回答|给)的?[^?]{0,40}(?:不对|错了?|有误|不是吧|搞错)"
     r"|^you (?:just )?(?:said|told|claimed)\b.{0,60}\b(?:wrong|not right|mistake|incorrect)"
+)
+#: "Where do you see that?": what the answer is told from, and no question beside it.
+_HOW_TOLD = re.compile(
+    r"(?i)\W*(?:and |but )?(?:你|您)?(?:是)?(?:从|在)?(?:哪(?:里|儿)?|什么(?:地方)?|怎么|如何)(?:能|可以)?"
+    r"(?:看(?:得)?出|看到|知道|判断|推断?)(?:来|出来)?(?:的)?\W*|\W*(?:有(?:什么|啥))?(?:依据|根据|证据)(?:是(?:什么|啥)|呢)?\W*"
+    r"|\W*(?:and |but )?how (?:do|can|would|did) (?:you|we|i|one) (?:tell|know|see)(?: (?:that|this|it))?\W*"
+    r"|\W*(?:and |but )?(?:where|from what) (?:do|can) (?:you|we|i|one) (?:tell|see|read)"
+    r"(?: (?:that|this|it))?(?: from)?\W*"
 )
 _BETWEEN = re.compile(r"[、,，;；?？\n]|\s+(?:and|以及|还有)\s+(?=[^,]{4,}$)|\(?\d[).、]\s")
 #: A question that something is said after, and a word that asks: "why is it zero? GRPO, group size 8".

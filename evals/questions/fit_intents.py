@@ -53,7 +53,7 @@ KEYS: Final = (
     "actor/entropy", "actor/pg_clipfrac", "critic/rewards/mean", "perf/mfu/actor", "response_length/clip_ratio",
     "actor/ppo_kl", "ppo_kl", "grad_norm", "mean_ratio", "timing_s/update_actor", "zero_std_frac",
 )  # fmt: skip
-SEEN: Final = ("open", "fresh", "second", "third", "fourth", "fifth")
+SEEN: Final = ("open", "fresh", "second", "third")
 """The sets whose questions may be learnt from, as far as they are not held."""
 FILLINGS: Final = 2
 FOLDS: Final = 5
@@ -71,7 +71,7 @@ class Item:
 
     Attributes:
         group: whose fillings and repetitions stand in one fold.
-        origin: ``open``, ``fresh``, ``second`` … ``fifth`` or ``wordings``.
+        origin: ``open``, ``fresh``, ``second``, ``third`` or ``wordings``.
         accepted: its intents, the first the main one.
         query: its slots.
         text: normalised.

@@ -11,7 +11,7 @@ from assistant.ask.intents import TOPIC_INTENTS
 from assistant.ask.limits import threshold_in
 from assistant.ask.runs_named import runs_named
 from assistant.ask.scope import scope_in
-from assistant.ask.understand import language_of, understand
+from assistant.ask.understand import language_of, parts, understand
 from assistant.ask.wording import normalised
 from assistant.knowledge import Resolver, library
 from assistant.model import Run
@@ -221,3 +221,13 @@ def test_causes_of_a_zero_that_ask_where_to_look_stay_advice() -> None:
     }
     made, _ = answerer().ask("critic/score/mean is stuck at zero, where do I look first?", [run_of(table)])
     assert made.intent == "advice"
+
+
+@pytest.mark.parametrize("question", ["critic 训了没有？从哪里能看出来", "is a critic trained? how can you tell"])
+def test_parts_what_the_answer_is_told_from_is_no_question_of_its_own(question: str) -> None:
+    assert parts(question) == [question]
+
+
+def test_runs_named_by_ordinals_of_which_one_stands_alone_are_both() -> None:
+    runs = (run_of({1: {"a": 1.0}}, id="r0", name="x.log"), run_of({1: {"a": 1.0}}, id="r1", name="y.log"))
+    assert runs_named("who is higher at the end, first or second run?", runs)[1] == (0, 1)
