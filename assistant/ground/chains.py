@@ -234,7 +234,9 @@ class Chains(Cells):
             one_end = any(fits) and other.digits >= 3 and not other.approx  # "from 0.004 to 0.831": both ends are told
             if inside and _KEPT.search(frame.text):  # "always between 111 and 125": bounds, if near ones
                 ends = (abs(shown_low[0] - a), abs(shown_high[0] - b))
-                off = [_significant(q) for q, fit in zip((low_q, high_q), fits, strict=True) if not fit]
+                units = (2.0 * shown_low[1], 2.0 * shown_high[1])  # one more of the last digit: rounded outwards
+                off = [_significant(q) for q, fit, end, unit in zip((low_q, high_q), fits, ends, units, strict=True)
+                       if not fit and end >= unit]  # fmt: skip
                 told = (
                     any(fits) and (low_q if fits[0] else high_q).digits >= 3
                 )  # one end to three digits, so is the other

@@ -75,6 +75,7 @@ PAIRS = [
     # an interval that is told to more digits than a bound has is told of its ends
     ("整个训练 grad norm 始终处于 0.612～0.681。", "整个训练 grad norm 始终处于 0.612～0.684。"),
     ("Over the run, grad norm never leaves the interval 0.61 to 0.69.", "Over the run, grad norm never leaves the interval 0.612 to 0.68093721."),
+    ("`timing_s/gen` always lies between 68.2 and 124 s.", "`timing_s/gen` always lies between 71.2 and 124 s."),
     # values of what is not there
     ("The log has 30 values of `actor/entropy`.", "The log has 30 values of `actor/update_norm`."),
     ("日志里有 30 个 `actor/entropy` 的值。", "日志里有 30 个 `actor/update_norm` 的值。"),
