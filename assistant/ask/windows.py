@@ -18,8 +18,8 @@ _OF_STEPS = re.compile(r"(?i)step|步|iteration|第")
 #: Two ranges that are set against each other are ranges of steps, whatever they are called: "length 20-30 vs 60-70".
 _AGAINST = re.compile(r"(?i)\bvs\.?\b|\bversus\b|\bagainst\b|\bthan\b|\bcompared?\b|\brelative to\b|比|对|相较|较之")
 _COUNT = r"(\d{1,5}|[一二两三四五六七八九十]{1,3}|two|three|four|five|six|seven|eight|nine|ten|twenty)"
-_FIRST_N = re.compile(rf"(?i)(?:前|头|最初|开头|最早|first|initial|earliest)\s*(?:的)?\s*{_COUNT}")
-_LAST_N = re.compile(rf"(?i)(?:后|末|最后|最近|last|final|latest)\s*(?:的)?\s*{_COUNT}")
+_FIRST_N = re.compile(rf"(?i)(?:前|头|最初|开头|最早|first|initial|earliest|opening|starting)\s*(?:的)?\s*{_COUNT}")
+_LAST_N = re.compile(rf"(?i)(?:后|末|最后|最近|last|final|latest|closing|ending)\s*(?:的)?\s*{_COUNT}")
 #: "the last 5 steps against the 5 before": as many steps right before them.
 _PRECEDING = re.compile(
     rf"(?i)(?:之前|以前|前面|再之?前|再往前)(?:的)?(?:那)?\s*{_COUNT}|\bthe\s+{_COUNT}\s+(?:steps?\s+"

@@ -43,7 +43,15 @@ def restarted() -> Run:
 
 
 @pytest.mark.parametrize(
-    "question", ["哪些步的数据不全？", "is anything missing from this log?", "was the log cut off?"]
+    "question",
+    [
+        "哪些步的数据不全？",
+        "is anything missing from this log?",
+        "was the log cut off?",
+        "why do some steps have no timings, did it crash?",
+        "timings are missing at two steps, a bug?",
+        "有几步的耗时没打印，怎么回事",
+    ],
 )
 def test_gaps_cut_rows_are_named_with_the_limit(question: str) -> None:
     made = ask(question, cut_run())

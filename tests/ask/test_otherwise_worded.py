@@ -72,6 +72,10 @@ def cliff() -> Run:
         ("每步几条，每组几条", "derive"),
         ("what is the limit on completion length in the setup", "derive"),
         ("number of graphics cards", "derive"),
+        ("# of GPUs", "derive"),
+        ("what is the size of each group", "derive"),
+        ("keep going or cancel?", "advice"),
+        ("abort it or carry on", "advice"),
         # what is to come
         ("score 到 0.95 还差几步", "forecast"),
         ("距离 0.95 还剩多少步，score", "forecast"),

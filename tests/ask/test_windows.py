@@ -22,6 +22,7 @@ VALIDATIONS = [1, 5, 10, 15, 20]
         ("前 5 步和后 5 步比", ((STEPS[0], STEPS[4]), (STEPS[-5], STEPS[-1]))),
         ("头两次评测跟末两次评测相比", ((1, 5), (15, 20))),
         ("first three and last three steps", ((STEPS[0], STEPS[2]), (STEPS[-3], STEPS[-1]))),
+        ("opening three steps against closing three", ((STEPS[0], STEPS[2]), (STEPS[-3], STEPS[-1]))),
         ("mean length 1-5 vs 11-15", ((1, 5), (11, 15))),
         ("is the mean of 11-15 higher than that of 1-5", ((1, 5), (11, 15))),
         ("1-5 和 11-15 的熵比一比", ((1, 5), (11, 15))),
