@@ -111,13 +111,17 @@ def _still_asked(text: str) -> str | None:
 def _still(context: Context, metric: str, asked: str, gap: str) -> str:
     """Whether the latest stretch goes the way that is asked, as a sentence; empty where there are too few values."""
     steps = list(context.run.series(metric)[0])
-    late = steps[-max(FEWEST, math.ceil(LATEST * len(steps))) :]
+    late = _latest(context, metric, steps)
+    level = _levelled(context, metric, steps) or _levelled(context, metric, late)
+    late = level or late
     fact = context.ledger.trend(metric, late) if len(late) < len(steps) else None
     ends = [context.value(metric, step) for step in (late[0], late[-1])]
     if fact is None or fact.direction is None or ends[0] is None or ends[1] is None:
         return ""
     count = context.ledger.count("latest values", len(late), metric=metric)
-    name = "yes" if fact.direction == asked else "no"
+    back = "falling" if asked == "rising" else "rising"
+    name = {asked: "yes", back: f"back_{back}"}.get(fact.direction, "no")
+    name = "level" if level else name
     return context.say(f"trend.still_{name}", n=count, a=late[0], b=late[-1], first=ends[0], last=ends[1]) + gap
 
 
@@ -129,14 +133,34 @@ LATEST, FEWEST = 0.5, 5
 def _of_late(context: Context, metric: str) -> str:
     """That a course which rises over the run does not do so of late, as a sentence; empty where it does."""
     steps = list(context.run.series(metric)[0])
-    late = steps[-max(FEWEST, math.ceil(LATEST * len(steps))) :]
+    late = _latest(context, metric, steps)
+    level = _levelled(context, metric, steps) or _levelled(context, metric, late)
+    late = level or late
     fact = context.ledger.trend(metric, late) if len(late) < len(steps) else None
     ends = [context.value(metric, step) for step in (late[0], late[-1])]
-    if fact is None or fact.direction in {"rising", None} or ends[0] is None or ends[1] is None:
+    if fact is None or (not level and fact.direction in {"rising", None}) or ends[0] is None or ends[1] is None:
         return ""
     count = context.ledger.count("latest values", len(late), metric=metric)
-    name = "falls" if fact.direction == "falling" else "not"
+    name = "level" if level else "falls" if fact.direction == "falling" else "not"
     return context.say(f"trend.of_late_{name}", n=count, a=late[0], b=late[-1], first=ends[0], last=ends[1])
+
+
+def _latest(context: Context, metric: str, steps: list[int]) -> list[int]:
+    """The latest stretch of a course: its second half, or what follows its last jump or turn in that half."""
+    late = steps[-max(FEWEST, math.ceil(LATEST * len(steps))) :]
+    detail = context.ledger.trend_detail(metric)
+    changed = [change.step for change in detail.changes if change.step > late[0]] if detail is not None else []
+    after = [step for step in late if step >= max(changed, default=late[0])]
+    return after if len(after) >= FEWEST else late
+
+
+def _levelled(context: Context, metric: str, steps: list[int]) -> list[int]:
+    """The steps since which a course that first rose or fell shows no clear change; empty where it goes on."""
+    detail = context.ledger.trend_detail(metric, steps)
+    if detail is None or detail.form != "ramp" or len(detail.knots) < 3:
+        return []
+    late = [step for step in steps if step >= detail.knots[2][0]]
+    return late if len(late) >= FEWEST else []
 
 
 def _validated(context: Context, metric: str) -> bool:

@@ -109,7 +109,7 @@ def test_which_run_is_higher_names_the_run_first(question: str) -> None:
 @pytest.mark.parametrize(("until", "of_late"), [(60, False), (32, True)])
 def test_still_is_answered_by_the_latest_stretch(question: str, until: int, of_late: bool) -> None:
     first = ask(question, _run(rising_to=until)).answer.split("\n")[0]
-    assert ("of late" in first or "最近" in first) is of_late
+    assert any(words in first for words in ("of late", "最近", "but not since", "之后不再")) is of_late
     assert first.lstrip("*").startswith(("Yes", "是的")) is not of_late
 
 
@@ -225,3 +225,18 @@ def test_a_part_asked_after_is_still_told(question: str) -> None:
 @pytest.mark.parametrize("question", ["is there an entropy bonus?", "is there an entropy loss?", "有没有熵损失"])
 def test_entropy_printed_is_no_entropy_bonus(question: str) -> None:
     assert not ask(question, _run()).answer.lstrip("*").startswith(("Yes", "开着", "有：日志里有"))
+
+
+@pytest.mark.parametrize("question", ["is the reward still rising?", "reward 还在涨吗"])
+def test_still_is_denied_of_a_course_that_has_levelled(question: str) -> None:
+    values = [round(min(step, 20) * 0.03 + 0.001 * (step % 3), 4) for step in range(1, 101)]
+    answer = ask(question, run_of({step: {"critic/rewards/mean": value} for step, value in enumerate(values, 1)}))
+    first = answer.answer.lstrip("*")
+    assert first.startswith(("It did rise, but not since", "先前是升的，但"))
+
+
+@pytest.mark.parametrize("question", ["is the loss still falling?", "loss 还在降吗"])
+def test_still_is_denied_of_a_course_that_turned(question: str) -> None:
+    values = [2 - 0.03 * step if step <= 30 else 1.1 + 0.02 * (step - 30) for step in range(1, 101)]
+    answer = ask(question, run_of({step: {"train/loss": round(value, 4)} for step, value in enumerate(values, 1)}))
+    assert answer.answer.lstrip("*").startswith(("No, the last", "没有，最近"))
