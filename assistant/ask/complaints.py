@@ -37,6 +37,7 @@ _OF_EFFECT: Final = frozenset({"not_rising", "not_falling", "falling", "still", 
 LONGEST: Final = 2000
 MOST_SENTENCES: Final = 24
 MOST: Final = 3
+MOST_MENTIONS: Final = 40
 _SENTENCE: Final = re.compile(r"[^.?!。？！；;\n]{1,600}(?:\.(?=\S)[^.?!。？！；;\n]{0,600}){0,20}[.?!。？！；;]{0,8}")
 _TIMED: Final = re.compile(
     r"(?i)tim(?:e|ing)|latency|throughput|tflop|mfu|tokens?[/_ ]?(?:per|/)|tps|samples? per|duration|speed"
@@ -118,8 +119,9 @@ def complaints_in(context: Context, text: str) -> list[Complaint]:
 
 
 def _all(context: Context, text: str) -> Iterator[Complaint]:
+    distinct = {(mention.text.lower(), mention.key): mention for mention in context.query.mentions[:MOST_MENTIONS]}
     for sentence in sentences(text):
-        of_sentence = [mention for mention in context.query.mentions if _said(mention, sentence)]
+        of_sentence = [mention for mention in distinct.values() if _said(mention, sentence)]
         for clause in clauses_of(sentence):
             state = state_in(clause)
             if state is None:

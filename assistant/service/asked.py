@@ -108,12 +108,14 @@ def _complained(parsed: Parsed, resolver: Resolver) -> str:
     if not parsed.runs:
         return ""
     found: list[tuple[int, str]] = []
+    read = 0
     for paragraph in parsed.prose if parsed.text_lines <= LONGEST_PASTE else ():
         text = _APOSTROPHE.sub("'", paragraph.text.strip())
         for sentence in sentences("" if _is_printed(text) else text):
             said = _TAG.sub("", sentence).strip()
-            if len(found) >= MOST_READ or not any(state_in(clause) for clause in clauses_of(said)):
+            if read >= MOST_READ or not any(state_in(clause) for clause in clauses_of(said)):
                 continue
+            read += 1
             runs = tuple(parsed.runs)
             query = understand(said, resolver, runs, language=language_of(said, "en"))
             complaint = next(iter(complaints_in(Context(query, runs, resolver, Ledger(runs)), said)), None)
