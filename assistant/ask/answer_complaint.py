@@ -16,7 +16,7 @@ from typing import Final
 from assistant.analysis.checks import LOSS_GONE
 from assistant.analysis.diagnosis import role
 from assistant.analysis.trend import MIN_POINTS
-from assistant.ask import answer_causes, answer_complaint_run, findings
+from assistant.ask import answer_causes, answer_complaint_run, answer_supposed, findings
 from assistant.ask.causes import keys_for, quantity_of
 from assistant.ask.complaint_course import MAIN, STILL, TIMES, Course, course_of, ends, times
 from assistant.ask.complaints import Complaint, complaints_in, merely_complains
@@ -37,12 +37,18 @@ BACK: Final = 0.1
 CUT: Final = 0.2
 #: KL to the reference below which a policy has hardly moved.
 MOVED: Final = 0.005
+#: Longest text, in characters, that is one sentence which takes something for granted.
+PREMISE: Final = 80
 _BESIDE: Final = (
     "reward", "validation", "loss", "ref_kl", "grad_norm", "lr", "length", "truncated", "reward_std",
 )  # fmt: skip
 _WHY: Final = {"zh": "，为什么？", "en": ", why?"}
 _WHY_ASKED: Final = re.compile(r"(?i)\bwhy\b|\bhow come\b|为(?:什么|啥|何)|原因")
 _HELD_OUT: Final = re.compile(r"(?i)(?:^|[/_ ])(?:val|valid|validation|eval|test)(?:[/_ ]|$)")
+#: Training against evaluation, named without a key.
+_TWO_SIDES: Final = re.compile(
+    r"(?i)训练[^,，]{0,12}[,，]?[^,，]{0,4}(?:验证|评测|测试)|\btrain\w*\b.{0,40}\b(?:eval\w*|val\w*|test)\b"
+)
 _SUCCESS: Final = re.compile(
     r"(?i)success|accuracy|(?:^|[/_])acc(?:$|[/_])|win_?rate|solved?(?:_rate)?$|pass[@_]|reward|score|return"
 )
@@ -58,9 +64,23 @@ def attempt(context: Context) -> Verdict | None:
     if not context.runs or not merely_complains(context.query.said):
         return None
     found = complaints_in(context, context.query.said)
-    if not found or (len(found) == 1 and _known_elsewhere(context, found[0])):
+    if not found or (len(found) == 1 and _known_elsewhere(context, found[0])) or _left(context, found):
         return None
     return told(context, found)
+
+
+def _left(context: Context, found: Sequence[Complaint]) -> bool:
+    """Whether others tell one short sentence better: a value taken for granted that the log denies, how large a value
+    is, a course since some step, one side that rises while the other falls."""
+    said = context.query.said.strip()
+    if "\n" in said or len(said) > PREMISE:
+        return False
+    states = {one.state for one in found}
+    large = states <= {"high", "low"} and all(one.metrics for one in found)
+    held_out = any(is_validation(key) or _HELD_OUT.search(key) for one in found for key in one.metrics)
+    apart = {"rising", "falling"} & states and (held_out or _TWO_SIDES.search(said) is not None)
+    since = found[0].since is not None and states <= {"rising", "falling"}
+    return large or bool(apart) or since or answer_supposed.denied(context)
 
 
 def _known_elsewhere(context: Context, complaint: Complaint) -> bool:
@@ -79,7 +99,7 @@ def at_once(context: Context) -> Verdict | None:
     if not context.runs or not merely_complains(context.query.said):
         return None
     found = complaints_in(context, context.query.said)
-    if not found or (len(found) == 1 and _known_elsewhere(context, found[0])):
+    if not found or (len(found) == 1 and _known_elsewhere(context, found[0])) or _left(context, found):
         return None
     broken = len(found) > 1 and any(one.state == "not_finite" for one in found)
     return told(context, found) if broken or found[0].state in {"spike", "not_rising", "not_falling"} else None
@@ -93,6 +113,8 @@ def unexplained(context: Context) -> Verdict | None:
     found = complaints_in(context, said)
     timed = bool(found) and found[0].matter == "time" and "slowdown" not in context.query.topics
     if not found or _known_elsewhere(context, found[0]) or not (found[0].metrics or timed) or found[0].state == "still":
+        return None
+    if _left(context, found):
         return None
     return told(context, found[:1])
 
@@ -117,7 +139,8 @@ def told(context: Context, found: Sequence[Complaint]) -> Verdict | None:
     _reasons(context, first)
     _table(context, found)
     context.settled, context.kind = True, KIND
-    kept: Intent = "advice" if context.query.intent == "advice" else "health"
+    asked = context.query.intent
+    kept: Intent = asked if asked in {"advice", "bottleneck"} else "health"
     context.query = replace(context.query, intent=kept, op=None, asked_op=None, threshold=None)
     odd = first.state == "not_finite" and "NaN" in lead
     return Verdict("warning" if odd else "insufficient_data", unmark(lead), "medium")

@@ -55,6 +55,10 @@ _TIMES: Final = (0.8, 1.25)
 #: So many times the usual move from one step to the next stands out.
 _STANDS_OUT: Final = 5.0
 _STILL: Final = 1e-6
+#: A value as small as this is zero to whoever says so.
+_NOTHING: Final = 1e-8
+#: A length of time behind a number.
+_CLOCK: Final = re.compile(r"(?i)\d\s*(?:秒|分钟|小时|毫秒|(?:s|secs?|seconds?|ms|mins?|minutes?|hours?|hrs?)\b)")
 #: So many slashes a validation's key has that names its set.
 _DEEP: Final = 3
 #: Fewest values of which one move can be called the largest.
@@ -229,6 +233,9 @@ def _looked_up(context: Context, metric: str, claim: Claim, scope: Scope, read: 
         return _nan(context, metric, read)
     if claim.pace and context.kind_of(metric) not in {"seconds", "milliseconds"}:
         return None  # a rate is the higher the faster
+    timed = context.kind_of(metric) in {"seconds", "milliseconds"}
+    if claim.kind in {"value", "from_to"} and not timed and _CLOCK.search(read.text):
+        return None  # "took 22 s" is not said of a metric that holds no time
     part = _part(context, metric, scope, read)
     if part is None or not len(part):
         return None
@@ -299,7 +306,7 @@ def _value(context: Context, part: Part, claim: Claim, stated: Supposed, read: Q
 def _same(value: float, stated: Supposed, largest: float) -> bool | None:
     """Whether a value is the number as typed; ``None`` where only its first digits are."""
     if stated.value == 0:
-        return abs(value) <= _STILL * largest
+        return abs(value) <= max(_STILL * largest, _NOTHING)
     if not stated.names(value):
         return False
     off = abs(value - stated.value) / abs(stated.value)

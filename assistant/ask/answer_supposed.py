@@ -60,6 +60,15 @@ def beside(context: Context, verdict: Verdict) -> Verdict:
     return replace(verdict, summary=unmark(said))
 
 
+def denied(context: Context) -> bool:
+    """Whether a question takes a value for granted that the log does not hold."""
+    supposed = supposed_in(words_of(context)) if len(context.runs) == 1 else None
+    metric = None if supposed is None else _metric(context)
+    if supposed is None or metric is None or _before_a_break(context, metric, supposed):
+        return False
+    return bool(_contradicted(context, metric, supposed))
+
+
 _FEW: Final = 3
 #: So many significant figures are no coincidence.
 _TELLING: Final = 3

@@ -155,7 +155,7 @@ def test_value_said_never_to_be_is_denied_with_how_often_it_was(question: str, s
 @pytest.mark.parametrize(
     ("question", "said"),
     [
-        ("score 最后是负的，没学到东西吧", "并不是负的"),
+        ("score 最后是负的，没学到东西吧", "不对：step 40 的 `critic/score/mean` 是 0.7"),
         ("the score is negative at the end, is that bad?", "not negative"),
         ("得分一直是负的，正常吗", "并非一直为负"),
         ("score is stuck at 0, what is wrong?", "not near 0 throughout"),
@@ -215,14 +215,14 @@ def test_what_the_answerer_is_said_to_have_said_is_no_hearsay(question: str) -> 
     ("question", "said"),
     [
         ("entropy stayed above 0.5 the whole run, right?", "0.405 at step 40, not above 0.5"),
-        ("熵一直低于 0.5，很稳吧", "并非低于 0.5"),
+        ("熵一直低于 0.5，很稳吧", "不对：`actor/entropy` 在 0.405（step 40）与 0.6（step 1）之间"),
         ("entropy at step 12 was 0.9, right?", "Not 0.9"),
     ],
 )
 def test_value_said_of_every_step_is_held_against_the_farthest(question: str, said: str) -> None:
     answer = ask(question)
     assert said in answer.split("\n")[0]
-    assert answer.count("Not 0.9") + answer.count("Not so") + answer.count("**不是") == 1
+    assert sum(answer.count(denial) for denial in ("Not 0.9", "Not so", "**不是", "**不对")) == 1
 
 
 def test_value_that_every_step_has_is_not_denied() -> None:
