@@ -172,17 +172,25 @@ def _joined(frame: Frame, here: Quantity, there: Quantity, form: str, *, first: 
         return "range"
     if first and _BETWEEN.match(kept) and _BETWEEN_BEFORE.search(before):
         return "range"
-    if form in {"", "chain"} and (_FROM.search(_without(frame, before, here)) or form == "chain") and _TO.match(kept):
+    so_much = first and _BY_SO_MUCH.search(before) is not None  # "from step 1 to step 3 by 0.028, to 0.124"
+    from_it = form == "chain" or _FROM.search(_without(frame, before, here)) is not None
+    if form in {"", "chain"} and from_it and not so_much and _TO.match(kept):
         return "chain"
     if (
         form in {"", "chain"}
-        and not (first and _BY_SO_MUCH.search(before))
+        and not so_much
         and re.match(
             r"(?i)^[\s`*,]*(?:rising|falling|climbing|dropping|up|down|going)?\s*(?:up|down)?\s*\bto\b(?:\s*(?:about|around|just|only))*[\s`*]*$",
             kept,
         )
     ):
         return "chain"
+    if (
+        first
+        and re.search(r"[（(]\s*[`*]*$", before)
+        and re.fullmatch(r"\s*(?:[升降涨跌变增减]?[到至]|变成|变为)\s*", kept)
+    ):
+        return "chain"  # "（0.62 到 0.52）"
     if (
         first
         and re.fullmatch(r"(?i)\s*[,，]?\s*(?:and )?(?:then|later|afterwards|后来?|再)(?:是|到|为|to)?\s*", kept)

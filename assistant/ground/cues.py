@@ -224,6 +224,14 @@ def negated(frame: Frame, at: int) -> bool:
     return bool(cue("negated").search(before(frame, at, 30)) or _NO_SIGN.search(before(frame, at, 80)))
 
 
+#: "Its change from step 1 to step 3: -0.028".
+_CHANGE_OF_STEPS: Final = re.compile(
+    r"(?i)(?:\bchange\b|\bdelta\b|Δ|变化量?|\bdifference\b)[^.;,。；，0-9]{0,48}[:：=]\s*[`*]*$"
+)
+#: "0.152 @ step 1, 0.124 @ step 3 (-0.028)": what lies between the two.
+_IN_BRACKETS: Final = re.compile(r"\x00?\s*[（(]\s*[`*]*$")
+
+
 def change_cue(frame: Frame, q: Quantity) -> str:
     """``sure`` where a number is a change, ``maybe`` where it may be, "" where it is a value."""
     if q.number != q.number:
@@ -302,5 +310,9 @@ def change_cue(frame: Frame, q: Quantity) -> str:
     if q.sign == "-" and re.search(r"\x00[`*\s]*$", left) and (len(frame.places) == 2 or any(len(p.steps) == 2 for p in frame.places)):  # fmt: skip
         return "maybe"  # "step 10 to step 65: entropy -0.03"
     if re.search(r"(?i)(?:change|delta|Δ|变化|差(?:值|异)?|difference)[^，,。；;0-9]{0,14}$", left):
+        return "maybe"
+    if q.sign and _CHANGE_OF_STEPS.search(_stepless(frame, max(0, q.start - 110), q.start)):
+        return "maybe"
+    if q.sign and place > 1 and len(frame.places) == 2 and _IN_BRACKETS.search(outside(frame, 0, q.start)):
         return "maybe"
     return ""

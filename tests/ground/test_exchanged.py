@@ -51,6 +51,12 @@ def _statuses(text: str) -> list[str]:
 
 
 PAIRS = [
+    # what lies between two values, with its sign
+    ("critic/rewards/mean: 0.283 @ step 10, 0.456 @ step 20 (+0.173)", "critic/rewards/mean: 0.283 @ step 10, 0.456 @ step 20 (-0.173)"),
+    ("The reward's change from step 10 to step 20: +0.173.", "The reward's change from step 10 to step 20: -0.173."),
+    ("平均奖励从 step 10 到 step 20 的变化：+0.173", "平均奖励从 step 10 到 step 20 的变化：-0.173"),
+    ("The mean reward rose from step 10 to step 20 by 0.173 to 0.456.", "The mean reward fell from step 10 to step 20 by 0.173 to 0.456."),
+    ("从 step 10 到 step 20，平均奖励上升（0.283 到 0.456）。", "从 step 10 到 step 20，平均奖励上升（0.456 到 0.283）。"),
     # a step's time told of no name: each step's own, in the order in which the steps are named
     ("Step 20 is 34% slower than step 5 (183.4 s vs 136.9 s).", "Step 20 is 35% slower than step 5 (136.9 s vs 183.4 s)."),
     ("step 5 比 step 20 快 25%（136.9 秒对 183.4 秒）。", "step 5 比 step 20 快 25%（183.4 秒对 136.9 秒）。"),
