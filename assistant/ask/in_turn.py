@@ -107,9 +107,24 @@ def turn(piece: str, told: str, understand: Understand, held: State) -> Query:
         understand: what a text says, in the light of what was asked before.
         held: what the clauses before left behind.
     """
+    told = _why_there(piece, held) or told
     alone = understand(told, None)
     own = alone.intent in _OWN and not alone.guessed
     return alone if keys(alone) and (own or told != piece) else understand(piece, held)
+
+
+def _why_there(piece: str, held: State) -> str:
+    """A bare "why?" after an extreme asks for the step at which that stands."""
+    before = held.query
+    if before is None or held.step is None or patterns().single["why"].fullmatch(piece) is None:
+        return ""
+    op, named = before.op or "", [m.key for m in before.mentions if m.key is not None]
+    if op.removeprefix("arg") not in {"max", "min"} or len(named) != 1:
+        return ""
+    low = op.endswith("min")
+    if before.language == "zh":
+        return f"为什么 step {held.step} 的 {named[0]} 这么{'低' if low else '高'}"
+    return f"why is {named[0]} so {'low' if low else 'high'} at step {held.step}"
 
 
 def keys(query: Query) -> set[str]:

@@ -71,6 +71,13 @@ def test_part_behind_the_last_step_is_said_to_be_empty(question: str) -> None:
     assert ("这一段里没有" in answer) or ("In the part asked about" in answer)
 
 
+@pytest.mark.parametrize("question", ["哪一步 loss 最大，为什么", "which step has the highest loss, and why?"])
+def test_why_after_an_extreme_looks_at_its_step(question: str) -> None:
+    answer = ask(question, made())
+    has(answer, "step 7", "step 6", "0.44")
+    assert answer.intent == "lookup"
+
+
 def test_mini_batches_alone_are_no_batch() -> None:
     answer = ask("how many mini-batches per step?", made()).answer
     assert "ppo_mini_batch_size" in answer
