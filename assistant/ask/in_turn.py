@@ -74,6 +74,8 @@ def turns(text: str, pieces: Sequence[str], whole: Query, understand: Understand
         return []
     if keys(whole) and not keys(first) <= keys(whole):
         return []
+    if whole.intent == "derive" and {understand(piece, None).intent for piece in found} == {"derive"}:
+        return []  # what the log implies of its setup is told as one
     kind, kinds = run_questions.kind_of(whole), {run_questions.kind_of(first)}
     for piece in found[1:]:
         alone = understand(piece, None)

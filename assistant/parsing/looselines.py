@@ -9,6 +9,7 @@ object behind a question. A line counts where hardly a word of it is left over, 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
@@ -48,6 +49,8 @@ _FINE: Final = ("step", "iteration", "update", "timestep", "batch", "frame", "ep
 _RATES: Final = re.compile(r"(?i)^(?:lr|learning[ _]rate|value|base_lr)$")
 _WORD: Final = re.compile(r"[A-Za-z\u3400-\u9fff][A-Za-z'\u3400-\u9fff]+")
 _CODE: Final = re.compile(r"--\w|==|\breturn\b|\bdef \w|\bimport \w|[A-Za-z_]\w*\([^)]*[=,][^)]*\)\s*$|\\$")
+#: A dict and nothing else: other formats know which of these are measured and which are settings.
+_DICT: Final = re.compile(r"\s{0,20}\{'[^{}]{0,1000}\},?\s{0,20}")
 _LONGEST, _MOST_LEFT, _FEW = 1000, 2, 3
 
 
@@ -82,8 +85,8 @@ class LooseLines:
             line = _read(raw, number)
             if line is not None:
                 found.append(line)
-        shapes = [line.shape for line in found]
-        kept = [line for line in found if line.counters or shapes.count(line.shape) >= _FEW]
+        shapes = Counter(line.shape for line in found)
+        kept = [line for line in found if line.counters or shapes[line.shape] >= _FEW]
         if not kept:
             return Reading()
         axis = _axis(kept)
@@ -124,7 +127,7 @@ def _read(raw: str, number: int) -> _Line | None:
         text = text[begin + 1 : end]
         if "{" in text:
             return None
-    elif _CODE.search(text) is not None or is_prose(text):
+    elif _CODE.search(text) is not None or _DICT.fullmatch(text) is not None or is_prose(text):
         return None
     body = _DURATION.sub(" ", read_body(text)[1])
     counters: dict[str, int] = {}
