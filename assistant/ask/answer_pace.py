@@ -61,6 +61,10 @@ LEAST_OTHERS, LEAST_THIRDS = 2, 6
 RECENT = 20
 
 
+#: A stage's part of a step, which its whole time does not tell.
+_OF_A_PART = re.compile(r"(?i)占|比例|比重|\b(?:share|fraction|percent\w*|proportion)\b|\bhow much of\b")
+
+
 def attempt(context: Context) -> Verdict | None:
     """Answers a question about a slow step of a log whose stages are not known; ``None`` for any other."""
     steps = context.train_steps or list(context.run.distinct_steps)
@@ -72,13 +76,22 @@ def attempt(context: Context) -> Verdict | None:
     return found or (overall(context) if asked else None)
 
 
+def of_a_part(context: Context) -> bool:
+    """Whether a stage's part of a step is asked for, which the time of whole steps does not tell."""
+    return _OF_A_PART.search(context.query.said) is not None
+
+
 def overall(context: Context) -> Verdict | None:
     """How fast the run went, and whether it became slower; ``None`` where its log tells nothing of its speed.
 
     Whether that is fast for a model and a machine stands in no log.
     """
     whole = _of_whole_steps(context)
-    if whole is None or context.query.steps.kind not in {"none", "all", "last"}:
+    if (
+        whole is None
+        or context.query.steps.kind not in {"none", "all", "last"}
+        or _OF_A_PART.search(context.query.said)
+    ):
         return None
     metric, is_rate = whole
     held = [f for s in context.run.series(metric)[0] if (f := context.value(metric, s)) is not None and _finite(f)]

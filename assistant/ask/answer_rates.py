@@ -27,6 +27,8 @@ _COUNTED: Final = frozenset({"step", "iteration", "timestep", "total_timesteps",
 
 def any_speed(context: Context) -> Verdict | None:
     """The speed as the log lets it be known; ``None`` (nothing written) where nothing of it is in the log."""
+    if answer_pace.of_a_part(context):
+        return None
     return answer_pace.overall(context) or by_clock(context) or by_bar(context)
 
 

@@ -51,3 +51,9 @@ def test_every_number_has_a_fact(question: str) -> None:
     answer = ask(question, sparse())
     assert answer.grounding.unsupported == ()
     assert answer.answer
+
+
+@pytest.mark.parametrize("question", ["step_time 里生成占多少？", "what share of step_time is generation?"])
+def test_share_of_a_stage_that_is_not_timed_is_not_told_by_the_whole(question: str) -> None:
+    answer = ask(question, sparse())
+    assert answer.verdict.code == "no_data"
