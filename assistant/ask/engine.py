@@ -119,7 +119,7 @@ class Answerer:
             if every is not None:
                 return every
         pieces = clauses.framed(leaning, normalised(asked)) or pieces
-        queries = [understand(part, self.resolver, runs, language=language, state=state) for part in pieces]
+        queries = [whole if part == asked else read(part, state) for part in pieces]
         marked = len(re.findall("[?？]", asked)) >= len(pieces)  # each asks for itself, whatever the whole looks like
         if len(queries) == 1 or not (marked or {q.intent for q in queries} & {whole.intent, "out_of_scope"}):
             queries = [whole]
