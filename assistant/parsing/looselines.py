@@ -11,10 +11,11 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
-from typing import Final
+from typing import Final, TypeAlias
 
-from assistant.model.run import Note
+from assistant.model.run import Note, Number
 from assistant.parsing.columns import is_result
 from assistant.parsing.frameworks import detect_framework
 from assistant.parsing.logprefix import read_body
@@ -49,24 +50,32 @@ _FINE: Final = ("step", "iteration", "update", "timestep", "batch", "frame", "ep
 _RATES: Final = re.compile(r"(?i)^(?:lr|learning[ _]rate|value|base_lr)$")
 _WORD: Final = re.compile(r"[A-Za-z\u3400-\u9fff][A-Za-z'\u3400-\u9fff]+")
 _CODE: Final = re.compile(r"--\w|==|\breturn\b|\bdef \w|\bimport \w|[A-Za-z_]\w*\([^)]*[=,][^)]*\)\s*$|\\$")
+_CODE_SIGNS: Final = ("--", "==", "return", "def ", "import ", ")", "\\")
+"""One of them is in every text that the pattern finds; they are found sooner."""
 #: A dict and nothing else: other formats know which of these are measured and which are settings.
 _DICT: Final = re.compile(r"\s{0,20}\{'[^{}]{0,1000}\},?\s{0,20}")
 _LONGEST, _MOST_LEFT, _FEW = 1000, 2, 3
+Shape: TypeAlias = tuple[tuple[str, str], ...]
+"""Keys of a line's values with their units."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """A line that was read: its counters by name, its values, and whether somebody asks beside it."""
+    """A line that was read.
+
+    Attributes:
+        number: of the line in the text.
+        counters: by name.
+        shape: keys of its values with their units, the same object for every line of the same ones.
+        values: of each key.
+        asks: whether somebody asks beside it.
+    """
 
     number: int
     counters: dict[str, int]
-    cells: list[Cell]
+    shape: Shape
+    values: list[Number]
     asks: bool
-
-    @property
-    def shape(self) -> tuple[str, ...]:
-        """The names of its values."""
-        return tuple(cell.key for cell in self.cells)
 
 
 class LooseLines:
@@ -79,21 +88,30 @@ class LooseLines:
         """At most one run."""
         fences = Fences()
         found: list[_Line] = []
+        known: dict[Shape, Shape] = {}
         for raw, number in zip(document.lines, document.numbers, strict=False):
             if len(raw) > _LONGEST or fences.skip(raw) or (":" not in raw and "=" not in raw):
                 continue
-            line = _read(raw, number)
+            line = _read(raw, number, known)
             if line is not None:
                 found.append(line)
-        shapes = Counter(line.shape for line in found)
-        kept = [line for line in found if line.counters or shapes[line.shape] >= _FEW]
+        names = {shape: tuple(key for key, _ in shape) for shape in known}
+        times = Counter(names[line.shape] for line in found)
+        kept = [line for line in found if line.counters or times[names[line.shape]] >= _FEW]
         if not kept:
             return Reading()
         axis = _axis(kept)
         book = Book()
+        begun: set[Shape] = set()
         for place, line in enumerate(kept):
+            step = line.counters[axis] if axis else place
             others = [Cell(name, count, "") for name, count in line.counters.items() if name != axis]
-            book.add(line.counters[axis] if axis else place, [*others, *line.cells], line.number)
+            if others or line.shape not in begun:
+                begun.add(line.shape)
+                cells = [Cell(key, value, unit) for (key, unit), value in zip(line.shape, line.values, strict=True)]
+                book.add(step, [*others, *cells], line.number)
+            else:
+                book.add_like(step, line.shape, line.values, line.number)
         notes = book.settle_end(document)
         if not book.rows:
             return Reading()
@@ -114,8 +132,14 @@ def _uncounted(line: int) -> Note:
     )
 
 
-def _read(raw: str, number: int) -> _Line | None:
-    """A line as counters and values; ``None`` where it is anything else."""
+def _read(raw: str, number: int, known: dict[Shape, Shape]) -> _Line | None:
+    """A line as counters and values; ``None`` where it is anything else.
+
+    Args:
+        raw: the line.
+        number: of the line in the text.
+        known: shapes of earlier lines.
+    """
     text = raw if "[" not in raw else _BOXED.sub(r"\1", raw)
     asks = False
     if "{" in text and '"' in text and "}" in text[text.find("{") :]:
@@ -127,11 +151,12 @@ def _read(raw: str, number: int) -> _Line | None:
         text = text[begin + 1 : end]
         if "{" in text:
             return None
-    elif _CODE.search(text) is not None or _DICT.fullmatch(text) is not None or is_prose(text):
+    elif _is_other(text):
         return None
     body = _DURATION.sub(" ", read_body(text)[1])
     counters: dict[str, int] = {}
-    cells: list[Cell] = []
+    named: list[tuple[str, str]] = []
+    values: list[Number] = []
     left: list[str] = []
     at = 0
     for pair in _PAIR.finditer(body):
@@ -144,21 +169,38 @@ def _read(raw: str, number: int) -> _Line | None:
         if counter is not None and isinstance(value, int) and counter not in counters:
             counters[counter] = value
         else:
-            cells.append(Cell(key, value, pair["unit"] or ""))
+            named.append((key, pair["unit"] or ""))
+            values.append(value)
     left.append(body[at:])
-    results = [cell for cell in cells if is_result(cell.key) and not _RATES.match(cell.key)]
-    words = [word for piece in left for word in _WORD.findall(piece)]
-    if not results or len(words) > _MOST_LEFT or len({cell.key for cell in cells}) < len(cells):
+    words = sum(len(_WORD.findall(piece)) for piece in left if len(piece) > 1)
+    shape = tuple(named)
+    if words > _MOST_LEFT or not _names_results(shape):
         return None
-    return _Line(number, counters, cells, asks)
+    return _Line(number, counters, known.setdefault(shape, shape), values, asks)
 
 
+def _is_other(text: str) -> bool:
+    """Whether a line is code, a dict and nothing else, or a sentence."""
+    if any(sign in text for sign in _CODE_SIGNS) and _CODE.search(text) is not None:
+        return True
+    return ("{'" in text and _DICT.fullmatch(text) is not None) or is_prose(text)
+
+
+@lru_cache(maxsize=4096)
+def _names_results(shape: Shape) -> bool:
+    """Whether no key comes twice and one is a result's, and no setting's."""
+    keys = {key for key, _ in shape}
+    return len(keys) == len(shape) and any(is_result(key) and _RATES.match(key) is None for key in keys)
+
+
+@lru_cache(maxsize=4096)
 def _bare(key: str) -> str:
     """A key without the kind of entry before it: ``PARAMETER loss_scale``."""
     first, _, last = key.rpartition(" ")
     return last if first.isupper() and "_" in last else key
 
 
+@lru_cache(maxsize=4096)
 def _counter(key: str) -> str | None:
     """The name of what a key counts: ``Game number`` counts games."""
     words = key.lower().removesuffix(" number").removesuffix(" no").split()
