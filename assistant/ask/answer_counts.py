@@ -34,7 +34,6 @@ _MISMATCH_FIRST: Final = tuple(
     re.compile(rf"(?i){words}")
     for words in (r"rollout_corr/kl$", "k3_kl", "gen_kl_error", "probs_diff_mean", "logp_diff(?:erence)?(?:/|_)mean")
 )
-_EVALUATED: Final = re.compile(r"(?i)^(?:eval|val|test|validation)[-_/]")
 #: How near to its median a ratio lies at most of the steps that confirm it, and how many confirm it.
 NEAR, MOST, LEAST = 0.02, 0.9, 10
 

@@ -25,9 +25,6 @@ _SLOWEST: Final = "timing_s/agent_loop/slowest/"
 _OWN_TIMES: Final = ((_OWN + "mean", _OWN + "max"), ("scheduler/*/time/generate/mean", "scheduler/*/time/generate/max"))
 #: How much of the stage the longest trajectory takes at least where the stage waits for it.
 WAITS: Final = 0.9
-_ALL: Final = re.compile(
-    r"(?i)各步|每(?:一)?步|所有|全程|一直|\beach step\b|\bevery step\b|\ball steps\b|\bthroughout\b"
-)
 _MEAN: Final = re.compile(r"(?i)平均|均值|\baverage\b|\bmean\b|\btypical\b")
 _TOOL: Final = re.compile(r"(?i)工具|\btools?\b|tool[_ ]calls?")
 

@@ -10,6 +10,7 @@ from assistant.ask.asked_again import asked_again
 from assistant.ask.blanking import blanked
 from assistant.ask.differing import OVER_THE_RUN, SINCE_THEN, differing, logged, one_step
 from assistant.ask.logged import STEP_TIME, TIMED, as_mention
+from assistant.ask.other_limit import BARE_NUMBER, limit_meant
 from assistant.ask.other_part import other_part
 from assistant.ask.other_stage import other_stage
 from assistant.ask.patterns import patterns
@@ -24,7 +25,6 @@ from assistant.model.answer import Intent
 
 _SLOT_INTENTS = {"lookup", "trend", "compare", "forecast", "health", "explain", "define", "validation", "bottleneck"}
 _EXTREMES = {"max", "min", "argmax", "argmin"}
-_OTHER_SIDE = {"argmax": {"max": "argmax", "min": "argmin"}, "argmin": {"max": "argmax", "min": "argmin"}}
 _FLUFF = re.compile(
     r"(?i)\b(please|pls|plz|ok|okay|thanks|now|it|that|this|answer|reply|again|say|can you|could you"
     r"|in)\b|[\s,.!?。，！？请再说一遍回答吧呗可以吗麻烦]+"
@@ -32,32 +32,11 @@ _FLUFF = re.compile(
 _LANGUAGE_WORDS = re.compile(
     r"(?i)english|chinese|英文|英语|中文|汉语|用|以|换成?|改成?|说|讲|翻译成?|translate|to|into|version|版"
 )
-_BARE_NUMBER = re.compile(
-    r"(?i)^\s*(?:那|那么|and|what about|how about|then|or|at|in|on|for|sorry|oops|no|wait|nah|actually|hold on"
-    r"|scratch that|rather|i|mean[ts]?|make (?:it|that)|same"
-    r"|等等|等下|等一下|噢|哦|不是|再看|看看?|顺便|以及|还有|说错了?|打错了?|写错了?|不对|应该是|是|换成?|第|[,，\s])*\s*(\d{1,7})\s*"
-    r"(?:步|的|那步|呢|too|also|(?:也|顺便|再|一起)?(?:要|看|说|讲|报|给|列|查|来)?(?:一?下|看|个)?|as well"
-    r"|[?!.\s])*$"
-)
-_BARE_WHOLE = re.compile(r"(\d+)(%)?")
-#: Another limit is of the size of the one before it; a step of a long run is not.
-_ALIKE = 10.0
 _AS_WELL = re.compile(r"也|顺便|顺带|同样|一起|再[说讲报看给列查]")
 _TELLS = re.compile(
     r"(?i)steps?|第|步|那|的|也|顺[便带]|再|还有|一起|同[样时]|帮我?|麻烦|给我?|[说讲报看列查算瞅瞧](?:一?下|[看说讲瞅瞧]|个|出来|我)?"
     r"|一下|[呗吧呢哈啊了要]|[\W\d_]"
 )
-_BARE_LIMIT = re.compile(
-    r"(?i)^\s*(?:那|那么|and|what about|how about|or|with|at|换成?|要是|如果(?:是)?|when|then|past|above|over|below"
-    r"|under|什么时候|何时|超过|到了?|达到|高于|大于|低于|小于|\s)*(-?\d*\.\d+|\d+(?=\s*(?:%|秒|s\b|secs?\b|ms\b|tokens?\b|gi?b\b)))\s*(%)?"
-    r"\s*(?:秒|s|secs?|ms|tokens?|gi?b)?\s*(?:的|呢|[?!.\s])*$"
-)
-#: A whole number is a further limit where the one before was too large to be the share or the loss of a step.
-_BARE_WHOLE = re.compile(
-    r"(?i)^\s*(?:那|那么|and|what about|how about|or|with|at|换成?|要是|如果(?:是)?|\s)*(\d{2,})()"
-    r"\s*(?:的|呢|[?!.\s])*$"
-)
-_LARGE = 10
 _BARE_PAIR = re.compile(
     r"(?i)^\s*(?:那|and|what about|how about|then|换成?|\s)*(?:step\s*)?(\d{1,7})\s*(?:vs\.?|和|跟|与|and|to|对比"
     r"|比)\s*(?:step\s*)?(\d{1,7})\s*[?呢.]*$"
@@ -164,7 +143,7 @@ def followed(own: Query, text: str, state: State, runs: Sequence[Run], *, resolv
         return stage
     if before.intent in {"lookup", "trend"} and own.intent in {"explain", "lookup"} and _only_tells(own, text):
         own = replace(own, guessed=True)
-    own = _limit_meant(_steps_meant(own, state, text, runs), before, text)
+    own = limit_meant(_steps_meant(own, state, text, runs), before, text)
     marked = single["follow"].search(text) is not None or (not own.mentions and _ITS.search(text) is not None)
     marked = marked or (before.intent == "lookup" and _bare_name(own, text))
     if runs and not own.mentions and _OF_ANOTHER.search(text):
@@ -419,7 +398,7 @@ def _steps_meant(own: Query, state: State, text: str, runs: Sequence[Run]) -> Qu
         single = later[0] if later else held + (1 if match["next"] else -1)
     elif own.steps.kind == "none" and that_step(text) and held is not None:
         single = held
-    elif (match := _BARE_NUMBER.match(_figures(text))) and state.steps.kind in {"single", "pair", "last", "first"}:
+    elif (match := BARE_NUMBER.match(_figures(text))) and state.steps.kind in {"single", "pair", "last", "first"}:
         single = int(match[1])
     if single is None:
         return own
@@ -457,23 +436,6 @@ def _other_member(found: Query, run: Run, resolver: Resolver) -> Query:
     if other not in run.columns:
         return found
     return replace(found, mentions=(as_mention(run, resolver, other, 0, 0, other),))
-
-
-def _limit_meant(own: Query, before: Query, text: str) -> Query:
-    """ "And 0.3?" after a question with a limit: the same with another limit."""
-    match = _BARE_LIMIT.match(text)
-    if match is None and before.threshold is not None and before.op in {"first_crossing", "count"}:
-        whole, limit = _BARE_NUMBER.match(text), abs(before.threshold[1])
-        if whole and limit and 1 / _ALIKE <= int(whole[1]) / limit <= _ALIKE:  # "超过 2" and then "5 呢"
-            match = _BARE_WHOLE.match(whole[1])
-    if own.threshold is not None and own.steps.kind == "last_n" and own.steps.values[0] == own.threshold[1]:
-        return replace(own, steps=StepSlot(), all_steps=())  # "past 1000?": a value and no step
-    if match is None and before.threshold is not None and before.threshold[1] >= _LARGE:  # "and 1000?" after 100
-        match = _BARE_WHOLE.match(text)
-    if before.threshold is None or match is None or own.mentions or own.threshold is not None:
-        return own
-    value = float(match[1]) / (100 if match[2] else 1)
-    return replace(own, threshold=(before.threshold[0], value), steps=StepSlot(), all_steps=(), guessed=True)
 
 
 def _figures(text: str) -> str:

@@ -13,7 +13,6 @@ from typing import Final
 from assistant.ask.steps import chinese_number
 from assistant.model import Run
 
-_STAGES: Final = frozenset({1, 2, 3})
 _STAGE: Final = re.compile(r"(?i)\b(step)[ _-]?([123])\b(?!\s*(?:[/\d.]|and\b|to\b))")
 _ROUND: Final = re.compile(r"第\s?([一二两三四五六七八九十]|\d{1,4})\s?(?:轮|次(?!数))")
 _ROUND_EN: Final = re.compile(r"(?i)\b(?:the )?(first|second|third|fourth|fifth) (?:round|iteration|rollout|update)\b")

@@ -36,7 +36,6 @@ _PAIR: Final = re.compile(
     rf"|tensor\((?P<inner>{NUMBER})(?:,[^()]{{0,80}}+)?+\)|(?P<other>[^,]{{0,200}}+))"
 )
 _SEPARATOR: Final = re.compile(r", (?=[A-Za-z_][\w/@.-]{0,120}+(?:=(?!['\"<])|$))")
-_HALF: Final = re.compile(r"[-+]?[0-9.]*+(?:e[-+]?)?+|[nai]{0,2}")
 
 
 class OpenRLHF:

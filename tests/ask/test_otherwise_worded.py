@@ -192,6 +192,15 @@ def test_follow_up_of_a_large_limit_is_another_limit(more: str) -> None:
     assert any(fact.step == 10 for fact in made.facts)
 
 
+@pytest.mark.parametrize("more", ["5 呢", "那 5 呢", "and 5?"])
+def test_follow_up_of_a_small_limit_is_another_limit_of_its_size(more: str) -> None:
+    rising = run_of({step: {"actor/grad_norm": 0.5 * step} for step in range(1, 21)})
+    first, state = answerer().ask("grad_norm 什么时候第一次超过 2", [rising])
+    made, _ = answerer().ask(more, [rising], state=state)
+    assert (first.slots.op, made.slots.op) == ("first_crossing", "first_crossing")
+    assert any(fact.step == 11 and fact.value == 5.5 for fact in made.facts)
+
+
 def test_time_left_to_a_step_named_counts_the_steps_to_it() -> None:
     made, _ = answerer().ask("还要多久能到 40 step", [long_run()])
     last = long_run().distinct_steps[-1]
