@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 
+from assistant.ask.answer_overall import everywhere
 from assistant.ask.computed import Request, asked
 from assistant.ask.context import Context, is_validation
 from assistant.ask.naming import central, named_keys, steps_text, variant
@@ -194,6 +195,8 @@ def values(context: Context, request: Request, part: Part) -> list[str]:
 def conditional(context: Context, request: Request, part: Part) -> list[str]:
     """At which values a condition holds: the first, the last, how many, whether any."""
     assert request.limit is not None
+    if request.kind == "every":
+        return everywhere(context, part, request.limit)
     say, metric = context.say, part.metric
     limit = request.limit.scaled(max(abs(v) for v in part.values))
     text = limit_text(context, limit, metric)
@@ -318,5 +321,5 @@ def changed(context: Context, request: Request, part: Part) -> list[str]:
 
 _TELLING: dict[str, Telling] = {
     "statistics": statistics, "values": values, "missing": missing, "rank": ranked, "top": ranked, "changed": changed,
-    **dict.fromkeys(("first", "last", "count", "list", "any", "share"), conditional),
+    **dict.fromkeys(("first", "last", "count", "list", "any", "every", "share"), conditional),
 }  # fmt: skip

@@ -10,7 +10,7 @@ from itertools import pairwise
 from statistics import median
 from typing import Final
 
-from assistant.ask.conditions import condition_in
+from assistant.ask.conditions import Condition, condition_in
 from assistant.ask.context import Context
 from assistant.ask.part import Part, cell, limit_text, part_of, remarks, shown, statistic
 from assistant.ask.parts import number
@@ -46,21 +46,28 @@ def always(context: Context) -> Verdict | None:
     limit = None if found is None else condition_in(found.text)
     if found is None or limit is None:
         return None
-    part = found.part
+    lines = everywhere(context, found.part, limit)
+    return _told(context, found.metric, lines[0], *lines[1:], *remarks(context, found.part))
+
+
+def everywhere(context: Context, part: Part, limit: Condition) -> list[str]:
+    """Whether a condition holds at every value of a part: the sentences, the verdict first."""
     limit = limit.scaled(max(abs(v) for v in part.values))
-    values = {"metric": found.metric, "limit": limit_text(context, limit, found.metric), "over": part.over}
+    values = {"metric": part.metric, "limit": limit_text(context, limit, part.metric), "over": part.over}
     outside = [place for place, value in enumerate(part.values) if not limit.holds(value)]
     if not outside:
-        return _told(context, found.metric, context.say("always.yes", **values), *remarks(context, part))
-    many = context.ledger.count(f"steps not {limit.kind} {limit.low:g}", len(outside), metric=found.metric)
+        return [context.say("always.yes", **values)]
+    denied = limit.denied if limit.kind in {"at_most", "at_least"} else None
+    name = "always.no" if denied is None else "always.beyond"  # "above 3" rather than "not at or below 3"
+    if denied is not None:
+        values["limit"] = limit_text(context, denied, part.metric)
     if len(outside) == 1:
-        said = context.say("always.no_one", v=cell(context, part, outside[0]), **values)
-        return _told(context, found.metric, said, *remarks(context, part))
+        return [context.say(f"{name}_one", v=cell(context, part, outside[0]), **values)]
+    many = context.ledger.count(f"steps not {limit.kind} {limit.low:g}", len(outside), metric=part.metric)
     low, high = (cell(context, part, pick(outside, key=lambda place: part.values[place])) for pick in (min, max))
-    said = context.say("always.no", k=many, v=cell(context, part, outside[0]), low=low, high=high, **values)
+    said = context.say(name, k=many, v=cell(context, part, outside[0]), low=low, high=high, **values)
     steps = [part.steps[place] for place in outside]
-    listed = context.say("calc.steps", steps=context.doc.show(steps)) if len(steps) <= _NAMED else ""
-    return _told(context, found.metric, said, listed, *remarks(context, part))
+    return [said, context.say("calc.steps", steps=context.doc.show(steps))] if len(steps) <= _NAMED else [said]
 
 
 def noisiness(context: Context) -> Verdict | None:

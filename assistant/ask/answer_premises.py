@@ -59,7 +59,11 @@ def tag(context: Context) -> Verdict | None:
 
 def _never(context: Context, found: Subject) -> Verdict:
     limit = condition_in(found.text)
+    never = _NEVER.search(found.text)
     assert limit is not None
+    assert never is not None
+    if never.end() > limit.span[0]:  # "从来没超过 3": what denies the side is the "never" itself
+        limit = limit.denied or limit
     part = found.part
     limit = limit.scaled(max(abs(value) for value in part.values))
     values = {"metric": found.metric, "limit": limit_text(context, limit, found.metric), "over": part.over}

@@ -24,7 +24,7 @@ from assistant.write.numbers import format_number
 #: Answers that say by themselves that it is not so.
 _DENIED: Final = re.compile(
     r"(?i)^\W*(?:no\b|not so|not -?\d|it is the other way|nothing of"
-    r"|没有(?!发现)|不是|并非|与问题所说|日志里没有)"
+    r"|不对|没有(?!发现)|不是|并非|与问题所说|日志里没有)"
 )
 _OF_VALUES: Final = {"health", "explain", "advice", "lookup", "define", "trend", "validation", "bottleneck"}
 

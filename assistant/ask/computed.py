@@ -19,65 +19,21 @@ from assistant.ask.conditions import Condition, condition_in
 from assistant.ask.query import Query
 from assistant.ask.scope import Scope, scope_in
 from assistant.ask.steps import chinese_number
+from assistant.ask.supposed import supposed_in
 from assistant.ask.wording import normalised
 from assistant.model import KnowledgeError
 from assistant.model.answer import Op
 
 Kind = Literal[
-    "statistics",
-    "values",
-    "first",
-    "last",
-    "count",
-    "list",
-    "any",
-    "share",
-    "missing",
-    "top",
-    "rank",
-    "at_extreme",
-    "streak",
-    "window",
-    "difference",
-    "correlation",
-    "changed",
-]
-
+    "statistics", "values", "first", "last", "count", "list", "any", "every", "share", "missing", "top", "rank",
+    "at_extreme", "streak", "window", "difference", "correlation", "changed",
+]  # fmt: skip
 _WORDS = (
-    "correlation",
-    "difference",
-    "window",
-    "streak",
-    "streak_measure",
-    "rising",
-    "falling",
-    "missing",
-    "share",
-    "count",
-    "last_time",
-    "first_time",
-    "list",
-    "any",
-    "top_count",
-    "rank",
-    "high",
-    "low",
-    "better",
-    "worse",
-    "median",
-    "std",
-    "variance",
-    "sum",
-    "not_sum",
-    "mean",
-    "range",
-    "percentile",
-    "changed",
-    "at_that",
-    "value_asked",
-    "judging",
-    "future",
-)
+    "correlation", "difference", "window", "streak", "streak_measure", "rising", "falling", "missing", "share", "count",
+    "last_time", "first_time", "list", "any", "every", "never", "top_count", "rank", "high", "low", "better", "worse",
+    "median", "std", "variance", "sum", "not_sum", "mean", "range", "percentile", "changed", "at_that", "value_asked",
+    "judging", "future",
+)  # fmt: skip
 _RANKS = {
     "second": 2,
     "third": 3,
@@ -363,6 +319,9 @@ def _conditional(r: _Reading) -> Request | None:
         return None
     if kind == "first" and re.search(r"(?i)哪些|哪几|which steps|what steps", r.rest):
         kind = "list"
+    limit = _of_every(r, r.limit) if kind == "any" else None
+    if limit is not None:
+        return Request("every", r.scope, limit, text=r.rest)
     single = r.query.steps.kind == "single"
     at_step = r.query.steps.values[0] if single and _names(r.rest, r.query.steps.values[0]) else None
     misread = r.query.steps.kind in {"single", "first", "last", "pair"}
@@ -370,6 +329,17 @@ def _conditional(r: _Reading) -> Request | None:
     if not new:
         return None
     return Request(kind, r.scope, r.limit, at_step=at_step, text=r.rest)  # type: ignore[arg-type]
+
+
+def _of_every(r: _Reading, limit: Condition) -> Condition | None:
+    """The condition that a question says to hold at every value; ``None`` where it asks for any value."""
+    pointed = r.query.steps.kind in {"single", "pair"} and any(_names(r.rest, step) for step in r.query.steps.values)
+    if len(r.keys) != 1 or pointed or supposed_in(r.text) is not None:
+        return None
+    never = words()["never"].search(r.text)
+    if never is not None:  # "从来没超过 3": what denies the side is the "never" itself
+        return limit if never.end() > limit.span[0] and limit.kind in {"at_most", "at_least"} else limit.denied
+    return limit if words()["every"].search(r.text) else None
 
 
 def _names(text: str, step: int) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 Kind = Literal["above", "at_least", "below", "at_most", "between", "equal", "negative", "positive", "zero"]
@@ -40,7 +40,8 @@ _SIDES: tuple[tuple[Kind, str], ...] = (
     ),
     (
         "above",
-        r"超过|(?<![不经通跑训跳来去走看用到测试超])过(?=\s*-?\d)|(?<![赶反])超[了过]?(?=\s*\d)|高于|大于|多于|突破|超出|升破|破|\babove\b|\bover\b|exceed(?:s|ed"
+        r"超过|(?<![不经通跑训跳来去走看用到测试超低小少短])过(?=\s*-?\d)|(?<![赶反])超[了过]?(?=\s*\d)|高于|大于|多于|长于"
+        r"|突破|超出|升破|(?<![跌掉降击滑下])破|\babove\b|\bover\b|exceed(?:s|ed"
         r"|ing)?|greater than|more than"
         r"|higher than"
         r"|larger than|longer than|bigger than|beyond|pass(?:es|ed)?|cross(?:es|ed)?|surpass(?:es|ed)?"
@@ -48,7 +49,7 @@ _SIDES: tuple[tuple[Kind, str], ...] = (
     ),
     (
         "below",
-        r"低于|小于|少于|不到|不足|跌破|\bbelow\b|\bunder\b|less than|lower than|smaller than|shorter than|fewer than"
+        r"低于|小于|少于|短于|不到|不足|不满|(?:跌|掉|降|击|滑|下)[破穿]|[低小少短]过|\bbelow\b|\bunder\b|less than|lower than|smaller than|shorter than|fewer than"
         r"|(?<![-=>])<(?!=)",
     ),
     ("equal", r"等于|恰好(?:是|为)|正好(?:是|为)|刚好(?:是|为)|\bequals?(?: to)?\b|\bexactly\b|==?"),
@@ -93,6 +94,10 @@ _UNIT = re.compile(r"(?i)\s*(?:(minutes?|mins?|分钟)|(hours?|hrs?|小时))")
 _RELATIVE = re.compile(r"(?i)\bby (?:at least |more than |over )?$|(?:幅度?|率)\s*$")
 #: Shares that are counted wrong may pass one (a utilisation of 131 %); beyond this the log writes per cent.
 _LARGEST_FRACTION = 2.0
+_OTHER_SIDE: dict[Kind, Kind] = {
+    "above": "at_most", "at_most": "above", "below": "at_least", "at_least": "below", "positive": "at_most",
+    "negative": "at_least",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +122,12 @@ class Condition:
     def strict(self) -> bool:
         """Whether it is a side of one number that does not belong to it."""
         return self.kind in {"above", "below"}
+
+    @property
+    def denied(self) -> Condition | None:
+        """What holds where this does not; ``None`` for a condition that is no side of a number."""
+        kind = _OTHER_SIDE.get(self.kind)
+        return None if kind is None else replace(self, kind=kind)
 
     def scaled(self, largest: float) -> Condition:
         """In the metric's own unit: per cent are fractions unless the log's values are per cent themselves.

@@ -32,6 +32,10 @@ _CHINESE_LIMIT = re.compile(
     r"((?:[超高长多大]过|(?<![不经通错走来去])过(?=[百千万])|超|[高低大小少多短]于|[突跌冲打]?破|不到|不足|达到?)\s*)([一二两三四五六七八九]?[十百千万][零一二三四五六七八九十百千万]{0,7})"
     r"(?![个成\d])"
 )
+#: Figures and a power of ten in words: "2 万", "1.5 千".
+_TIMES_TEN = re.compile(r"(?<![\d.])(\d{1,6}(?:\.\d{1,4})?)\s?([百千万])(?![分\d百千万亿一二两三四五六七八九])")
+_FIGURE_SHARE = re.compile(r"百分之\s?(\d{1,6}(?:\.\d{1,6})?)(?!\s?[%％])")
+_POWERS = {"百": 100, "千": 1000, "万": 10000}
 _CHINESE_SHARE = re.compile(rf"(百|千|万)分之({_NUMERAL})(?:点([零一二三四五六七八九]{{1,6}}))?")
 _PERCENT_OF = {"百": 1.0, "千": 0.1, "万": 0.01}
 #: "从后往前数第五步": counted from the end.
@@ -402,6 +406,8 @@ def western_numbers(text: str) -> str:
     text = _SECOND.sub("第2", _FROM_BEHIND.sub("倒数第", text))
     text = _CHINESE_AFTER.sub(lambda match: f"{chinese_number(match[1] or match[3])}{match[2] or match[4]}", text)
     text = _CHINESE_SHARE.sub(_share, text)
+    text = _FIGURE_SHARE.sub(r"\1%", text)
+    text = _TIMES_TEN.sub(lambda match: f"{float(match[1]) * _POWERS[match[2]]:.10g}", text)
     text = _CHINESE_LIMIT.sub(lambda match: f"{match[1]}{chinese_number(match[2])}", text)
     text = _CHINESE_TENTHS.sub(lambda match: f"{_DIGITS[match[1]]}{_DIGITS[match[2] or '零']}%", text)
     text = _CHINESE_WITHIN.sub(r"前\1步", text)
