@@ -457,16 +457,15 @@ class Finder:
 
     def _score(self, signs: Mapping[str, float]) -> float:
         """The weighted sum, brought to 0…1: a half at :data:`_HALF`."""
-        total = max(0.0, sum(self.weights.get(sign, 0.0) * value for sign, value in signs.items()))
+        weight = self.weights.get
+        total = max(0.0, sum([weight(sign, 0.0) * value for sign, value in signs.items()]))
         return total / (_HALF + total)
 
     def _asks_for_absent(self, question: str) -> bool:
         """Whether a question names little else than a quantity that no card goes by (``absent`` in ``search.yaml``)."""
         text = without_framework(fold(question))
-        words, all_words = (
-            set(name_words(without_frame(text))),
-            set(name_words(text)),
-        )  # "number of" tells something, too
+        words = set(name_words(without_frame(text)))
+        all_words = set(name_words(text))  # "number of" tells something, too
         if "failure" in asked_kinds(narrow(question).lower()):
             return False
         named = [absent for absent in absent_names() if absent <= all_words and len(words - absent) <= _FEW_WORDS]

@@ -177,7 +177,7 @@ class _Store:
         except Unusable as error:
             tell_unusable(self.tell, error)
             return None
-        vectors = Vectors(client, self.name if self.chroma_url else _COLLECTION)
+        vectors = Vectors(client, self.name if self.chroma_url else _COLLECTION, held=not self.chroma_url)
         if vectors.size != meta["parts"]:
             vectors.close()
             raise BrokenIndex("vectors")

@@ -29,6 +29,13 @@ _GRAPH: Final = {"space": "cosine", "ef_search": 400, "ef_construction": 400, "m
 of vectors that lie equally far apart, Chroma's defaults find the nearest only two times in three."""
 
 
+_SEARCHES: Final = 8
+"""Searches that Chroma answers before all vectors are read: a single one is quicker without them."""
+
+_MOST_NUMBERS: Final = 4_000_000
+"""Numbers of all vectors together that are held in memory: 16 MB."""
+
+
 class Unusable(Exception):
     """Chroma is not installed, or its server cannot be reached."""
 
@@ -83,13 +90,16 @@ class Vectors:
     Args:
         client: from :func:`connect`; closed if the collection is not there.
         name: the collection's.
+        held: whether all vectors are read once several searches were made: each then costs a tenth.
 
     Raises:
         Exception: Chroma's own; there is no such collection.
     """
 
-    def __init__(self, client: Any, name: str) -> None:
+    def __init__(self, client: Any, name: str, *, held: bool = False) -> None:
         self._client = client
+        self._wait = _SEARCHES if held else None
+        self._table: tuple[list[str], Any] | None = None
         try:
             self._collection = client.get_collection(name, _NO_DEFAULT)
             self.size = int(self._collection.count())
@@ -99,8 +109,29 @@ class Vectors:
 
     def nearest(self, vector: Vector, k: int) -> list[tuple[str, float]]:
         """Ids of the ``k`` parts nearest to a vector, and their cosine distances, nearest first."""
+        if self._table is None and self._wait is not None:
+            self._wait = self._wait - 1 or None
+            if self._wait is None:
+                self._table = self._all()
+        if self._table is not None:
+            return _nearest_of(*self._table, vector, k)
         found = self._collection.query(query_embeddings=[vector], n_results=min(k, self.size), include=["distances"])
         return list(zip(found["ids"][0], map(float, found["distances"][0]), strict=True))
+
+    def _all(self) -> tuple[list[str], Any] | None:
+        """Every part and its vector, of unit length; ``None`` if they are too many, or cannot be read."""
+        import numpy as np
+
+        try:
+            first = self._collection.peek(1)["embeddings"]
+            if self.size * len(first[0]) > _MOST_NUMBERS:
+                return None
+            found = self._collection.get(include=["embeddings"])
+        except Exception:  # then Chroma is asked each time, and tells what is wrong
+            return None
+        rows = np.asarray(found["embeddings"], dtype=np.float32)
+        lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+        return (list(found["ids"]), rows / np.where(lengths > 0, lengths, 1.0)) if len(rows) == self.size else None
 
     def stored(self, ids: Sequence[str]) -> dict[str, Vector]:
         """The vectors of some parts.
@@ -122,6 +153,16 @@ class Vectors:
     def close(self) -> None:
         """Gives the files back, unless another client in this process has them open."""
         self._client.close()
+
+
+def _nearest_of(parts: Sequence[str], rows: Any, vector: Vector, k: int) -> list[tuple[str, float]]:
+    """The ``k`` parts whose vectors are nearest to one, and their cosine distances, nearest first."""
+    import numpy as np
+
+    asked = np.asarray(vector, dtype=np.float32)
+    distances = 1.0 - rows @ (asked / (np.linalg.norm(asked) or 1.0))
+    best: list[int] = np.argsort(distances, kind="stable")[:k].tolist()
+    return [(parts[at], float(distances[at])) for at in best]
 
 
 def create(client: Any, name: str) -> Any:

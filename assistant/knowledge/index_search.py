@@ -6,7 +6,7 @@ import sqlite3
 import threading
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from assistant.knowledge.embedding import Embedding
 from assistant.knowledge.filelocks import hold
@@ -16,6 +16,8 @@ from assistant.knowledge.nametable import NameTable
 from assistant.knowledge.termtable import TermTable
 
 _WEIGHTS: Final = (0.0, 6.0, 5.0, 4.0, 4.0, 1.0)
+_MOST_HELD: Final = 200_000
+"""Numbers that are remembered of the terms looked up last."""
 
 
 def quiet(zh: str, en: str) -> None:
@@ -49,6 +51,8 @@ class Index:
         self._parts = 1 if takes_whole(embedding) else 3
         self._lock = threading.Lock()
         self._shares: dict[str, float] = {}
+        self._remembered: dict[str, tuple[Any, Any]] = {}
+        self._held = 0
         self._words = sqlite3.connect(
             f"{(folder / WORDS).absolute().as_uri()}?mode=ro", uri=True, check_same_thread=False
         )
@@ -62,24 +66,44 @@ class Index:
         """BM25 of the entries that share words with a question, best first.
 
         Args:
-            weights: the question's terms and how much each counts; terms of equal weight are asked together.
+            weights: the question's terms and how much each counts;
             k: how many entries at most.
         """
-        groups: dict[float, list[str]] = {}
+        import numpy as np
+
+        if not weights:
+            return {}
+        scores = np.zeros(len(self._ids))
+        held = np.zeros(len(self._ids), dtype=bool)
         for term, weight in weights.items():
-            groups.setdefault(weight, []).append(term)
-        scores: dict[str, float] = {}
-        for weight, members in groups.items():
-            match = " OR ".join(f'"{term}"' for term in members)
+            entries, strengths = self._strengths(term)
+            scores[entries] += weight * strengths
+            held[entries] = True
+        places = np.flatnonzero(held)
+        best: list[int] = places[np.argsort(-scores[places], kind="stable")[:k]].tolist()
+        return {self._ids[at]: float(scores[at]) for at in best}
+
+    def _strengths(self, term: str) -> tuple[Any, Any]:
+        """The places of the entries that hold a term, and its part of the BM25 of each; remembered.
+
+        BM25 is a sum over the terms, so that each is looked up by itself, the common ones hardly ever again.
+        """
+        known = self._remembered.get(term)
+        if known is None:
+            import numpy as np
+
             with self._lock:
                 rows = self._words.execute(
-                    f"SELECT id, bm25(entries, {', '.join(map(str, _WEIGHTS))}) AS score FROM entries "
-                    "WHERE entries MATCH ? ORDER BY score LIMIT ?",
-                    (match, k if len(groups) == 1 else 4 * k),
+                    f"SELECT rowid, -bm25(entries, {', '.join(map(str, _WEIGHTS))}) FROM entries WHERE entries MATCH ?",
+                    (f'"{term}"',),
                 ).fetchall()
-            for entry, score in rows:
-                scores[entry] = scores.get(entry, 0.0) - weight * score
-        return dict(sorted(scores.items(), key=lambda item: -item[1])[:k])
+            places, strengths = zip(*rows, strict=True) if rows else ((), ())
+            known = np.array(places, dtype=np.int32) - 1, np.array(strengths, dtype=np.float64)
+            self._held += len(rows) + 1
+            if self._held > _MOST_HELD:
+                self._remembered, self._held = {}, len(rows) + 1
+            self._remembered[term] = known
+        return known
 
     def by_vectors(self, text: str, k: int = 40) -> dict[str, float]:
         """Cosine of the entries nearest to a question, best first; empty without Chroma."""

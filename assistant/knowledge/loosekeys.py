@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from string import ascii_lowercase
 from typing import Final
 
 from assistant.knowledge.cards import Card, Library
@@ -37,6 +38,9 @@ _LEAST_OF_PIECE: Final = 7
 _SHORTEST: Final = 3
 _MOST_CARDS: Final = 3
 _PAIR: Final = 2
+_AROUND: Final = 2
+"""Words by which a typed key and one that it is may differ, what fills fields aside."""
+
 _JOINED_OTHERWISE: Final = 0.5
 """What it costs that two words were written as one."""
 
@@ -48,6 +52,46 @@ class _Form:
     words: tuple[str, ...]
     fixed: int
     cards: tuple[Card, ...]
+
+    @property
+    def most(self) -> int:
+        """Slips that are forgiven."""
+        return min(_MOST_SLIPS, 1 + self.fixed // _LETTERS_A_SLIP)
+
+
+class _Sieve:
+    """Passes over the keys that some typed words cannot be with few slips, without comparing word with word.
+
+    A slip changes one letter at most: letters that only one side has are no more than the slips. What a field stands
+    for may hold any letters.
+    """
+
+    def __init__(self, forms: Sequence[_Form]) -> None:
+        import numpy as np
+
+        fields = np.array([form.words.count(_FIELD) for form in forms], dtype=np.int16)
+        words = np.array([len(form.words) for form in forms], dtype=np.int16)
+        self._most = np.array([form.most for form in forms], dtype=np.int16)
+        self._fewest, self._longest = words - _AROUND, words + _AROUND + _LONGEST_FIELD * fields
+        fixed = np.array([form.fixed for form in forms], dtype=np.int32)
+        self._least_letters = fixed - self._most
+        self._most_letters = np.where(fields > 0, np.iinfo(np.int32).max, fixed + self._most)
+        self._most_beside = np.where(fields > 0, np.iinfo(np.int16).max, self._most)
+        self._counts = np.array([_counts(form.words) for form in forms], dtype=np.int16).reshape(len(forms), -1)
+
+    def passed(self, typed: Sequence[str]) -> list[int]:
+        """The places of the keys that are left, in order."""
+        import numpy as np
+
+        letters = sum(map(_letters, typed))
+        near = (self._fewest <= len(typed)) & (len(typed) <= self._longest)
+        near &= (self._least_letters <= letters) & (letters <= self._most_letters)
+        places = np.flatnonzero(near)
+        beside = np.array(_counts(typed), dtype=np.int16) - self._counts[places]
+        alike = np.maximum(-beside, 0).sum(axis=1) <= self._most[places]
+        alike &= np.maximum(beside, 0).sum(axis=1) <= self._most_beside[places]
+        left: list[int] = places[alike].tolist()
+        return left
 
 
 class LooseKeys:
@@ -82,6 +126,7 @@ class LooseKeys:
             for form in forms
             if form.fixed >= (_LEAST_AROUND_FIELD if _FIELD in form.words else _LEAST_FIXED) and len(form.words) > 1
         ]
+        self._sieve = _Sieve(self._forms)
 
     def find(self, name: str, framework: str | None = None) -> list[Card]:
         """Cards of the key that a folded name most nearly is; empty if it is like none, or like those of many.
@@ -95,12 +140,9 @@ class LooseKeys:
             return []
         best: tuple[float, int] | None = None
         found: list[Card] = []
-        letters = sum(map(_letters, typed))
-        for form in self._forms:
-            most = min(_MOST_SLIPS, 1 + form.fixed // _LETTERS_A_SLIP)
-            if letters < form.fixed - most or (letters > form.fixed + most and _FIELD not in form.words):
-                continue
-            slips = _slips_of(typed, form.words, float(most))
+        for at in self._sieve.passed(typed):
+            form = self._forms[at]
+            slips = _slips_of(typed, form.words, float(form.most))
             if slips is None:
                 continue
             cards = [card for card in form.cards if framework in {None, card.framework}]
@@ -145,9 +187,15 @@ def _letters(word: str) -> int:
     return 0 if word in {_FIELD, _NUMBER} else sum(char.isalpha() for char in word)
 
 
+def _counts(words: Iterable[str]) -> list[int]:
+    """How often each letter stands in some words."""
+    text = "".join(words)
+    return [text.count(letter) for letter in ascii_lowercase]
+
+
 def _slips_of(typed: Sequence[str], words: Sequence[str], most: float) -> float | None:
     """The fewest slips between typed words and a key's, ``None`` if there are more than so many."""
-    if not len(words) - 2 <= len(typed) <= len(words) + _LONGEST_FIELD * words.count(_FIELD) + 2:
+    if not len(words) - _AROUND <= len(typed) <= len(words) + _LONGEST_FIELD * words.count(_FIELD) + _AROUND:
         return None
     costs = {0: 0.0}  # typed words used → slips, for the key's words so far
     waiting: list[dict[int, float]] = []

@@ -169,9 +169,10 @@ def narrow(text: str) -> str:
     return unicodedata.normalize("NFKC", text)
 
 
-def asked_kinds(text: str) -> set[str]:
+@lru_cache(maxsize=8)
+def asked_kinds(text: str) -> frozenset[str]:
     """Whether a question in lower case asks for a metric, describes what goes wrong, or wants something explained."""
-    return {kind for kind, pattern in search_table()["kinds"].items() if pattern.search(text)}
+    return frozenset(kind for kind, pattern in search_table()["kinds"].items() if pattern.search(text))
 
 
 @lru_cache(maxsize=64)

@@ -165,14 +165,13 @@ class Resolver:
         first = [*own, *([direct] if direct is not None else [])]
         result = first + [found for found in known if all(found.card is not other.card for other in first)]
         home = "verl" if framework is None else EXPLAINED_AS.get(framework, framework)
-        plain = any(word == folded for word, _ in self._plain)
+        plain = self._plain_keys.get(folded, ())
         if result and not (plain and all(found.card.framework not in {home, OWN, "concept"} for found in result)):
             return result
-        for word, patterns in self._plain:
-            if word == folded:
-                exact = [self.key(pattern, framework) for pattern in patterns if "*" not in pattern]
-                meant = {r.card.id: r for r in exact if r is not None}
-                return [Resolution(r.card, "alias", 0.8, foreign=r.foreign) for r in meant.values()] or result
+        if plain:
+            exact = [self.key(pattern, framework) for pattern in plain[0] if "*" not in pattern]
+            meant = {r.card.id: r for r in exact if r is not None}
+            return [Resolution(r.card, "alias", 0.8, foreign=r.foreign) for r in meant.values()] or result
         if _STATISTIC.fullmatch(text):
             _, card = self._statistic(text.lower(), "", {}, framework)
             if card is not None:
@@ -185,11 +184,11 @@ class Resolver:
     @cached_property
     def said(self) -> frozenset[str]:
         """Every folded name, key and word that some shipped card goes by; templates aside."""
-        return frozenset((*self._exact, *self._names, *self._words, *(word for word, _ in self._plain)))
+        return frozenset((*self._exact, *self._names, *self._words, *self._plain_keys))
 
     def _meanings(self, folded: str) -> list[Resolution]:
         """What a bare word may mean where no framework is known: the usual meaning, then every key and name like it."""
-        usual = [self.key(key) for word, keys in self._plain if word == folded for key in keys if "*" not in key]
+        usual = [self.key(key) for keys in self._plain_keys.get(folded, ()) for key in keys if "*" not in key]
         exact = self._exact.get(folded, [])
         alike = list(dict.fromkeys([*exact, *self._names.get(folded, [])]))
         alike.sort(key=lambda card: (not card.own, _RANK.get(card.framework, len(_RANK)), card not in exact, card.id))
@@ -322,6 +321,10 @@ class Resolver:
         """Bare words with the keys they may mean, longest word first (``knowledge/plain_words.yaml``)."""
         entries = [(_fold(word), entry["keys"]) for entry in plain_words() for word in entry["words"]]
         return sorted(entries, key=lambda item: -len(item[0]))
+
+    @cached_property
+    def _plain_keys(self) -> dict[str, list[list[str]]]:
+        return {word: [keys for other, keys in self._plain if other == word] for word, _ in self._plain}
 
     @cached_property
     def _bare(self) -> list[tuple[str, Card]]:

@@ -200,7 +200,7 @@ class Speller:
             return None
         if "/" not in name:
             setting = process.extractOne(
-                name, self.settings, scorer=OSA.normalized_similarity, score_cutoff=_LIKE_SETTING
+                name, self._settings, scorer=OSA.normalized_similarity, score_cutoff=_LIKE_SETTING
             )
             if setting is not None and parts_alike(name, str(setting[0]), self._is_word_of_keys):
                 return str(setting[0])
@@ -303,6 +303,11 @@ class Speller:
         return frozenset(name for text in texts for name in _SETTING.findall(text))
 
     @cached_property
+    def _settings(self) -> list[str]:
+        """The same in an order that does not change from one process to the next: of two as like the first counts."""
+        return sorted(self.settings)
+
+    @cached_property
     def spellings(self) -> dict[str, list[Card]]:
         """Every spelling of a name, in lower case, and the cards that are called so."""
         table: dict[str, list[Card]] = {}
@@ -314,7 +319,7 @@ class Speller:
                 head = family(key.lower())
                 if head is not None and self._resolver.name(head):
                     names.add(head)
-                for name in names:
+                for name in sorted(names):
                     if len(name) > 3:
                         bucket = table.setdefault(name, [])
                         if card not in bucket:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import shutil
+import sqlite3
 import subprocess
 import sys
 import time
 import zlib
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,6 +18,7 @@ import pytest
 
 from assistant.knowledge.embedding import SIZE, Axes, LatentEmbedding, bag, learn_axes
 from assistant.knowledge.index import Entry, Index, open_index
+from assistant.knowledge.index_files import WORDS
 from assistant.knowledge.terms import fold, stem, terms
 
 ENTRIES = [
@@ -82,6 +85,24 @@ def test_index_finds_by_words_and_by_vectors(opened: Callable[..., Index], quest
     index = opened()
     assert next(iter(index.by_words(weights(question)))) == entry
     assert next(iter(index.by_vectors(question))) == entry
+
+
+def test_index_words_looked_up_one_by_one_weigh_what_they_weigh_together(opened: Callable[..., Index]) -> None:
+    many = [
+        replace(ENTRIES[at % 3], id=f"e{at}", body=f"{'clip ' * (at % 4)} token {at % 7} {'norm ' * (at % 5)}")
+        for at in range(60)
+    ]
+    index = opened(many)
+    words = ["norm", "clip", "3", "gradient", "率", "nothing"]
+    match = " OR ".join(f'"{word}"' for word in words)
+    with closing(sqlite3.connect(index.folder / WORDS)) as table:
+        rows = table.execute(
+            "SELECT id, -bm25(entries, 0, 6, 5, 4, 4, 1) FROM entries WHERE entries MATCH ? "
+            "ORDER BY 2 DESC, rowid LIMIT 25",
+            (match,),
+        ).fetchall()
+    for _ in range(2):  # as they are looked up, and as they are remembered
+        assert list(index.by_words(dict.fromkeys(words, 1.0), 25).items()) == rows
 
 
 def test_index_inflected_words_and_synonyms_are_found_by_vectors(opened: Callable[..., Index]) -> None:

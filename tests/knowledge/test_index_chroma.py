@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
@@ -65,6 +66,27 @@ def test_vectors_are_read_back_and_found(client: Any) -> None:
     assert vectors.stored(["e1#0", "e0#0"]) == {"e0#0": [1.0, 0.0], "e1#0": [0.0, 1.0]}
     assert vectors.stored([]) == {}
     assert [part for part, _ in vectors.nearest([0.9, 0.1], 5)] == ["e0#0", "e1#0"]
+
+
+def test_vectors_held_in_memory_are_those_that_chroma_finds(client: Any) -> None:
+    chance = random.Random(7)
+    name = built(client, *([chance.gauss(0, 1) for _ in range(16)] for _ in range(300))).name
+    asked, held = Vectors(client, name), Vectors(client, name, held=True)
+    for _ in range(40):  # the first ones are Chroma's
+        question = [chance.gauss(0, 1) for _ in range(16)]
+        expected, found = asked.nearest(question, 20), held.nearest(question, 20)
+        assert [part for part, _ in found] == [part for part, _ in expected]
+        assert [far for _, far in found] == pytest.approx([far for _, far in expected], abs=1e-5)
+    assert len(held.nearest([1.0] * 16, 1000)) == asked.size
+
+
+def test_vectors_held_in_memory_outlive_their_collection(client: Any) -> None:
+    collection = built(client, [1.0, 0.0], [0.0, 1.0])
+    vectors = Vectors(client, collection.name, held=True)
+    for _ in range(20):
+        vectors.nearest([0.9, 0.1], 5)
+    client.delete_collection(collection.name)
+    assert [part for part, _ in vectors.nearest([0.1, 0.9], 5)] == ["e1#0", "e0#0"]
 
 
 def test_vectors_that_are_not_there_are_lost(client: Any) -> None:

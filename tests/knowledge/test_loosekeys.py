@@ -10,9 +10,10 @@ import pytest
 from assistant.knowledge import library
 from assistant.knowledge.finder import Finder
 from assistant.knowledge.index import open_index
-from assistant.knowledge.loosekeys import LooseKeys, pieces_of
+from assistant.knowledge.loosekeys import LooseKeys, _Sieve, pieces_of
 
 _PLACES = 3
+_LONG_ENOUGH = 9
 
 
 @pytest.fixture(scope="module")
@@ -81,3 +82,21 @@ def test_pieces_of_every_key_with_two_letters_swapped_lead_to_its_card(pieces: L
             if found and card not in found:
                 missed.append((piece, card.id, [one.id for one in found]))
     assert not missed
+
+
+def test_sieve_keeps_whatever_few_slips_part_from_a_name(monkeypatch: pytest.MonkeyPatch, pieces: LooseKeys) -> None:
+    chance = random.Random(11)
+    keys = [key.lower() for card in library() for key in card.keys if "{" not in key and len(key) > _LONG_ENOUGH]
+    typed = []
+    for key in chance.sample(keys, 80):
+        letters = list(key)
+        for _ in range(chance.choice((1, 2))):
+            at = chance.randrange(1, len(letters) - 1)
+            letters[at : at + 2] = chance.choice((letters[at + 1 : at - 1 : -1], letters[at + 1 : at + 2], ["_", "x"]))
+        typed.append("".join(letters))
+    whole = LooseKeys(library())
+    sieved = [[card.id for card in loose.find(name)] for name in typed for loose in (whole, pieces)]
+    monkeypatch.setattr(_Sieve, "passed", lambda self, words: range(len(self._most)))
+    everything = [[card.id for card in loose.find(name)] for name in typed for loose in (whole, pieces)]
+    assert sieved == everything
+    assert sum(map(bool, sieved)) > len(sieved) // 4
