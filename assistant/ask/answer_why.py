@@ -9,9 +9,11 @@ from dataclasses import replace
 from typing import Literal
 
 from assistant.analysis.checks import NOT_FINITE, Check, covered
+from assistant.analysis.compare import compare_windows
 from assistant.analysis.diagnosis import role
 from assistant.analysis.trend import MIN_POINTS
 from assistant.ask.answer_single import tail_of
+from assistant.ask.comparing import knowledge_of
 from assistant.ask.context import Context, key
 from assistant.ask.departures import all_checks
 from assistant.ask.findings import told
@@ -44,14 +46,14 @@ _CLAIMS: tuple[tuple[Claimed, re.Pattern[str]], ...] = (
     (
         "down",
         re.compile(
-            r"(?i)下降|降|跌|掉|变差|变小|变短|减少|恶化"
+            r"(?i)下降|降|跌|掉|下滑|滑落|回落|走低|缩水|萎缩|退步|变差|变小|变短|变低|减少|恶化"
             r"|\b(?:drop|fall|fell|declin|decreas|worse|lower|shrink|shrank|went down|going down)"
         ),
     ),
     (
         "up",
         re.compile(
-            r"(?i)上升|升|涨|变大|变长|增|飙|变高"
+            r"(?i)上升|升|涨|变大|变长|增|飙|窜|蹿|攀|走高|变高"
             r"|\b(?:ris|rose|increas|grow|grew|higher|larger|longer|climb|went up|going up)"
         ),
     ),
@@ -62,6 +64,13 @@ _SUDDEN = re.compile(r"(?i)突然|骤|飙|跳|spik|jump|sudden|尖|暴")
 _VITAL = ("val_accuracy", "score_mean", "policy_entropy", "grad_norm", "old_kl", "ref_kl", "response_length_mean")
 #: Around a step: how many steps before and after are shown.
 AROUND = 2
+#: "Around step 40", "40 步前后": a stretch, and not that step against the one before it.
+_ABOUT = re.compile(
+    r"(?i)\d\s*步?\s*(?:左右|前后|附近|上下|那一?(?:带|阵|段|块|会儿?))"
+    r"|\b(?:around|about|near|close to|circa)\s+(?:step\s*)?\d"
+)
+#: Share of a metric's values that is set against each other on the two sides of such a step, and the fewest on a side.
+NEAR, FEWEST_NEAR = 0.15, 4
 ROUNDING = 1e-9
 
 
@@ -148,8 +157,11 @@ def _of_metric(
     sudden = _SUDDEN.search(context.query.said) is not None
     ends = _ends_named(context, steps) if step is None and not since else None
     nought = _turned_zero(context, metric) if claimed == "collapse" and step is None and not since else None
+    near = _near(context, metric, claimed, step) if claimed in {"down", "up", "collapse", "burst"} else None
     if nought is not None:
         text, holds = nought[0], True
+    elif near is not None:
+        text, holds = near
     elif ends is not None and claimed not in {"flat", None}:
         text, holds = _at_step(context, metric, claimed, *ends)
         step = ends[1]
@@ -172,7 +184,7 @@ def _of_metric(
     for one in told(context, broken[:1]) if holds else ():  # whatever else moved: there is no update after it
         doc.bullets([say("premise.meanwhile", first=one.whole(context.language))])
     doc.bullets([one.whole(context.language) for one in findings])
-    if holds and not findings and not broken:
+    if (holds or near is not None) and not findings and not broken:
         meanwhile = told(context, _meanwhile(context, metric, at, checks))
         doc.bullets([say("premise.meanwhile", first=one.whole(context.language)) for one in meanwhile])
         findings = meanwhile
@@ -243,7 +255,10 @@ def _at_step(context: Context, metric: str, claimed: Claimed | None, before: int
         fact = context.value(metric, step)
         return context.say("lookup.one", metric=metric, v=fact), True
     up = (change.delta or 0) > 0
-    against = (claimed in {"up", "burst"} and not up) or (claimed in {"down", "collapse"} and up) or not change.delta
+    against = (claimed in {"up", "burst"} and not up) or (claimed in {"down", "collapse"} and up)
+    if not change.delta:
+        still = "premise.still" if claimed == "flat" else "premise.unmoved"
+        return context.say(still, metric=metric, c=change, a=before, b=step), claimed == "flat"
     if against:
         return context.say("premise.other_way", metric=metric, c=change, a=before, b=step), False
     if change.significant is False:
@@ -252,6 +267,27 @@ def _at_step(context: Context, metric: str, claimed: Claimed | None, before: int
         ), False
     sure = "premise.moved" if change.significant else "premise.moved_unknown"
     return context.say(sure, metric=metric, c=change, a=before, b=step), True
+
+
+def _near(context: Context, metric: str, claimed: Claimed | None, step: int | None) -> tuple[str, bool] | None:
+    """How a metric moved around a step, told by the means of as many steps before as from it on; ``None`` where the
+    question names the step itself, or too few values lie on a side."""
+    if step is None or _ABOUT.search(context.query.said) is None:
+        return None
+    steps = context.run.series(metric)[0]
+    before, after = [s for s in steps if s < step], [s for s in steps if s >= step]
+    many = min(max(FEWEST_NEAR, round(NEAR * len(steps))), len(before), len(after))
+    if many < FEWEST_NEAR:
+        return None
+    a, b = (before[-many], before[-1]), (after[0], after[many - 1])
+    result = compare_windows(context.ledger, a, b, metrics=[metric], **knowledge_of(context, context.run, context.run))
+    row = next((one for one in result.rows if one.metric == metric), None)
+    if row is None or row.change.delta is None:
+        return None
+    agrees = (row.change.delta > 0) == (claimed in {"up", "burst"})
+    sure = "premise.near_noise" if not row.significant else "premise.near" if agrees else "premise.near_other"
+    text = context.say(sure, metric=metric, c=row.change, a=a[0], b=a[1], d=b[0], e=b[1])
+    return text, bool(row.significant) and agrees
 
 
 def _over_run(

@@ -84,7 +84,8 @@ def turns(text: str, pieces: Sequence[str], whole: Query, understand: Understand
         own = run_questions.kind_of(alone)
         if not (_says_something(alone) or own or patterns().single["why"].fullmatch(piece)):
             return []
-        if kind is not None and (run_questions.holds(kind, piece) or covered(kind, piece)):
+        apart = own == kind and not run_questions.holds(kind or "", found[0]) and bool(keys(first))
+        if kind is not None and not apart and (run_questions.holds(kind, piece) or covered(kind, piece)):
             return []
         kinds.add(own)
     return [] if kind is not None and kind not in kinds else found
