@@ -6,6 +6,7 @@ import re
 from dataclasses import replace
 from typing import Final
 
+from assistant.ask import outcomes
 from assistant.ask.blanking import spans_of
 from assistant.ask.conditions import Condition, Kind, condition_in
 from assistant.ask.context import Context
@@ -23,6 +24,7 @@ _NEAR: Final = 0.05
 _SHARE: Final = 1.5
 _VALIDATED: Final = re.compile(r"(?i)\bval(?!ue)|eval|\btest")
 _SCORED: Final = re.compile(rf"{_VALIDATED.pattern}|\bacc|score|reward|loss")
+_FALLING: Final = re.compile(r"(?i)降|跌|掉|回落|\b(?:f[ae]ll|fell|drop|down|below|under|decreas)")
 _PAST: Final = re.compile(r"(?i)了|\b(?:did|took|was|were|passed|reached|crossed|exceeded|hit|got|dropped|fell|rose)\b")
 
 
@@ -66,8 +68,14 @@ def target(context: Context) -> Verdict | None:
         found = Subject(fits[0].metric, words, fits[0])
     if numbers[0][1] and max(map(abs, found.part.values)) > _SHARE:
         level *= 100
-    side: Kind = "at_least" if found.part.values[0] < level else "at_most"
+    side: Kind = "at_least" if found.part.values[0] < level or _rises(context, found) else "at_most"
     return _until(context, found, Condition(side, level, level, bool(numbers[0][1])))
+
+
+def _rises(context: Context, found: Subject) -> bool:
+    """Whether a target of a metric is reached from below though its first value is beyond it: larger is better, and
+    no word says that it falls."""
+    return outcomes.direction(context, found.metric) == "higher_better" and _FALLING.search(found.text) is None
 
 
 def _until(context: Context, found: Subject | None, goal: Condition | None = None) -> Verdict | None:
@@ -91,8 +99,17 @@ def _until(context: Context, found: Subject | None, goal: Condition | None = Non
     else:
         gone = part.steps[place] - part.steps[0]
         count = context.ledger.count("steps until then", gone, metric=found.metric, first_step=part.steps[0])
-        said = context.say(
-            "until.steps", v=cell(context, part, place), first=cell(context, part, 0), n=count, over=part.over, **values
+        said = (
+            context.say("calc.first", v=cell(context, part, place), over=part.over, **values)
+            if not gone
+            else context.say(
+                "until.steps",
+                v=cell(context, part, place),
+                first=cell(context, part, 0),
+                n=count,
+                over=part.over,
+                **values,
+            )
         )
         line = ""
     context.doc.paragraph(f"**{said}**")

@@ -32,6 +32,12 @@ _CHINESE_LIMIT = re.compile(
     r"((?:[超高长多大]过|(?<![不经通错走来去])过(?=[百千万])|超|[高低大小少多短]于|[突跌冲打]?破|不到|不足|达到?)\s*)([一二两三四五六七八九]?[十百千万][零一二三四五六七八九十百千万]{0,7})"
     r"(?![个成\d])"
 )
+#: So many of the largest or smallest: "最高的前三步", "最慢的五个"; the steps of the run's start are "前三步里最高的".
+_CHINESE_TOP = re.compile(
+    r"(最[高大低小长短多少快慢好差])(?:的)?(?:前(?:面)?(?:的)?\s*([二两三四五六七八九十]|\d{1,3})|那?([二两三四五六七八九十]))(\s*(?:个|步|次|名|位))"
+)
+#: "前一个 10 步", "上一段 50 步": the steps right before those just named.
+_CHINESE_PRIOR = re.compile(r"(?:再?前|上)(?:面)?(?:的)?(?:那)?一(?:个|段)\s*(\d{1,5})\s*(?=步)")
 #: Figures and a power of ten in words: "2 万", "1.5 千".
 _TIMES_TEN = re.compile(r"(?<![\d.])(\d{1,6}(?:\.\d{1,4})?)\s?([百千万])(?![分\d百千万亿一二两三四五六七八九])")
 _FIGURE_SHARE = re.compile(r"百分之\s?(\d{1,6}(?:\.\d{1,6})?)(?!\s?[%％])")
@@ -404,6 +410,8 @@ def western_numbers(text: str) -> str:
     )
 
     text = _SECOND.sub("第2", _FROM_BEHIND.sub("倒数第", text))
+    text = _CHINESE_TOP.sub(lambda match: f"{match[1]}的{_figure(match[2] or match[3])}{match[4]}", text)
+    text = _CHINESE_PRIOR.sub(r"之前的 \1 ", text)
     text = _CHINESE_AFTER.sub(lambda match: f"{chinese_number(match[1] or match[3])}{match[2] or match[4]}", text)
     text = _CHINESE_SHARE.sub(_share, text)
     text = _FIGURE_SHARE.sub(r"\1%", text)
@@ -422,6 +430,10 @@ def western_numbers(text: str) -> str:
         return f"{match[1]}{chinese_number(match[2])}{match[3]}"
 
     return _CHINESE_STEP.sub(convert, text)
+
+
+def _figure(numeral: str) -> int:
+    return int(numeral) if numeral.isdecimal() else chinese_number(numeral)
 
 
 def _few(match: re.Match[str]) -> str:
