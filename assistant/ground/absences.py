@@ -12,6 +12,8 @@ from assistant.ground.binding import Frame
 from assistant.ground.cues import cue, negated, outside
 from assistant.ground.deciding import Decision
 from assistant.ground.judging import Judge
+from assistant.ground.lexicon import Named
+from assistant.ground.places import Place
 from assistant.ground.table import agrees
 
 _NO: Final = re.compile(
@@ -34,6 +36,21 @@ _MOVES: Final = re.compile(
     r"(?i)[`*\s]*(?:的)?[`*\s]*(?:上升|下降|变化|增长|提升|回落|波动|趋势|更|比|gain|rise|drop|growth|change|trend|increase|decrease|improve)"
 )
 
+#: "No `critic/vf_loss` is logged".
+_NONE_OF: Final = re.compile(
+    r"(?i)\b(?:no|neither|nor|none of)\s+(?:the |separate |such )?(?:metric |key |column )?[`*]*$"
+)
+#: "Is logged up to step 22", "only from step 5 to 9": and at no other step.
+_UNTIL: Final = re.compile(r"(?i)\b(?:until|up to|till)\b|直到|为止")
+_TO_ITS_END: Final = re.compile(rf"{_UNTIL.pattern}|\bonly\b|只|仅")
+#: "before step 5", "step 5 前"; "between steps 54 and 59", "step 54 和 step 59 之间": the steps inside.
+_BEFORE: Final = re.compile(r"(?i)\b(?:before|prior to|earlier than)\s+(?:the )?[`*]*$")
+_BEFORE_ZH: Final = re.compile(r"[`*\s]*(?:之前|以前|前(?![几两三]|\s?\d))")
+_AMIDST: Final = re.compile(r"(?i)\b(?:in )?between\s+(?:the )?[`*]*$")
+_AMIDST_ZH: Final = re.compile(r"[`*\s]*(?:之间|中间)")
+BESIDE_LEFT: Final = re.compile(f"{_BEFORE.pattern}|{_AMIDST.pattern.removeprefix('(?i)')}")
+BESIDE_RIGHT: Final = re.compile(f"{_BEFORE_ZH.pattern}|{_AMIDST_ZH.pattern}")
+
 
 def absence(
     frame: Frame, judge: Judge, idle: Sequence[bool], since: int = 0
@@ -49,25 +66,37 @@ def absence(
     match = cue("missing").search(frame.text, since) or _none_of(frame, since)
     if since:
         return _without(frame, judge, idle, match, near_by=0) if match is not None else None
-    present = None if match is not None else cue("present").search(frame.text)
+    return _present(frame, judge, idle) if match is None else _without(frame, judge, idle, match)
+
+
+def _present(
+    frame: Frame, judge: Judge, idle: Sequence[bool], missing: Sequence[int] = ()
+) -> tuple[int, int, Decision] | None:
+    """What a word says is there; not in the clauses of words that say it is not."""
+    present = cue("present").search(frame.text)
     if (
-        present is not None
-        and not frame.numbers
-        and (frame.places or frame.carried.steps)
-        and not idle[frame.clause(present.start())]
-        and not negated(frame, present.start())
+        present is None
+        or frame.numbers
+        or not (frame.places or frame.carried.steps)
+        or idle[frame.clause(present.start())]
+        or frame.clause(present.start()) in missing
+        or negated(frame, present.start())
     ):
-        return presence(frame, judge, present.start(), present.end())
-    return _without(frame, judge, idle, match) if match is not None else None
+        return None
+    return presence(frame, judge, present.start(), present.end())
 
 
 def absences(frame: Frame, judge: Judge, idle: Sequence[bool]) -> Iterator[tuple[int, int, Decision]]:
     """The first of :func:`absence`, and those of the clauses behind it."""
-    found = absence(frame, judge, idle)
+    found = first = absence(frame, judge, idle)
     while found is not None:
         yield found
         _, end = frame.clause_span(found[1])
         found = absence(frame, judge, idle, end + 1) if end < len(frame.text) else None
+    if first is not None and len(frame.breaks) and (match := cue("missing").search(frame.text) or _none_of(frame)):
+        also = _present(frame, judge, idle, [frame.clause(match.start())])
+        if also is not None and (also[0] >= first[1] or also[1] <= first[0]):
+            yield also  # "is logged from step 23 on, as no answer is marked right"
 
 
 def _without(
@@ -98,7 +127,9 @@ def _without(
 
     held = [n for n in near if n.keys]
     beside = [p for p in frame.places if frame.clause(p.start) == clause]
-    steps = [s for p in beside or frame.places for s in p.steps] or ([] if frame.places else list(frame.carried.steps))
+    steps = stretch(frame, beside or frame.places, table.steps) or ([] if frame.places else list(frame.carried.steps))
+    if frame.places and not steps:
+        return start, end, Decision("supported")  # between two steps that follow each other
     for name in held:
         here = [(key, s) for key in name.keys[:3] for s in (steps or table.held(key)[:1]) if there(key, s)]
         gone = [key for key in name.keys[:3] if steps and not any(there(key, s) for s in steps)]
@@ -112,6 +143,23 @@ def _without(
             )
             return start, end, Decision("contradicted", note)
     return start, end, Decision("supported")
+
+
+def stretch(frame: Frame, places: Sequence[Place], logged_steps: Sequence[int]) -> list[int]:
+    """The steps at which something is said not to be: all of a stretch, those before a step, those between two."""
+    found: list[int] = []
+    for place in places:
+        low, high = min(place.steps), max(place.steps)
+        left, right = frame.text[max(0, place.start - 20) : place.start], frame.text[place.end :]
+        if place.kind == "range":
+            found += [s for s in logged_steps if low <= s <= high]
+        elif len(place.steps) == 1 and (_BEFORE.search(left) or _BEFORE_ZH.match(right)):
+            found += [s for s in logged_steps if s < low]
+        elif len(place.steps) == 2 and (_AMIDST.search(left) or _AMIDST_ZH.match(right)):
+            found += [s for s in logged_steps if low < s < high]
+        else:
+            found += place.steps
+    return found
 
 
 def _none_of(frame: Frame, since: int = 0) -> re.Match[str] | None:
@@ -146,6 +194,7 @@ def logged(frame: Frame, idle: Sequence[bool], judge: Judge) -> Iterator[tuple[i
         ):
             continue
         denied = among is not None and bool(among["no"] or among["zh_no"])
+        denied ^= among is not None and _NONE_OF.search(frame.text[: name.start]) is not None
         if denied != bool(name.keys):
             yield name.start, name.end, Decision("supported")
         elif denied:
@@ -166,6 +215,18 @@ def presence(frame: Frame, judge: Judge, start: int, end: int) -> tuple[int, int
     held = [n for n in frame.names if n.keys]
     steps = [s for p in frame.places if p.kind != "range" for s in p.steps] or list(frame.carried.steps)
     finite = re.search(r"(?i)finite|有限", frame.text[start:end])
+    spans = [p for p in frame.places if p.kind == "range"]
+    if held and len(spans) == 1 == len(frame.places):
+        steps = stretch(frame, spans, table.steps)
+        at = table.held(held[0].keys[0])
+        beyond = [s for s in at if s not in steps] if _TO_ITS_END.search(frame.text) else []
+        if _UNTIL.search(frame.text):  # from wherever it begins
+            steps = [s for s in steps if at and s >= at[0]]
+        if not beyond:
+            return _all_along(judge, held[0], steps, start, end)
+        cell = table.run.cell(held[0].keys[0], beyond[0])
+        note = judge.say("held", metric=held[0].keys[0], step=beyond[0], true=cell.value if cell else "", line=cell.line if cell else 0)  # fmt: skip
+        return start, end, Decision("contradicted", note)
     for name in held:
         for step in steps:
             cells = [table.run.cell(key, step) for key in name.keys[:3]]
@@ -181,6 +242,16 @@ def presence(frame: Frame, judge: Judge, start: int, end: int) -> tuple[int, int
                     ),
                 )
     return (start, end, Decision("supported")) if held and steps else None
+
+
+def _all_along(
+    judge: Judge, name: Named, steps: Sequence[int], start: int, end: int
+) -> tuple[int, int, Decision] | None:
+    """ "Is logged from step 1 to step 22": at each of them."""
+    without = [step for step in steps if all(judge.table.run.cell(key, step) is None for key in name.keys[:3])]
+    if not steps or not without:
+        return (start, end, Decision("supported")) if steps else None
+    return start, end, judge.missing(name.keys[0], without[0])
 
 
 def no_nan(frame: Frame, judge: Judge) -> Decision:

@@ -37,6 +37,11 @@ _NEVER: Final = re.compile(r"(?i)\bnever\b|\bat most\s*$|(?:最多|至多)\s*$|�
 _EVER: Final = re.compile(
     r"(?i)从来|从没|没有|没再|未再|不再|\balways\b|\bthroughout\b|\bnever\b|\bstay(?:s|ed)?\b|\bremain(?:s|ed)?\b|\bkept?\b|\bevery\b|\ball\b|\beach\b|始终|一直|所有|每|全程|均|都|从未|从不|保持"
 )
+#: "恒为 0", "stays at 0.47": the same at each step, not where the stretch ends.
+_CONSTANT: Final = re.compile(
+    r"(?i)(?:恒定?|都|均|皆|一直|始终|总|全部|全都?|保持|维持)(?:保持|维持|等于|为|是|在)*\s*[`*]*$"
+    r"|\b(?:stay(?:s|ed|ing)?|remain(?:s|ed|ing)?|(?:is|are|was|were) (?:always|constantly|constant|flat|stuck|pinned|fixed)|sits?|sat|stuck|pinned|constant|flat) (?:flat |constant |steady |stuck |fixed |exactly )?at (?:exactly )?[`*]*$"
+)
 
 
 class Cells(Extremes):
@@ -314,6 +319,7 @@ class Cells(Extremes):
         if (
             not q.bound
             and cue("to").search(outside(frame, max(0, q.start - 24), q.start))
+            and not _CONSTANT.search(frame.text[max(0, q.start - 24) : q.start])
             and fits[-1].status == "supported"
         ):
             return fits[-1]

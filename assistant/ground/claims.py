@@ -19,6 +19,7 @@ from assistant.ground.extra import stated
 from assistant.ground.judging import Judge
 from assistant.ground.misplacing import misplaced
 from assistant.ground.order import turned
+from assistant.ground.passes import passes
 from assistant.ground.probing import exchanged, unaccounted, unspoken
 from assistant.ground.sentences import Unit
 from assistant.ground.silence import silent
@@ -110,7 +111,7 @@ def claims_of(  # noqa: PLR0917
     if not found:
         return [_unread(frame, judge, unit, *span) for span in unspoken(frame)]
     idle = idle_clauses(frame)
-    if absence(frame, judge, idle) is not None or wholes(frame, judge, idle):
+    if absence(frame, judge, idle) is not None or wholes(frame, judge, idle) or any(passes(frame, judge, idle)):
         return found  # "not logged at step 5" holds of every step that is not there; wholes read the text itself
     kept = judge.pair, judge.told, judge.spans
 
@@ -177,11 +178,13 @@ def _claims(frame: Frame, judge: Judge, courses: Courses, unit: Unit, extra: Seq
     lacking = [*absences(frame, judge, idle)]
     first_nan = judge.counting.first_time(frame) is not None
     decided: dict[int, Decision] = {}
+    kinds = [*passes(frame, judge, idle)]
+    lacking = [(a, b, d) for a, b, d in lacking if not any(a < end and start < b for start, end, _ in kinds)]
+    for start, end, held in (*kinds, *validated(frame, judge, idle), *logged(frame, idle, judge)):
+        if not any(a < end and start < b and d is not held for a, b, d in (*lacking, *kinds)):
+            add(start, end, held)
     for absent in lacking:
         add(*absent)
-    for start, end, held in (*validated(frame, judge, idle), *logged(frame, idle, judge)):
-        if not any(a < end and start < b for a, b, _ in lacking):
-            add(start, end, held)
     for index, q in enumerate(frame.numbers):
         if quiet and (
             _SIZE.search(f"{frame.text[max(0, q.start - 3) : q.start]}\0{q.text}{frame.text[q.end : q.end + 3]}")

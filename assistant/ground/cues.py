@@ -15,6 +15,8 @@ from assistant.ground.thesaurus import SENSES, directions
 
 _IF: Final = re.compile(
     r"(?i)\bif\b|\bsuppos(?:e|ing)\b|\bassum(?:e|ing)\b|\bunless\b|如果|假如|假设|倘若|若(?!干|以[^，。]{1,16}为\s*(?:100\s?%|1|基准|基数))|一旦|要是|除非|假使|万一|如若|(?<![整入说论算看讲])的话|^[\s(*]*had\b(?!\s*[`*]*\d)"
+    # "…, had fallen to 0.51 by step 60" is told as so; "had the entropy fallen" is not
+    r"(?!\s+(?:(?:already|since|just|now|only|barely|also|then|even|again|almost|nearly|by then|not|never)\s+){0,2}(?:\w+(?:ed|wn|en)|been|begun|come|gone|become|sunk|shrunk|lost|hit|slid|crept|shot|gained|held|left|met|swung|run|cut|doubled)\b)"
 )
 _NOUN_AFTER: Final = re.compile(
     r"(?i)^[`*\s）)]*(?:的)?\s*(?:[（(]\s*)?(?:threshold|limit|target|typical|warning|alarm|rule of thumb|阈值|警戒|目标|常用|上限值|典型|为宜|以内为|是正常|属(?:于)?正常)"

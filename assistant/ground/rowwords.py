@@ -11,7 +11,7 @@ from assistant.ground.cues import cue
 from assistant.ground.deciding import Decision
 from assistant.ground.headers import HeaderReader, of_steps
 from assistant.ground.lexicon import Named
-from assistant.ground.quantities import quantities
+from assistant.ground.quantities import Quantity, quantities
 from assistant.ground.sentences import Unit
 from assistant.ground.verdicts import Claim
 
@@ -171,25 +171,32 @@ class RowWords(HeaderReader):
     def _of_nothing(
         self, text: str, unit: Unit, column_steps: Sequence[tuple[int, ...]]
     ) -> Iterator[Claim]:  # fmt: skip
-        """The numbers under steps of a row whose label is no metric of the log, where no metric has any of them there."""
+        """The numbers under steps of a row whose label is no metric of the log, where no one metric has them there.
+
+        Where a metric has some of them, the others are what no metric bears out; so a row is told of one metric.
+        """
         table, label = self.judge.table, text[slice(*unit.cells[0])]
         if not re.search(r"[^\W\d_]", label) or _NO_METRIC.search(label) or _TOTAL.search(label):
             return
-        told: list[Claim] = []
+        told: list[tuple[int, int, Quantity, int]] = []
         for at, (start, end) in enumerate(unit.cells):
             numbers = quantities(text[start:end], []) if at and _ALONE.fullmatch(text[start:end]) else []
             steps = column_steps[at] if at < len(column_steps) else ()
-            if len(numbers) != 1 or len(steps) != 1 or steps[0] not in table.steps:
-                continue
-            if any(
-                self.judge.cell(numbers[0], key, steps[0]).status == "supported"
-                for key in table.run.columns
-                if table.value(key, steps[0]) is not None
-            ):
-                return
-            note = self.judge.say("unbound", shown=text[start:end])
-            told.append(Claim(text[start:end], start, end, "unsupported", note))
-        yield from told if len(told) > 1 else ()
+            if len(numbers) == 1 and len(steps) == 1 and steps[0] in table.steps:
+                told.append((start, end, numbers[0], steps[0]))
+        if not told or (len(told) == 1 and not (told[0][2].unit or told[0][2].decimals)):
+            return  # "| 64 |" may count what no metric does
+        every = wrong = set(range(len(told)))
+        for key in table.run.columns:
+            held = {
+                at
+                for at, (_, _, q, step) in enumerate(told)
+                if table.value(key, step) is not None and self.judge.cell(q, key, step).status == "supported"
+            }
+            wrong = min(wrong, every - held, key=len)
+        for at in sorted(wrong):
+            start, end, *_ = told[at]
+            yield Claim(text[start:end], start, end, "unsupported", self.judge.say("unbound", shown=text[start:end]))
 
     def _unread(
         self, text: str, unit: Unit, cells: Iterable[int], step: int, found: Sequence[Claim]

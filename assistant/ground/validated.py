@@ -12,11 +12,13 @@ from itertools import pairwise
 from typing import Final
 
 from assistant.analysis.keeping import kept_with_run
+from assistant.ground.absences import BESIDE_LEFT, BESIDE_RIGHT, stretch
 from assistant.ground.binding import Frame
 from assistant.ground.counting import VALIDATION
 from assistant.ground.deciding import Decision
 from assistant.ground.judging import Judge
 from assistant.ground.masks import data_sets
+from assistant.ground.places import Place
 from assistant.model import Run
 
 #: Stand for what a sentence names, so that its words are no verbs.
@@ -96,8 +98,13 @@ def validated(frame: Frame, judge: Judge, idle: Sequence[bool]) -> Iterator[tupl
         if match is None:
             continue
         places = [p for p in frame.places if start <= p.start < end] or frame.places
-        steps = [s for p in places for s in p.steps] or list(frame.carried.steps)
         ranged = any(p.kind == "range" for p in places)
+        steps = [s for p in places for s in p.steps] or list(frame.carried.steps)
+        if denied is not None and places and not ranged:
+            steps = stretch(frame, places, judge.table.steps)
+            if not steps:
+                yield spots[match.start()], spots[match.end()], Decision("supported")
+                continue
         keys = _keys(frame, judge, start, end)
         if not steps and not _OF_THE_LOG.search(clause):
             continue
@@ -123,7 +130,14 @@ def _marks(frame: Frame, judge: Judge) -> list[tuple[int, int, str]]:
         if (n.keys or n.absent) and not _WORD.fullmatch(frame.text, n.start, n.end)
     ]
     spans += [(*match.span(), _VALID) for match in _sets(judge.table.run).finditer(frame.text)]
-    return sorted([*spans, *((place.start, place.end, _STEP) for place in frame.places)])
+    return sorted([*spans, *((*_with_side(frame, place), _STEP) for place in frame.places)])
+
+
+def _with_side(frame: Frame, place: Place) -> tuple[int, int]:
+    """A step with the word of its side: ``before step 5``, ``step 54 和 step 59 之间``."""
+    left = BESIDE_LEFT.search(frame.text, max(0, place.start - 20), place.start)
+    right = BESIDE_RIGHT.match(frame.text, place.end)
+    return left.start() if left else place.start, right.end() if right else place.end
 
 
 def _shown(text: str, start: int, end: int, marks: Sequence[tuple[int, int, str]]) -> tuple[str, list[int]]:

@@ -1,0 +1,124 @@
+"""True sentences as chat models write them, each beside one that differs in one thing and is false."""
+
+# ruff: noqa: E501 (tables stay on one line)
+
+from __future__ import annotations
+
+import json
+import math
+
+import pytest
+
+from assistant.ground.audit import Auditor
+from assistant.knowledge import Resolver, library
+from assistant.parsing import parse_text
+
+
+def _row(step: int) -> dict[str, float]:
+    """Validation alone at step 0 and beside training at every fifth step; every second step is logged."""
+    row: dict[str, float] = {"step": step}
+    if step % 10 == 0:
+        row["val-core/math/acc/mean@1"] = round(0.31 + 0.011 * step - 0.0003 * step * step, 4)
+    if step:
+        row |= {
+            "critic/score/mean": 0.0 if step >= 24 else round(0.42 + 0.013 * step, 4),
+            "actor/entropy": round(0.9131 - 0.0171 * step, 4),
+            "actor/grad_norm": round(0.512 + 0.11 * math.sin(step), 4),
+            "response_length/mean": 412.5 + 13.25 * step,
+            "perf/cpu_memory_used_gb": 173.9 + 1.7 * (step % 6),
+            "timing_s/gen": 66.0 + step,
+            "timing_s/update_actor": 41.0 + 0.5 * step,
+            "timing_s/step": 120.0 + 2 * step,
+        }
+    if 2 <= step <= 22:
+        row["response_length/max"] = 901.0 + 3 * step
+    return row
+
+
+AUDITOR = Auditor(
+    [parse_text("\n".join(json.dumps(_row(step)) for step in range(0, 32, 2)), name="run").runs[0]],
+    Resolver(library()),
+)
+
+
+def _flagged(text: str) -> bool:
+    statuses = [sentence.status for sentence in AUDITOR.audit(text).sentences]
+    return any(status in {"contradicted", "unsupported"} for status in statuses)
+
+
+def _told(true: str, false: str) -> None:
+    statuses = [sentence.status for sentence in AUDITOR.audit(true).sentences]
+    assert set(statuses) <= {"supported", "no_claim"}, statuses
+    assert "supported" in statuses
+    assert _flagged(false)
+
+
+@pytest.mark.parametrize(
+    ("true", "false"),
+    [
+        (
+            "Entropy, 0.879 at step 2, had fallen to 0.400 by step 30.",
+            "Entropy, 0.879 at step 2, had fallen to 0.500 by step 30.",
+        ),
+        (
+            "The mean response length, 439 tokens at step 2, had already grown to 810 tokens by step 30.",
+            "The mean response length, 439 tokens at step 2, had already grown to 910 tokens by step 30.",
+        ),
+    ],
+)
+def test_past_perfect_is_told_as_so(true: str, false: str) -> None:
+    _told(true, false)
+
+
+def test_inverted_had_supposes() -> None:
+    assert [s.status for s in AUDITOR.audit("Had the entropy fallen to 0.01, we would stop.").sentences] == ["no_claim"]
+
+
+@pytest.mark.parametrize(
+    ("true", "false"),
+    [
+        ("critic/score/mean 从 step 24 到 step 30 恒为 0。", "critic/score/mean 从 step 20 到 step 30 恒为 0。"),
+        ("critic/score/mean 从 step 24 起都是 0。", "critic/score/mean 从 step 22 起都是 0。"),
+        ("From step 24 to step 30, the score stays at 0.", "From step 18 to step 30, the score stays at 0."),
+    ],
+)
+def test_constant_stretch_is_held_at_each_step(true: str, false: str) -> None:
+    _told(true, false)
+
+
+@pytest.mark.parametrize(
+    ("true", "false"),
+    [
+        ("There is no validation between steps 10 and 20.", "There is no validation between steps 10 and 30."),
+        ("step 10 和 step 20 之间没有做验证。", "step 10 和 step 30 之间没有做验证。"),
+        ("critic/score/mean is missing before step 2.", "critic/score/mean is missing before step 6."),
+        ("There was no validation before step 0.", "There was no validation before step 2."),
+        ("No training metrics were logged at step 0.", "No training metrics were logged at step 2."),
+        ("step 0 没有训练指标。", "step 2 没有训练指标。"),
+        ("Validation appears only at steps 0, 10, 20 and 30.", "Validation appears only at steps 0, 10 and 20."),
+        ("只有 step 0、10、20、30 做了验证。", "只有 step 0、10 做了验证。"),
+        ("There is no record for step 7.", "There is no record for step 8."),
+        ("Only every second step was logged, so there is no value for step 7.", "Only every second step was logged, so there is no value for step 8."),
+        ("Step 13 is not in the log.", "Step 14 is not in the log."),
+        ("step 13 没有记录。", "step 14 没有记录。"),
+        ("No critic/vf_loss was logged.", "No critic/score/mean was logged."),
+        ("response_length/max is logged up to step 22.", "response_length/max is logged up to step 14."),
+        ("response_length/max is present from step 2 to step 22.", "response_length/max is present from step 2 to step 26."),
+    ],
+)  # fmt: skip
+def test_what_is_not_there_is_held_against_each_step_meant(true: str, false: str) -> None:
+    _told(true, false)
+
+
+@pytest.mark.parametrize(
+    ("true", "false"),
+    [
+        (
+            "| Memory (GB) | Step 2 | Step 4 | Step 6 |\n|---|---|---|---|\n| CPU | 177.3 | 180.7 | 173.9 |\n| gen | 68 | 70 | 72 |",
+            "| Memory (GB) | Step 2 | Step 4 | Step 6 |\n|---|---|---|---|\n| CPU | 177.3 | 187.0 | 173.9 |\n| gen | 68 | 70 | 72 |",
+        ),
+    ],
+)
+def test_row_under_steps_that_no_metric_holds_is_not_borne_out(true: str, false: str) -> None:
+    assert not _flagged(true)
+    assert _flagged(false)
