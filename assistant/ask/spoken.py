@@ -11,7 +11,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
-from assistant.ask.mixed import wordings
+from assistant.ask.mixed import beside_keys, reworded, wordings
 
 _HAN: Final = re.compile(r"[\u3400-\u9fff]")
 
@@ -29,6 +29,4 @@ def as_written(text: str) -> str:
     """
     if not _HAN.search(text):
         return text
-    for pattern, words in _words():
-        text = pattern.sub(words, text)
-    return text
+    return beside_keys(text, lambda rest: reworded(rest, _words()))

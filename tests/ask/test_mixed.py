@@ -15,17 +15,17 @@ from assistant.ask.wording import normalised, seamed
 @pytest.mark.parametrize(
     ("typed", "meant"),
     [
-        ("单步最 slow 的是 which step", "单步最慢 的是 哪一步"),
+        ("单步最 slow 的是 which step", "单步最慢的是哪一步"),
         ("score 是 how much", "score 是多少"),
         ("再 train 30 个 step", "再训练30步"),
-        ("每个 step 多少 token", "每步 多少 token"),
-        ("根本没 update 吧", "根本没更新 吧"),
-        ("被 truncated 的比例", "被截断 的比例"),
+        ("每个 step 多少 token", "每步多少 token"),
+        ("根本没 update 吧", "根本没更新吧"),
+        ("被 truncated 的比例", "被截断的比例"),
         ("每步 time 都 spend 在哪", "每步时间都花在哪"),
         ("延迟太 high 了", "延迟太高了"),
         ("太 slow，how to 优化", "太慢，怎么优化"),
         ("分数掉了，why", "分数掉了，为什么"),
-        ("how many steps 的熵", "有多少步 的熵"),
+        ("how many steps 的熵", "有多少步的熵"),
         ("哪些变差最 badly", "哪些变差最多"),
     ],
 )
@@ -128,7 +128,7 @@ def test_unmixed_words_within_a_key_stay(key: str) -> None:
         ("entropy drop 到 0.1", "entropy 掉到 0.1"),
         ("哪些 worst", "哪些指标变差最多"),
         ("score better 了吗", "score 变好了吗"),
-        ("该 tune 哪个", "该 改哪个"),
+        ("该 tune 哪个", "该改哪个"),
         ("grad norm 就 spike 过一次", "grad norm 就飙升过一次"),
     ],
 )
