@@ -29,6 +29,17 @@ _COUNTERS: Final = frozenset({*EPOCH_KEYS, "training/global_step", "global_step"
 _ANSWERED_BY_A_METRIC: Final = frozenset({"lookup", "trend", "define", "compare"})
 
 
+_EMPTY_WORDS: Final = """go goe goes going went gone run running off on wrong right good bad fine ok okay well better
+worse best great
+use used using job process gpu gpus card cards machine get got getting do done doing make made making take
+taken took come came thing things someth anyth everyth noth start started end ended stop stopped work working
+broke broken break happen look looking looks see saw seen say said tell show find found give gave given know think
+want need now here there still already ever again also really actually problem issue trouble matter part number
+much many lot bit all whole one two time point way kind sort training train trained model log step"""
+_SAYS_NOTHING: Final = frozenset(_EMPTY_WORDS.split())
+"""Stems that tell of no quantity: a description that shares only these with a card describes nothing."""
+
+
 _SPELT: Final = re.compile(
     r"(?i)^\s*(?:what(?:'s| is| was)?\s+)?(?:the |our |my )?([a-z][a-z0-9_-]*(?: [a-z][a-z0-9_-]*){0,2})\s*"
     r"(?:现在|目前)?(?:是什么|是啥|是多少|多少|什么意思|mean(?:ing)?)\s*[?？。]*$"
@@ -84,6 +95,8 @@ def described(text: str, query: Query, run: Run, resolver: Resolver, *, talking:
     if len(found) > 1 and found[0].score - found[1].score < _AHEAD and found[0].score < _LEAST_ALONE:
         return ()
     best = found[0]
+    if best.shared <= _SAYS_NOTHING:  # "something is off with this run": no metric is described
+        return ()
     spelt = _SPELT.match(text)
     if spelt is not None and not _covers(best.card, best.keys, spelt[1]):
         return (Mentioned(spelt.start(1), spelt.end(1), spelt[1], None),)  # a name, and of nothing that is known

@@ -72,8 +72,8 @@ def epochs(text: str, run: Run) -> list[Mark]:
     match, numbers = _EPOCH.search(text), list[float]()
     if (rounds := _rounds(text, run)) is not None:
         match, numbers = rounds
-    elif match is not None:
-        numbers = [float(group) for group in match.groups() if group]
+    else:  # "after epoch 2 … after epoch 3"
+        numbers = [float(group) for one in _EPOCH.finditer(text) for group in one.groups() if group]
     if match is None:
         return []
     steps, values = run.series(held)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from assistant.ask.wording import seamed
+from assistant.ask.wording import as_said
 from assistant.knowledge import Mentioned
 from assistant.model import Slots, StepSlot
 from assistant.model.answer import Intent, Op
@@ -69,8 +69,8 @@ class Query:
 
     @property
     def said(self) -> str:
-        """The question as typed, with a blank where Chinese meets letters: what writers look for words in."""
-        return seamed(self.text)
+        """The question as typed, its words as the patterns know them: what writers look for words in."""
+        return as_said(self.text)
 
     def slots(self, metrics: Sequence[str]) -> Slots:
         """The contract's slots."""

@@ -15,7 +15,7 @@ from typing import Final
 from assistant import resources
 from assistant.model import KnowledgeError
 
-_WORD: Final = re.compile(r"(?<![\w/@.-])[A-Za-z]{3,}(?![\w/@]|[.-]\w)")
+_WORD: Final = re.compile(r"(?<![\w/@.-])[A-Za-z]{3,}(?![\w/@]|[.'-]\w)")
 _SHORTEST: Final = 4
 _LONG: Final = 9
 """From so many letters on, two may be wrong."""

@@ -6,6 +6,7 @@ import re
 
 from assistant.ask.mixed import unmixed
 from assistant.ask.pinyin import in_characters, in_letters
+from assistant.ask.plainly import plain
 from assistant.ask.slips import mended
 from assistant.ask.spoken import as_written
 from assistant.ask.steps import western_numbers
@@ -48,12 +49,12 @@ _ASKED = re.compile(
     r"(?i)多少|几|怎|如何|咋|什么|啥|健康|正常|说说|讲讲|看看|[?？]|\b(?:what|how|is|are|did|does|which|when|where|show|tell|give)\b"
 )
 _TO_ENGLISH = re.compile(
-    r"(?i)\b(?:in|into|to)\s+english\b|\benglish\s+(?:please|pls|version)|^\s*(?:english|英文|英语)\s*[.!?。]*\s*$"
+    r"(?i)\b(?:(?:switch|change|go|swap)(?:ed)?\s+(?:back\s+)?)?(?:in|into|to)\s+english\b|\benglish\s+(?:please|pls|version)|^\s*(?:english|英文|英语)\s*[.!?。]*\s*$"
     r"|^\s*(?:英文|英语)\s*[,，:：]|[,，]\s*(?:英文|英语)\s*[.!?。]*\s*$"
     r"|(?:用|以|换成?|改成?|说|讲|(?:translate|翻译|翻|译)\s*[成为到]?)\s*(?:英文|英语|english)|(?:英文|英语|english)\s*(?:回答|回复|说|讲|版|吧|please|pls|plz)"
 )
 _TO_CHINESE = re.compile(
-    r"(?i)\b(?:in|into|to)\s+chinese\b|\bchinese\s+(?:please|pls|version)|^\s*chinese\s*[.!?]*\s*$"
+    r"(?i)\b(?:(?:switch|change|go|swap)(?:ed)?\s+(?:back\s+)?)?(?:in|into|to)\s+chinese\b|\bchinese\s+(?:please|pls|version)|^\s*chinese\s*[.!?]*\s*$"
     r"|(?:用|以|换成?|改成?|说|讲)\s*(?:中文|汉语|chinese)|(?:中文|汉语|chinese)\s*(?:回答|回复|说|讲|版|吧|please|pls|plz)"
     r"|(?:^|[\s,，])中文\s*[.!?。]?\s*$|^\s*(?:中文|汉语)\s*[,，:：]"
 )
@@ -129,7 +130,12 @@ def normalised(question: str) -> str:
     rest = _NOW.sub("", rest)
     for said, meant in _SPOKEN:
         rest = said.sub(meant, rest)
-    return western_numbers(as_written(unmixed(mended(seamed(rest)))))
+    return western_numbers(as_written(unmixed(plain(mended(seamed(rest))))))
+
+
+def as_said(text: str) -> str:
+    """A text with a blank where Chinese meets letters and English put plainly, its figures and signs as typed."""
+    return plain(mended(seamed(text)))
 
 
 def seamed(text: str) -> str:

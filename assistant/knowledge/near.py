@@ -34,11 +34,19 @@ _OF_ONE_WORDING: Final = 0.7
 
 @dataclass(frozen=True, slots=True)
 class Near:
-    """A card whose metrics a log holds, and how well it fits: 1 where every word of question and wording agree."""
+    """A card whose metrics a log holds, and how well it fits: 1 where every word of question and wording agree.
+
+    Attributes:
+        card: the card.
+        keys: the log's metrics that it is about.
+        score: how well it fits.
+        shared: stems of the question that one of its wordings holds.
+    """
 
     card: Card
     keys: tuple[str, ...]
     score: float
+    shared: frozenset[str] = frozenset()
 
 
 class OwnMetrics:
@@ -101,7 +109,7 @@ class OwnMetrics:
             covered = sum(asked[term] for term in self._union[card_id] if term in asked) / whole
             card, keys = self._held[card_id]
             total = _OF_ONE_WORDING * score + (1 - _OF_ONE_WORDING) * covered
-            found.append(Near(card, tuple(keys), min(1.0, total)))
+            found.append(Near(card, tuple(keys), min(1.0, total), own & self._union[card_id]))
         return sorted(found, key=lambda near: (-near.score, near.card.id))[:k]
 
 

@@ -39,8 +39,12 @@ def test_described_metric_is_the_one_asked_about(question: str, key: str, run: R
 
 @pytest.mark.parametrize(
     "question",
-    ["should I stop", "what should I do next", "is anything wrong?", "晚上吃什么", "explain everything", "总结一下"],
-)
+    [
+        "should I stop", "what should I do next", "is anything wrong?", "晚上吃什么", "explain everything", "总结一下",
+        "something is off with this run, what is it", "from where on did it go wrong", "how did step 2 go",
+        "gpus used?", "how many processes does this job use", "where did it all go south",
+    ],
+)  # fmt: skip
 def test_described_question_about_no_metric_names_none(question: str, run: Run) -> None:
     assert metrics(question, run) == []
 

@@ -1,0 +1,141 @@
+"""English is set into the words that the patterns know, and asks the same as these."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import pytest
+
+from assistant.ask.plainly import plain
+from assistant.ask.wording import language_asked, normalised
+from assistant.model import Answer, Number, Run
+from tests.analysis.support import run_of
+
+from .support import answerer
+
+ENTROPY, SCORE, GRAD, STEP = "actor/entropy", "critic/score/mean", "actor/grad_norm", "timing_s/step"
+
+
+def table() -> dict[int, dict[str, Number]]:
+    """An entropy that falls, a score that is above zero up to step 40, and steps that get longer."""
+    rows: dict[int, dict[str, Number]] = {}
+    for step in range(1, 61):
+        rows[step] = {
+            ENTROPY: round(0.9 - 0.01 * step + 0.002 * (step % 3), 4),
+            SCORE: round(0.3 + 0.002 * step + 0.01 * (step % 4), 4) if step <= 40 else 0.0,
+            GRAD: round(0.3 + 0.01 * (step % 7), 4), STEP: round(100.0 + 2 * step + step % 3, 2),
+            "timing_s/gen": round(60.0 + 2 * step, 2), "timing_s/update_actor": 25.0,
+            "perf/mfu/actor": round(0.3 + 0.001 * step, 4), "response_length/mean": 900.0 - 5 * step + step % 3,
+            "critic/values/mean": round(0.01 * step, 4), "critic/vf_loss": 0.1,
+        }  # fmt: skip
+    return rows
+
+
+@lru_cache(maxsize=1)
+def made() -> Run:
+    return run_of(table())
+
+
+def ask(*turns: str) -> Answer:
+    state = None
+    for turn in turns:
+        answer, state = answerer().ask(turn, (made(),), state=state)
+    return answer
+
+
+def lead(*turns: str) -> str:
+    return ask(*turns).answer.split("\n", 1)[0].strip("*- ")
+
+
+@pytest.mark.parametrize(
+    ("said", "meant"),
+    [
+        ("entropy at step fifty-six", "entropy at step 56"),
+        ("entropy in the twelfth step", "entropy in the step 12"),
+        ("entropy in the twenty-first iteration", "entropy in the iteration 21"),
+        ("steps twenty to thirty", "steps 20 to 30"),
+        ("step one hundred and five", "step 105"),
+        ("step one", "step 1"),
+        ("with just thirty problems", "with just 30 problems"),
+        ("two hundred tokens", "200 tokens"),
+        ("the two runs", "the two runs"),
+        ("half a dozen", "half a dozen"),
+        ("the best score up to now", "the best score so far"),
+        ("the three most recent validations", "the last 3 validations"),
+        ("what changed past step 40", "what changed after step 40"),
+        ("when did entropy go below 0.5 for the first time", "when did entropy go below 0.5 first"),
+        ("when was the score last above 0.3", "last step with score above 0.3"),
+        ("why did the reward nosedive", "why did the reward drop"),
+        ("the score plummeted", "the score dropped"),
+        ("entropy sank at 30", "entropy dropped at 30"),
+        ("is it skyrocketing", "is it jumping"),
+        ("how many answers are generated for one prompt", "how many answers per prompt"),
+        ("what accuracy did it end up with", "what is the final accuracy"),
+        ("model flops utilisation", "MFU"),
+    ],
+)
+def test_wording_is_set_into_the_known_one(said: str, meant: str) -> None:
+    assert normalised(said).strip() == meant
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "actor/plunge at step 3", "val/ninety-nine/acc", "第 30 步的 entropy up to now", "thanks", "hello", "please",
+        "sorry", "a hundred_tokens key", "twenty/thirty", "eleven-fold",
+    ],
+)  # fmt: skip
+def test_keys_other_languages_and_bare_words_stay(text: str) -> None:
+    assert plain(text) == text
+
+
+@pytest.mark.parametrize("text", ["best score, Chinese please", "how is it going? english please"])
+def test_wish_for_a_language_is_kept(text: str) -> None:
+    assert language_asked(plain(text)) == language_asked(text) is not None
+
+
+FRAMES = (
+    "hi, {}", "Hello there! {}", "quick question: {}", "{} thanks!", "{} please", "hey guys, {} cheers",
+    "could you tell me {}", "I'd like to know {}", "I was wondering {}", "do you know {}", "can someone tell me {}",
+    "sorry, another question: {}", "please tell me {}",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("frame", FRAMES)
+@pytest.mark.parametrize(
+    "question",
+    [
+        "what is the entropy at step 30?", "how many steps have a grad norm above 0.33?", "which step is the slowest?",
+        "when did entropy first drop below 0.5?", "how long does a step take on average?",
+        "what was the highest score?", "why did the score drop at step 41?",
+    ],
+)  # fmt: skip
+def test_what_stands_around_a_question_changes_nothing(question: str, frame: str) -> None:
+    framed, plainly = ask(frame.format(question)), ask(question)
+    assert (framed.intent, framed.slots) == (plainly.intent, plainly.slots)
+    assert framed.answer == plainly.answer
+
+
+@pytest.mark.parametrize(
+    ("said", "holds"),
+    [
+        ("entropy at step thirty", ("step 30", "0.6")),
+        ("what was the entropy in the thirtieth step", ("step 30", "0.6")),
+        ("when was the score last above zero", ("step 40",)),
+        ("when did the score last exceed 0.3", ("step 40",)),
+        ("when did entropy go below 0.5 for the first time", ("step 41", "0.494")),
+        ("average entropy over the most recent ten steps", ("0.347", "steps 51 to 60")),
+        ("mean of the critic's values in step 60", ("critic/values/mean", "0.6")),
+        ("model flops utilization at step 10", ("perf/mfu/actor", "31")),
+        ("what score did it end with", ("critic/score/mean", "0")),
+    ],
+)
+def test_other_wording_gets_the_right_answer(said: str, holds: tuple[str, ...]) -> None:
+    told = lead(said)
+    assert all(word in told for word in holds), told
+
+
+def test_table_is_fast_on_a_long_text() -> None:
+    text = "hi, could you tell me " * 90
+    assert plain(text) is not None
+    assert plain("a " * 5000) == "a " * 5000
