@@ -168,11 +168,18 @@ def _unbroken(context: Context, metric: str, text: str) -> Verdict | None:
 def _two_parts(context: Context, keys: Sequence[str], parts: Sequence[Scope], name: str, text: str) -> Verdict | None:
     """One metric over two parts, where the comparison of means (which has a writer of its own) is not what is asked."""
     query = context.query
-    name = name or ("mean" if query.intent == "compare" or words("portions")["compared"].search(text) else "")
-    if len(keys) != 1 or len(parts) != 2 or not name or ratio_asked(text):
-        return None
+    against = words("portions")["compared"].search(text) is not None and words("portions")["each"].search(text) is None
+    moved = name == "change" and against  # "how much did it fall against the first 50": the means are apart by so much
+    name = "mean" if moved else name
     compared = windows_in(query.wording or query.text, context.run, context.validation_steps, context.train_steps)
-    if name == "mean" and query.intent == "compare" and compared is not None:
+    in_percent = words("portions")["in_percent"].search(text) is not None
+    if compared is not None and (in_percent or len(parts) == 2):  # two windows as a comparison takes them
+        parts = [Scope(first=first, last=last) for first, last in compared]
+        name = name or ("mean" if in_percent else "")
+    name = name or ("mean" if query.intent == "compare" or against else "")
+    if len(keys) != 1 or len(parts) != 2 or not name or (ratio_asked(text) and not in_percent):
+        return None
+    if name == "mean" and query.intent == "compare" and compared is not None and not (in_percent or moved):
         return None
     return _told(context, Quantity(keys[0]), parts, name)
 
@@ -300,6 +307,8 @@ def _told(context: Context, quantity: Quantity, parts: Sequence[Scope], name: st
     else:
         context.kind = TWO_PARTS
         gap = _gap(context, quantity, told, style, name)
+        if name in {"mean", "median", "max", "min"} and words("portions")["in_percent"].search(words_of(context)):
+            gap += _relative(context, quantity, told)
         said = _capital(say("portion.two", what=what, a=items[0], b=items[1], gap=gap))
         lines = [_noise(context, quantity, told, style)] if name == "mean" else []
         lines += (
@@ -343,6 +352,20 @@ def _gap(context: Context, quantity: Quantity, told: Sequence[Told], style: str,
     if early.steps[-1] >= late.steps[0]:
         return context.say("portion.higher" if a > b else "portion.lower", d=text)
     return context.say("portion.rose" if number(late.fact) > number(early.fact) else "portion.fell", d=text)
+
+
+def _relative(context: Context, quantity: Quantity, told: Sequence[Told]) -> str:
+    """What the later part's number is above or below the earlier part's, in per cent; empty where that has no sense."""
+    early, late = sorted(told, key=lambda one: one.steps)
+    before, after = number(early.fact), number(late.fact)
+    if before <= 0 or after < 0 or math.isclose(before, after, rel_tol=1e-9):
+        return ""
+    fact = context.ledger.derived(
+        f"relative difference of parts of {_formula(quantity)}", after / before - 1,
+        inputs=[early.fact, late.fact], formula="later / earlier − 1", unit="fraction",
+    )  # fmt: skip
+    share = 100 * number(fact)
+    return context.say("portion.relative", share=mark(fact.id, f"{'+' if share > 0 else ''}{percent(share)}%"))
 
 
 def _noise(context: Context, quantity: Quantity, told: Sequence[Told], style: str) -> str:

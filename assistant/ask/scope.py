@@ -126,6 +126,46 @@ class Scope:
         return kept[-self.latest :] if self.latest else kept
 
 
+#: What lies behind the first so many steps, or before the last so many: a bound, and not these steps themselves.
+_BEHIND_FIRST = re.compile(
+    r"(?i)\b(?:after|past|beyond|following|once)\s+(?:the\s+|its\s+)?(?:very\s+)?"
+    r"(?:first|initial|opening)\s+(?P<en>\d{1,6})\s+(?:training\s+)?(?:steps?|iterations?|updates?)\b"
+    r"(?P<over>\s+(?:are|were|had|is)\s+(?:over|done|past|through|finished|gone))?"
+    r"|(?:过了)?(?:最?前|头|最初|开头|最开始)(?:的)?\s*(?P<zh>\d{1,6})\s*(?:个)?\s*(?:步|steps?)\s*(?:的)?"
+    r"(?:之后|以后|过后|后(?![面续半期台来处理能会])|过了)"
+    r"|过了\s*(?:最?前|头|最初|开头|最开始)(?:的)?\s*(?P<past>\d{1,6})\s*(?:个)?\s*(?:步|steps?)"
+)
+_BEFORE_LAST = re.compile(
+    r"(?i)\b(?:before|until|prior to|up to|preceding)\s+(?:the\s+|its\s+)?(?:very\s+)?(?:last|final|closing)\s+"
+    r"(?P<en>\d{1,6})\s+(?:training\s+)?(?:steps?|iterations?|updates?)\b"
+    r"|(?:最后|末尾?|倒数|最近)(?:的)?\s*(?P<zh>\d{1,6})\s*(?:个)?\s*(?:步|steps?)\s*(?:的)?(?:之前|以前|前(?!后))"
+)
+
+
+def bounds_named(text: str, training: Sequence[int]) -> str:
+    """A text with "after the first 200 steps" as "after step 200", "before the last 20 steps" as "before step 81".
+
+    Args:
+        text: the question, normalised.
+        training: steps of training, ascending.
+    """
+    for pattern, behind in ((_BEHIND_FIRST, True), (_BEFORE_LAST, False)):
+        match = pattern.search(text)
+        if match is None:
+            continue
+        count = int(next(group for name, group in match.groupdict().items() if group and name != "over"))
+        held = first_steps(training, count) if behind else training[-count:]
+        if not 0 < len(held) < len(training):
+            continue
+        english = match["en"] is not None
+        if behind:
+            said = f"after step {held[-1]}" if english else f"第{held[-1]}步之后"
+        else:
+            said = f"before step {held[0]}" if english else f"第{held[0]}步之前"
+        text = text[: match.start()] + said + text[match.end() :]
+    return text
+
+
 def scope_in(text: str, training: Sequence[int]) -> Scope:
     """The part of a run that a question names; all of it where it names none.
 

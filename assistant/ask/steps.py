@@ -180,13 +180,13 @@ def step_marks(text: str, rules: dict[str, Any], run: Run | None) -> tuple[StepS
         if first < last:
             return StepSlot("range", (first, last)), ((match.start(), first), (match.end(), last))
     if run and (match := _UP_TO.search(text)) and _SUMMED_UP.search(text):
-        held = [step for step in _training_steps(run) if step < int(match[1] or match[2])]
+        held = [step for step in training_steps(run) if step < int(match[1] or match[2])]
         if held:
             return StepSlot("range", (held[0], held[-1])), ((match.start(), held[0]), (match.end(), held[-1]))
     if run and (match := _AGO.search(text)) and run.distinct_steps:
         step = run.distinct_steps[-1] - int(match[1] or match[2])
         return StepSlot("single", (step,)), ((match.start(), step),)
-    if run and (match := _WAY.search(text)) and (trained := _training_steps(run)):
+    if run and (match := _WAY.search(text)) and (trained := training_steps(run)):
         step = trained[round(_share_of_way(match) * (len(trained) - 1))]
         return StepSlot("single", (step,)), ((match.start(), step),)
     if run and (match := _NEIGHBOUR.search(text)) and (beside := _beside(match, run)) is not None:
@@ -211,7 +211,7 @@ def step_marks(text: str, rules: dict[str, Any], run: Run | None) -> tuple[StepS
         return StepSlot("last_n", (int(next(group for group in match.groups() if group)),)), ()
     if match := rules["first_n"].search(text):
         count = int(next(group for group in match.groups() if group))
-        picked = first_steps(_training_steps(run) if run else (), count)
+        picked = first_steps(training_steps(run) if run else (), count)
         return (StepSlot("range", (picked[0], picked[-1])) if picked else StepSlot("none")), ()
     if run is not None and (found := epochs(text, run) or rows(text, run) or validations(text, run)):
         return _numbered(found)  # "at the end of epoch 2": no step stands beside the epoch
@@ -265,10 +265,10 @@ def _singles(text: str, rules: dict[str, Any], run: Run | None, found: list[Mark
     if both_ends(text):
         first = last = re.search("", text)
     against = first and _AGAINST_FIRST.search(text)
-    if not numbers and run and _THREE.search(text) and len(trained := _training_steps(run)) > 2:
+    if not numbers and run and _THREE.search(text) and len(trained := training_steps(run)) > 2:
         return _numbered([(0, trained[0]), (1, trained[(len(trained) - 1) // 2]), (2, trained[-1])])
     if not numbers and run and first and (last or against):
-        trained = _training_steps(run)
+        trained = training_steps(run)
         ends = (trained[0], trained[-1])
         return StepSlot("pair", ends), tuple((at, step) for at, step in enumerate(ends))
     if len(numbers) == 1 and run and last and numbers[0] != run.distinct_steps[-1]:
@@ -279,7 +279,7 @@ def _singles(text: str, rules: dict[str, Any], run: Run | None, found: list[Mark
     before = _UNTRAINED.search(text) if run and run.distinct_steps[:1] == (0,) else None
     if before is not None and not _AGAINST_FIRST.search(text):
         return _numbered([(before.start(), 0)])
-    if run and rules["halfway"].search(text) and (trained := _training_steps(run)):
+    if run and rules["halfway"].search(text) and (trained := training_steps(run)):
         middle = trained[(len(trained) - 1) // 2]
         return StepSlot("single", (middle,)), ((0, middle),)
     for kind in ("last", "first", "all"):
@@ -321,7 +321,7 @@ def _back(match: re.Match[str]) -> int:
     return int(word) if word.isdigit() else _ORDINALS.get(word.lower(), 2)
 
 
-def _training_steps(run: Run) -> tuple[int, ...]:
+def training_steps(run: Run) -> tuple[int, ...]:
     """Steps with more than a validation's metrics: a validation before training is no step of training."""
     steps = run.distinct_steps
     if len(steps) < 2 or steps[0] != 0:

@@ -24,8 +24,9 @@ from assistant.ask.pointing import pointed_span
 from assistant.ask.query import Depth, Query, State
 from assistant.ask.readings import alternatives
 from assistant.ask.runs_named import runs_named
+from assistant.ask.scope import bounds_named
 from assistant.ask.steplists import Mark
-from assistant.ask.steps import SLOWEST_STEP, step_marks
+from assistant.ask.steps import SLOWEST_STEP, step_marks, training_steps
 from assistant.ask.supposed import values_in
 from assistant.ask.wording import language_of, normalised, without_language
 from assistant.knowledge import Mentioned, Resolver
@@ -82,6 +83,7 @@ def understand(
         return Query(question, language, "out_of_scope" if question.strip() else "explain", wording=question)
     said, places = runs_named(text, runs)
     about = runs[places[0]] if places else runs[0] if runs else None
+    said = said if about is None else bounds_named(said, training_steps(about))
     if state is not None and state.query is not None and about is not None:
         held = state.step if state.step is not None else one_step(state.query, about)
         said = pointed_span(said, held)
