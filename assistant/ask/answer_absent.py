@@ -105,6 +105,8 @@ def attempt(context: Context) -> Verdict | None:
     name, word = found
     if name == "memory_of" and any(_MEMORY_OF.search(metric) for metric in context.run.metrics):
         return None  # some trainers log it stage by stage
+    if name == "uniform_groups" and any(_UNIFORM.search(metric) for metric in context.run.metrics):
+        return None
     parts = set(re.split(r"[^a-z0-9]+", word.lower())) - {""}
     spelt = "_".join(re.split(r"[^a-z0-9]+", word.lower()))
     held = [m for m in context.run.metrics if len(spelt) > 1 and (spelt in m.lower() or m.lower() in parts)]
@@ -117,6 +119,11 @@ def attempt(context: Context) -> Verdict | None:
 
 _MEMORY_OF = re.compile(
     r"(?i)(?:mem|vram|cache).*(?:critic|actor|ref|optim|kv|activ)|(?:critic|actor|ref|optim|kv|activ).*(?:mem|vram|cache)"
+)
+#: Keys that count groups whose answers all got the same reward, or those that were left out for it.
+_UNIFORM = re.compile(
+    r"(?i)zero[_ -]?(?:std|var)"
+    r"|all_correct|all_wrong|all_incorrect|solve_(?:all|none)|mixed_groups|filter|evicted|skipped|uniform"
 )
 _EVALUATED = re.compile(
     r"(?i)(?:^|[-_/ .])(?:val|valid|validation|eval|evaluation|test|testing|dev|held)(?=$|[-_/ .@])"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Literal
 
 from assistant.analysis.compare import compare_windows
@@ -19,7 +20,7 @@ from assistant.ask.departures import departures
 from assistant.ask.held_out_gap import is_held_out
 from assistant.ask.naming import central, named_keys, unknown, wanted_steps
 from assistant.ask.parts import note, number
-from assistant.model import Fact, Verdict
+from assistant.model import Fact, StepSlot, Verdict
 from assistant.write.comparison import BOUNDS
 from assistant.write.document import unmark
 
@@ -41,7 +42,33 @@ def worst(context: Context) -> Verdict:
     return _extreme(context, "worst")
 
 
-def _extreme(context: Context, which: Which) -> Verdict:
+def lead(context: Context) -> Verdict | None:
+    """The best step, and by how much it is better than the last one.
+
+    Returns:
+        The verdict; ``None`` (nothing written) where nothing says what is better.
+    """
+    keys = central(named_keys(context))
+    metric = keys[0] if keys else _judge(context)
+    if metric is None or _higher(context, metric) is None or len(context.run.series(metric)[0]) < 2:
+        return None
+    context.query = replace(context.query, steps=StepSlot(), all_steps=(), step_marks=())
+    return _extreme(context, "best", against_last=True)
+
+
+def _over_last(context: Context, metric: str, first: Fact, last: Fact) -> str:
+    """By how much the best value is better than the last."""
+    if first.value == last.value:
+        return context.say("best.is_last", v=last)
+    gap = context.ledger.derived(
+        f"best − last/{metric}", abs(number(first) - number(last)), inputs=[first, last], formula="|best − last|"
+    )
+    kind = context.kind_of(metric)
+    shown = context.doc.show(gap, None, "points" if kind == "fraction" else kind)
+    return context.say("best.over_last" if number(first) > number(last) else "best.under_last", v=last, gap=shown)
+
+
+def _extreme(context: Context, which: Which, *, against_last: bool = False) -> Verdict:
     doc, say = context.doc, context.say
     keys, held_out = central(named_keys(context)), None
     if not keys and any(m.card is None for m in context.query.mentions):
@@ -69,6 +96,8 @@ def _extreme(context: Context, which: Which) -> Verdict:
     ties = [fact for fact in held if fact.value == ranked[0].value]
     if len(ties) > 1:
         text = say(f"best.{which}_tie", metric=metric, v=ranked[0], n=count, steps=[f.step or 0 for f in ties])
+    if against_last:
+        text += ("" if context.language == "zh" else " ") + _over_last(context, metric, ranked[0], held[-1])
     doc.paragraph(f"**{text}**")
     doc.paragraph(*_reading(context, metric, named=bool(keys)))
     if len(held) > 1:

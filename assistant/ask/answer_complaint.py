@@ -69,6 +69,16 @@ def attempt(context: Context) -> Verdict | None:
     return told(context, found)
 
 
+#: "只有 9 个 token 正常吗": how a value that is named is judged, rather than which way it went.
+_VALUED: Final = re.compile(
+    r"(?i)(?:只有|才|仅有?|只剩|高达|多达|达到|大到|小到|低到|高到)了?"
+    r"\s*-?\d[^,，。?]{0,16}(?:正常|合理|健康|对)(?:吗|么|不|嘛)"
+    r"|\b(?:only|just|as (?:high|low|large|small) as|of|at|around|about)"
+    r"\s+-?\d[^?.]{0,30}\b(?:normal|ok(?:ay)?|expected"
+    r"|healthy|reasonable|too (?:low|high|short|long))\b"
+)
+
+
 def _left(context: Context, found: Sequence[Complaint]) -> bool:
     """Whether others tell one short sentence better: a value taken for granted that the log denies, how large a value
     is, a course since some step, one side that rises while the other falls."""
@@ -80,7 +90,8 @@ def _left(context: Context, found: Sequence[Complaint]) -> bool:
     held_out = any(is_validation(key) or _HELD_OUT.search(key) for one in found for key in one.metrics)
     apart = {"rising", "falling"} & states and (held_out or _TWO_SIDES.search(said) is not None)
     since = found[0].since is not None and states <= {"rising", "falling"}
-    return large or bool(apart) or since or answer_supposed.denied(context)
+    valued = context.query.intent == "health" and _VALUED.search(said) is not None
+    return large or bool(apart) or since or valued or answer_supposed.denied(context)
 
 
 def _known_elsewhere(context: Context, complaint: Complaint) -> bool:

@@ -173,7 +173,8 @@ def _two_parts(context: Context, keys: Sequence[str], parts: Sequence[Scope], na
     name = "mean" if moved else name
     compared = windows_in(query.wording or query.text, context.run, context.validation_steps, context.train_steps)
     in_percent = words("portions")["in_percent"].search(text) is not None
-    if compared is not None and (in_percent or len(parts) == 2):  # two windows as a comparison takes them
+    counted = len(parts) == 2 and any(part.latest for part in parts)
+    if compared is not None and (counted or (in_percent and len(parts) != 2)):  # windows as a comparison takes them
         parts = [Scope(first=first, last=last) for first, last in compared]
         name = name or ("mean" if in_percent else "")
     name = name or ("mean" if query.intent == "compare" or against else "")

@@ -157,6 +157,7 @@ _SUMMED_UP = re.compile(
 )
 
 _SO_FAR = re.compile(r"(?i)目前|到现在|到目前|至今|迄今|截[至止](?:目前|现在)?|\bso far\b|up to now|until now")
+_TOTAL = re.compile(r"(?i)总共|一共|总计|共计|累计|合计|\b(?:in total|altogether|overall|total)\b")
 _EXTREME = re.compile(
     r"(?i)最[大高低小长短多少快慢好差佳优久]|峰|\b(?:best|worst|highest|lowest|longest|shortest|slowest|fastest|max|min|peak)\b"
 )
@@ -283,8 +284,8 @@ def _singles(text: str, rules: dict[str, Any], run: Run | None, found: list[Mark
         middle = trained[(len(trained) - 1) // 2]
         return StepSlot("single", (middle,)), ((0, middle),)
     for kind in ("last", "first", "all"):
-        if kind == "last" and _SO_FAR.search(text) and _EXTREME.search(text):
-            continue  # "the slowest step so far": of all there are
+        if kind == "last" and _SO_FAR.search(text) and (_EXTREME.search(text) or _TOTAL.search(text)):
+            continue  # "the slowest step so far", "so far in total": of all there are
         if rules[kind].search(text):
             return StepSlot(cast("Any", kind)), ()
     return StepSlot("none"), ()

@@ -7,6 +7,7 @@ operation is unknown, it is said in front of the nearest reading.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -48,6 +49,8 @@ _HOW_IS: Final = re.compile(
     r"(?i)\bhow(?:'s| is| are| was| were| has| did| does)\b(?!.{0,40}(?:defin|comput|calculat))|咋样|怎么样|[正异]常"
 )
 _KIN: Final = 2
+#: Longer questions are not searched for lists.
+_LONG: Final = 400
 #: So many metrics of a log are listed.
 MOST_LISTED: Final = 16
 
@@ -194,6 +197,54 @@ def absent_metric(context: Context) -> Verdict | None:
     if verdict.code == "no_data":
         context.doc.paragraph(_kin(context, card))
     return verdict
+
+
+#: What stands between two names of one list: "loss、kl 和 reward".
+_JOINED: Final = re.compile(r"(?i)[\s`,、/&和与跟及,，]*(?:and|or|plus|以及|还有)?[\s`]*")
+_NAME_PARTS: Final = re.compile(r"[\s_/-]+")
+
+
+def beside(context: Context) -> None:
+    """Says that a metric which stands in a list with others is not in the log, where the answer tells only these."""
+    query = context.query
+    text = query.wording or query.text
+    if len(context.runs) != 1 or not context.doc.blocks or len(text) > _LONG:
+        return
+    named = [m for m in query.mentions if m.end > m.start]
+    spans = {(m.start, m.end) for m in named if m.key is not None}
+    lost = [m for m in named if (m.start, m.end) not in spans and m.key is None and _absent(context, m)]
+    told = "\n".join(context.doc.blocks).lower()
+    names = []
+    for _ in lost:  # the last of a list stands beside the log's own, the first beside the second
+        spans |= {(m.start, m.end) for m in lost if _beside(text, m, spans)}
+    for mention in lost:
+        near = (mention.start, mention.end) in spans
+        said = any(f"`{name.lower()}`" in told for name in (mention.text, *(mention.card.keys if mention.card else ())))
+        if near and mention.text not in _TOO_GENERAL and not said and _is_name(mention):
+            names.append(mention.text)
+    if names:
+        context.names.update(names)
+        context.doc.blocks.insert(1, context.say("absent.beside", names=context.join(list(map(key, names)))))
+
+
+def _beside(text: str, mention: Mentioned, spans: Iterable[tuple[int, int]]) -> bool:
+    """Whether nothing but a comma or an "and" stands between a mention and one of the spans."""
+    return any(_JOINED.fullmatch(text[min(mention.end, b) : max(mention.start, a)]) for a, b in spans)
+
+
+def _is_name(mention: Mentioned) -> bool:
+    """Whether a mention is its card's name, rather than words that describe it."""
+    card = mention.card
+    if card is None or card.category == "validation":
+        return False
+    names = [*card.keys, *(name.rsplit("/", 1)[-1] for name in card.keys), *map(str, card.meta.get("names", ()))]
+    names += [card.title("zh"), card.title("en")]
+    names += [str(word) for words in (card.meta.get("words") or {}).values() for word in words]
+    return _plain(mention.text) in {_plain(name) for name in names}
+
+
+def _plain(name: str) -> str:
+    return _NAME_PARTS.sub("", name.lower())
 
 
 def _not_logged(context: Context, name: str) -> Verdict:

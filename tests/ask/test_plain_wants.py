@@ -1,0 +1,210 @@
+"""What people plainly want of a log: steps between two levels, clipping, which key, the best against the last."""
+
+from __future__ import annotations
+
+import pytest
+
+from assistant.model import Run
+from tests.analysis.support import run_of
+
+from .support import answerer
+
+#: A score that climbs by a hundredth a step to 0.6 and stays; a loss that falls; a norm above 1 at the first ten steps.
+RUN = run_of(
+    {
+        step: {
+            "critic/score/mean": round(min(0.01 * step, 0.6), 4),
+            "actor/pg_loss": round(0.5 - 0.004 * step, 4),
+            "actor/grad_norm": 2.5 if step <= 10 else 0.4,
+            **({} if step % 20 else {"val-core/gsm8k/acc/mean@1": 0.7 if step == 60 else round(0.3 + 0.002 * step, 4)}),
+        }
+        for step in range(1, 101)
+    }
+)  # fmt: skip
+
+
+def ask(question: str, run: Run = RUN):  # type: ignore[no-untyped-def]
+    made, _ = answerer().ask(question, [run])
+    return made
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "score 从 0.2 涨到 0.5 用了几步",
+        "score 花了多少步从 0.2 到 0.5",
+        "how many steps did it take the score to go from 0.2 to 0.5",
+        "how long did it take score to climb from 0.2 to 0.5",
+        "score went from 20% to 50% in how many steps",
+    ],
+)
+def test_steps_from_one_level_to_another_are_counted_between_the_first_times(question: str) -> None:
+    made = ask(question)
+    assert made.verdict.code == "answered"
+    assert any(fact.value == 30 and fact.kind == "derived" for fact in made.facts)
+    assert {20, 50} <= {fact.step for fact in made.facts}
+
+
+@pytest.mark.parametrize("question", ["score 从 0.5 到 0.9 花了多少步", "how many steps from 0.5 to 0.9 score"])
+def test_a_level_that_is_never_reached_is_said_with_the_nearest_value(question: str) -> None:
+    made = ask(question)
+    assert "0.9" in made.verdict.summary
+    assert any(fact.value == 0.6 for fact in made.facts)
+    assert not any((fact.name or "").startswith("steps from") for fact in made.facts)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "有多少步 grad_norm 被裁剪了（max_grad_norm=1）",
+        "有几步梯度被 clip 了，max norm 1.0",
+        "how many steps hit gradient clipping at 1.0",
+        "how often was the gradient clipped?",
+        "梯度裁剪了几次",
+    ],
+)
+def test_clipped_steps_are_those_whose_norm_is_above_the_limit(question: str) -> None:
+    made = ask(question)
+    assert made.verdict.code == "answered"
+    assert any(fact.value == 10 and fact.kind == "derived" for fact in made.facts) or "10 个 step" in made.answer
+    assert "10" in made.verdict.summary
+
+
+def test_no_clipping_is_told_with_the_largest_norm() -> None:
+    made = ask("how many steps hit gradient clipping at 5.0")
+    assert any(fact.value == 2.5 for fact in made.facts)
+    assert made.verdict.summary.startswith("At none")
+
+
+@pytest.mark.parametrize(
+    ("question", "key"),
+    [
+        ("哪一列是 reward", "mean_reward"),
+        ("which column is the reward", "mean_reward"),
+        ("reward 对应哪个字段", "mean_reward"),
+        ("which key holds the loss", "loss"),
+    ],
+)
+def test_which_key_holds_a_metric_is_answered_by_its_key(question: str, key: str) -> None:
+    run = run_of({step: {"mean_reward": 0.1 * step, "loss": 1.0 / step} for step in range(1, 9)})
+    made = ask(question, run)
+    assert f"`{key}`" in made.verdict.summary.replace(key, f"`{key}`")
+    assert list(made.slots.metrics) == [key]
+
+
+@pytest.mark.parametrize("question", ["which metric looks wrong", "哪个指标最异常"])
+def test_which_metric_is_odd_is_no_question_about_its_key(question: str) -> None:
+    assert ask(question).intent in {"health", "explain", "compare"}
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "which validation checkpoint would you pick and by how much does it beat the last one",
+        "best val step and how far is it above the final one",
+        "选哪个 checkpoint，它比最后一个高多少",
+        "最好的一次验证比最后一次高多少",
+    ],
+)
+def test_the_best_validation_is_told_with_its_lead_over_the_last(question: str) -> None:
+    made = ask(question)
+    assert any(fact.value == 0.7 and fact.step == 60 for fact in made.facts)
+    assert any(fact.value == pytest.approx(0.2) for fact in made.facts)  # 0.7 − 0.5, the last
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "loss 和 entropy 第 5 步各是多少",
+        "entropy、loss 第 5 步各是多少",
+        "loss and entropy at step 5",
+        "trend of entropy and loss",
+        "loss、kl、reward 的首末值列个表",
+    ],
+)
+def test_a_metric_of_a_list_that_the_log_lacks_is_said_to_be_absent(question: str) -> None:
+    run = run_of({step: {"mean_reward": 0.1 * step, "loss": 1.0 / step} for step in range(1, 9)})
+    made = ask(question, run)
+    name = "kl" if "kl" in question else "entropy"
+    assert any(f"{lead} `{name}`" in made.answer for lead in ("日志里没有", "The log holds no"))
+
+
+@pytest.mark.parametrize(
+    "question", ["loss 和 reward 的走势", "loss and reward at step 5", "is the loss at step 5 high?"]
+)
+def test_nothing_is_said_to_be_absent_where_all_that_is_named_is_there(question: str) -> None:
+    run = run_of({step: {"mean_reward": 0.1 * step, "loss": 1.0 / step} for step in range(1, 9)})
+    made = ask(question, run)
+    assert "日志里没有" not in made.answer
+    assert "The log holds no" not in made.answer
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "reward 全对的组占多少",
+        "what fraction of groups are all correct",
+        "有多少组是全错的",
+        "how many prompts were filtered out",
+    ],
+)
+def test_groups_of_one_reward_are_not_in_a_mean(question: str) -> None:
+    made = ask(question)
+    assert made.verdict.code == "no_data"
+    assert "frac_reward_zero_std" in made.answer
+
+
+@pytest.mark.parametrize(
+    "question", ["completion length 和 reward 相关吗", "回答长度和奖励相关吗", "reward 与 length 相关不相关"]
+)
+def test_whether_two_metrics_are_correlated_is_no_question_about_a_family(question: str) -> None:
+    run = run_of(
+        {
+            step: {"reward": 0.1 * step, "reward_std": 0.2, "completions/mean_length": 100.0 + step}
+            for step in range(1, 30)
+        }
+    )
+    made = ask(question, run)
+    assert "ρ = 1（" in made.answer
+
+
+@pytest.mark.parametrize(
+    "question", ["长度先崩还是 reward 先崩", "长度崩是先于 reward 还是后于 reward", "长度崩在 reward 掉之前还是之后"]
+)
+def test_which_of_two_broke_first_is_told_however_it_is_asked(question: str) -> None:
+    run = run_of(
+        {
+            step: {
+                "response_length/mean": 900.0 - 3 * (step % 2) if step < 20 else 20.0,
+                "critic/rewards/mean": 0.8 - 0.01 * (step % 2) if step < 30 else 0.1,
+            }
+            for step in range(1, 41)
+        }
+    )
+    made = ask(question, run)
+    assert made.verdict.summary.startswith("`response_length/mean` 先") or made.verdict.summary.startswith(
+        "response_length/mean 先"
+    )
+
+
+@pytest.mark.parametrize("question", ["到目前为止总共生成了多少 token", "训练到现在一共用了多少 tokens"])
+def test_tokens_in_total_are_the_sum(question: str) -> None:
+    run = run_of({step: {"perf/total_num_tokens": 1000 * step, "timing_s/step": 10.0} for step in range(1, 11)})
+    made = ask(question, run)
+    assert any(fact.value == 55_000 for fact in made.facts)
+
+
+@pytest.mark.parametrize(
+    "question", ["生成长度只有 9 个 token 正常吗", "response length of only 9 tokens, is that normal?"]
+)
+def test_whether_a_value_is_normal_is_judged_rather_than_its_course_told(question: str) -> None:
+    run = run_of(
+        {
+            step: {"response_length/mean": 900.0 + 7 * (step % 5) if step < 30 else 9.0 + 0.1 * (step % 3),
+                   "critic/score/mean": 0.5, "actor/entropy": 0.4}
+            for step in range(1, 61)
+        }
+    )  # fmt: skip
+    made = ask(question, run)
+    assert made.intent == "health"
+    assert made.verdict.code in {"warning", "critical"}
