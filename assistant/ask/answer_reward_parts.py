@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 import re
+from dataclasses import replace
 from typing import Final
 
 from assistant.ask.context import Context, key
 from assistant.ask.outcomes import rewarded
 from assistant.ask.parts import number
+from assistant.ask.telling import trend_sentence
 from assistant.ask.wording import seamed
 from assistant.model import Fact, Verdict
 from assistant.write.document import unmark
@@ -53,10 +55,23 @@ _HIGH: Final = re.compile(
     r"(?i)\bhigh\w*|\bbest|\blargest|\bmost\b|\bcontribut\w*|\bdominat\w*|\bdriv\w*|最高|最大|贡献|主导"
 )
 _HACKING: Final = re.compile(r"(?i)\bhack\w*|\bgam(?:e|ing)\b|\bcheat\w*|刷分|作弊|投机")
+#: Asks for the parts themselves: how many, which, each by itself.
+_LISTED: Final = re.compile(
+    r"(?i)(?:奖励|rewards?)(?![/_])[^,，。?]{0,10}"
+    r"(?:(?:分|有|由)(?:成|为)?(?:哪?几|哪些|多少)(?:个)?(?:部分|分?项|组成|构成|函数)?"
+    r"|组成|构成|拆开|拆分|分项)"
+    r"|(?:奖励|rewards?)(?![/_])[^,，。?]{0,30}分开(?:看|说|列|统计|记)"
+    r"|(?:奖励|rewards?)[^,，。?]{0,4}各?(?:个)?(?:分?项|部分)(?:各|都|分别|怎么|怎样|如何)"
+    r"|\brewards?\b[^?.]{0,30}"
+    r"\b(?:made (?:up )?of|consists? of|composed of|break ?down|broken down|components?|parts)\b"
+    r"|\b(?:break ?down|components?|parts|composition)\b[^?.]{0,16}\brewards?\b"
+)
 _WHEN: Final = re.compile(r"(?i)\bwhich (?:step|epoch|row|line)|\bwhat (?:step|epoch)|哪(?:一)?(?:步|轮)|第几")
 #: From which share of its first value on a part's fall beside a rising sum is told.
 FALLEN: Final = 0.3
 LEAST, MOST = 2, 8
+#: How far the sum of printed parts may be from the printed whole.
+_ROUNDED: Final = 2e-3
 
 
 def attempt(context: Context) -> Verdict | None:
@@ -71,6 +86,11 @@ def attempt(context: Context) -> Verdict | None:
     ):
         low = (_LOW.search(said) is not None) != (_PENALTY.search(said) is not None)
         return _ranked(context, parts_of(context), low=low)
+    if _LISTED.search(said) and context.query.steps.kind in {"none", "all"} and context.query.intent != "advice":
+        told = _listed(context, parts_of(context))
+        if told is not None:
+            context.settled, context.query = True, replace(context.query, intent="lookup", topics=())
+            return told
     named = {mention.key for mention in context.query.mentions}
     if (
         _WHY_LOW.search(said)
@@ -148,6 +168,72 @@ def _ranked(context: Context, parts: list[str], *, low: bool) -> Verdict | None:
     context.doc.paragraph(context.say("parts.scale"))
     context.metrics.extend(name for name, _ in means[:2])
     return Verdict("answered", unmark(text), "medium")
+
+
+def _listed(context: Context, parts: list[str]) -> Verdict | None:
+    """Every part with its first, last and mean value, and its share where they add up to the whole.
+
+    Returns:
+        The verdict; ``None`` where the log holds no reward at all.
+    """
+    whole = rewarded(context.run)
+    name = whole.metrics[0] if whole is not None and whole.spelling.plain else None
+    means = _means(context, parts)
+    if len(means) < LEAST:
+        if name is None:
+            return None
+        own = [m for m in context.run.metrics if _PART.match(m) and not _NO_PART.search(m)]
+        text = context.say("parts.none", metric=name)
+        context.doc.paragraph(f"**{text}**")
+        context.doc.bullets([_course(context, metric) for metric in dict.fromkeys([name, *own[:1]])])
+        context.metrics.append(name)
+        return Verdict("no_data", unmark(text))
+    count = context.ledger.count("parts of the reward", len(means))
+    names = context.join([key(metric) for metric, _ in means[:MOST]])
+    text = context.say("parts.listed", n=count, names=names)
+    context.doc.paragraph(f"**{text}**")
+    shares = _shares(context, name, means)
+    head = [context.say(f"parts.head_{which}") for which in ("first", "last", "mean")]
+    rows = []
+    for metric, mean in means[:MOST]:
+        steps = context.run.series(metric)[0]
+        ends = [context.value(metric, step) for step in (steps[0], steps[-1])]
+        row = [key(metric), *("" if fact is None else context.doc.show(fact) for fact in ends), context.doc.show(mean)]
+        rows.append([*row, *([context.doc.show(shares[metric])] if shares else [])])
+    context.doc.table([context.say("head.metric"), *head, *([context.say("parts.head_share")] if shares else [])], rows)
+    context.doc.paragraph(
+        context.say("parts.adds_up", metric=name) if shares and name else context.say("parts.weights")
+    )
+    context.metrics.extend([*([name] if name else []), *(metric for metric, _ in means[:MOST])])
+    context.chart(context.title(means[0][0]), [metric for metric, _ in means[:MOST]])
+    return Verdict("answered", unmark(text), "medium")
+
+
+def _course(context: Context, metric: str) -> str:
+    trend = context.ledger.trend(metric)
+    return "" if trend is None else trend_sentence(context, metric, trend)
+
+
+def _shares(context: Context, name: str | None, means: list[tuple[str, Fact]]) -> dict[str, Fact]:
+    """Each part's share of the whole's mean; empty unless all are positive and add up to the whole at each step."""
+    if name is None or any(number(mean) <= 0 for _, mean in means):
+        return {}
+    for step in context.run.series(name)[0]:
+        total = context.value(name, step)
+        cells = [context.value(metric, step) for metric, _ in means]
+        if total is None or any(cell is None or not _finite(cell) for cell in cells) or not _finite(total):
+            return {}
+        added = math.fsum(number(cell) for cell in cells if cell is not None)
+        if abs(added - number(total)) > _ROUNDED * max(1.0, abs(number(total))):
+            return {}
+    whole = math.fsum(number(mean) for _, mean in means)
+    return {
+        metric: context.ledger.derived(
+            f"share of {metric} in {name}", number(mean) / whole, inputs=[fact for _, fact in means],
+            formula="mean of the part / sum of the means", unit="fraction",
+        )
+        for metric, mean in means
+    }  # fmt: skip
 
 
 def _at_the_cost(context: Context) -> Verdict | None:

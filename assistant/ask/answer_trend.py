@@ -31,6 +31,10 @@ MOST_GAPS, MOST_VALUES = 24, 6
 _OF_THE_RUN = re.compile(
     r"(?i)\b(?:some|any)thing (?:\w+ )?(?:wrong|off|broken)\b|哪里(?:不对|有问题|错)|[出有](?:了)?(?:什么)?问题"
 )
+#: "Is it a problem that it gets shorter?" asks about that metric.
+_MOVED = re.compile(
+    r"(?i)变[长短大小高低多少快慢]|[涨升降跌掉]|\b(?:gr[eo]w|ris|fall|drop|shrink|increas|decreas|get|gett)\w*\b|(?:short|long|high|low)er\b"
+)
 
 
 def trend(context: Context) -> Verdict:
@@ -224,7 +228,8 @@ def health(context: Context, keys: list[str]) -> Verdict:
         summary = texts.pop(0) + gap + context.say(_unjudged(context, keys), names=context.join(map(key, keys)))
     if not sentences and quiet == "health.few" and len(keys) == 1 and texts and asked is None and lone is None:
         summary = texts.pop(0)
-    if grave and not findings and _OF_THE_RUN.search(context.query.said):  # "is something wrong?": this is
+    of_run = _OF_THE_RUN.search(context.query.said) and not _MOVED.search(context.query.said)
+    if grave and not findings and of_run:  # "is something wrong?": this is
         other = told(context, grave[:1])[0]
         summary = context.say("health.bad", first=other.sentence) + ("" if context.language == "zh" else " ") + summary
         grave = []

@@ -56,6 +56,45 @@ def _covers(card: Card, keys: Sequence[str], name: str) -> bool:
     return all(any(word.startswith(one[:4]) or one.startswith(word[:4]) for one in known) for word in words)
 
 
+#: What a run is trained by, which describes none of its metrics.
+_METHODS: Final = re.compile(r"(?i)(?<![\w/])(?:sft|rlhf|rlvr|grpo|ppo|dpo|dapo|rloo|rl)(?![\w/])")
+#: Quantities that one card may hold several of, by what they are asked for and by their keys: the finer ones first.
+_QUANTITIES: Final = (
+    (re.compile(r"(?i)fps|每秒|帧率|\bper second\b"), re.compile(r"(?i)fps|per_sec|throughput|tps")),
+    (
+        re.compile(
+            r"(?i)毫秒|\bms\b|millisec|秒|多久|多长时间|耗时|用时|用了多少时间|时间|\btime\b(?!step)|how long|seconds"
+        ),
+        re.compile(r"(?i)(?:^|[/_ ])(?:time|elapsed|duration|latency|ms|secs?|seconds)(?:$|[/_ ])(?!.*(?:fps|steps))"),
+    ),
+    (re.compile(r"(?i)time ?steps?|环境步"), re.compile(r"(?i)timesteps?|env_steps")),
+)
+_LATIN: Final = re.compile(r"[a-z]{3,}")
+
+
+def narrowed(keys: Sequence[str], text: str) -> Sequence[str]:
+    """Of several keys under one card, those that a question's own words name: its time rather than its frame rate.
+
+    Args:
+        keys: of the log.
+        text: the question, normalised.
+
+    Returns:
+        At least one; all of them where the words tell nothing, or where they are statistics of one quantity.
+    """
+    if len(keys) < 2 or len({re.sub(r"[/_ ](?:mean|max|min|std|sum|avg)$", "", key) for key in keys}) == 1:
+        return keys
+    words = set(_LATIN.findall(text.lower()))
+    spelt = [key for key in keys if set(_LATIN.findall(key.lower().rsplit("/", 1)[-1])) & words]
+    if spelt:
+        return spelt
+    for asked, named in _QUANTITIES:
+        held = [key for key in keys if named.search(key.rsplit("/", 1)[-1])] if asked.search(text) else []
+        if held:
+            return held
+    return keys
+
+
 def may_describe(query: Query, strength: float) -> bool:
     """Whether a question without a named metric asks for something that a metric answers.
 
@@ -86,7 +125,7 @@ def described(text: str, query: Query, run: Run, resolver: Resolver, *, talking:
         resolver: from keys to cards.
         talking: a conversation goes on: what is described may be what it is about.
     """
-    found = own_metrics(run.metrics, run.framework, resolver).find(text)
+    found = own_metrics(run.metrics, run.framework, resolver).find(_METHODS.sub(" ", text))
     if talking and len(re.findall(r"[a-z]{3,}|[\u3400-\u9fff]{2}", text.lower())) < _WORDS_OF_ITS_OWN:
         return ()  # "and at the end?" goes on about the metric of the question before
     alone = talking or query.intent == "out_of_scope" or (query.guessed and query.steps.kind == "none")
@@ -100,5 +139,6 @@ def described(text: str, query: Query, run: Run, resolver: Resolver, *, talking:
     spelt = _SPELT.match(text)
     if spelt is not None and not _covers(best.card, best.keys, spelt[1]):
         return (Mentioned(spelt.start(1), spelt.end(1), spelt[1], None),)  # a name, and of nothing that is known
-    key = best.keys[0] if len(best.keys) == 1 else None
+    keys = narrowed(best.keys, text)
+    key = keys[0] if len(keys) == 1 else None
     return (Mentioned(len(text), len(text), key or best.card.keys[0], best.card, key),)

@@ -208,3 +208,99 @@ def test_whether_a_value_is_normal_is_judged_rather_than_its_course_told(questio
     made = ask(question, run)
     assert made.intent == "health"
     assert made.verdict.code in {"warning", "critical"}
+
+
+#: Two parts that add up to the reward at every step.
+PARTS = run_of(
+    {
+        step: {
+            "reward": 1.0 + 0.01 * step,
+            "rewards/format_reward": 0.25,
+            "rewards/accuracy_reward": 0.75 + 0.01 * step,
+        }
+        for step in range(1, 21)
+    }
+)
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["reward 分几个部分，各占多少", "what is the reward made of", "reward 由哪些组成", "break down the reward"],
+)
+def test_parts_of_a_reward_are_listed_with_their_shares(question: str) -> None:
+    made = ask(question, PARTS)
+    assert "rewards/format_reward" in made.verdict.summary
+    assert "rewards/accuracy_reward" in made.verdict.summary
+    shares = [fact.value for fact in made.facts if (fact.name or "").startswith("share of")]
+    assert shares == [pytest.approx(0.25 / 1.105), pytest.approx(0.855 / 1.105)]
+
+
+def test_parts_that_are_weighted_get_no_shares() -> None:
+    run = run_of({s: {"reward": 3.0, "rewards/a_reward": 0.5, "rewards/b_reward": 1.0} for s in range(1, 9)})
+    made = ask("reward 分几个部分，各占多少", run)
+    assert not [fact for fact in made.facts if (fact.name or "").startswith("share of")]
+    assert "不给占比" in made.answer
+
+
+@pytest.mark.parametrize(
+    "question", ["reward 里 format 和 accuracy 分开看谁在涨", "what parts does the reward consist of"]
+)
+def test_a_reward_that_is_logged_as_a_whole_is_said_to_be(question: str) -> None:
+    made = ask(question, run_of({s: {"reward": 0.1 * s, "loss": 1.0 / s} for s in range(1, 9)}))
+    assert made.verdict.code == "no_data"
+    assert "reward" in made.verdict.summary
+
+
+@pytest.mark.parametrize(
+    ("question", "metric", "value"),
+    [
+        ("一共跑了多少 timesteps", "time/total_timesteps", 4000),
+        ("一共用了多少时间", "time/time_elapsed", 40),
+        ("how long did it run in total", "time/time_elapsed", 40),
+    ],
+)
+def test_a_card_of_several_quantities_gives_the_one_that_is_asked_for(question: str, metric: str, value: float) -> None:
+    run = run_of(
+        {
+            step: {
+                "time/fps": 100.0 - step, "time/iterations": step, "time/time_elapsed": 2 * step,
+                "time/total_timesteps": 200 * step, "rollout/ep_rew_mean": 1.0 * step,
+            }
+            for step in range(1, 21)
+        },
+        framework="SB3",
+    )  # fmt: skip
+    made = ask(question, run)
+    assert any(fact.metric == metric and fact.value == value for fact in made.facts)
+    assert not any(fact.metric == "time/fps" for fact in made.facts)
+
+
+@pytest.mark.parametrize(
+    "question", ["length 变短了会不会有问题", "is it a problem that the length is getting shorter?"]
+)
+def test_a_metric_that_is_worried_about_comes_before_what_is_wrong_elsewhere(question: str) -> None:
+    run = run_of(
+        {
+            step: {"kl": 5.0 if step in {11, 30} else 0.02 + 0.001 * (step % 3), "completion_length": 240.0 - 2 * step,
+                   "reward": 0.5, "loss": 0.01}
+            for step in range(1, 51)
+        },
+        framework="TRL",
+    )  # fmt: skip
+    assert ask(question, run).verdict.summary.find("completion_length") in range(0, 4)
+
+
+def test_a_checkpoint_from_before_a_collapse_is_asked_for() -> None:
+    table = {
+        step: {"kl": 0.002 if step < 20 else 2.5, "reward": 0.5 + 0.01 * (step % 5), "loss": 0.01}
+        for step in range(1, 61)
+    }
+    made = ask("挑一个 kl 还没崩的 checkpoint", run_of(table, framework="TRL"))
+    assert made.intent == "advice"
+    assert "step 20" in made.verdict.summary
+
+
+def test_what_a_run_is_trained_by_describes_no_metric() -> None:
+    table = {step: {"train/loss": 1.0 / step, "train/lr(1e-3)": 0.01 if step < 20 else 0.005} for step in range(1, 41)}
+    made = ask("这个 sft 收敛了吗", run_of(table, framework="verl"))
+    assert list(made.slots.metrics)[:1] == ["train/loss"]
