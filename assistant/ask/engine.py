@@ -172,8 +172,7 @@ class Answerer:
             clauses.further(
                 context, lambda text: understand(text, self.resolver, runs, language=language), self._answer
             )
-        if context.runs and problem is None:
-            unread.beside(context)
+        unread.beside(context, problem)
         if not context.settled and verdict.code not in {"no_metrics", "out_of_scope", "unknown_metric", "no_data"}:
             values_of_named(context, queries)
         _scaled(context)

@@ -204,11 +204,16 @@ _JOINED: Final = re.compile(r"(?i)[\s`,、/&和与跟及,，]*(?:and|or|plus|以
 _NAME_PARTS: Final = re.compile(r"[\s_/-]+")
 
 
-def beside(context: Context) -> None:
-    """Says that a metric which stands in a list with others is not in the log, where the answer tells only these."""
+def beside(context: Context, problem: str | None) -> None:
+    """Says that a metric which stands in a list with others is not in the log, where the answer tells only these.
+
+    Args:
+        context: of the answer.
+        problem: why there is no answer, if so.
+    """
     query = context.query
     text = query.wording or query.text
-    if len(context.runs) != 1 or not context.doc.blocks or len(text) > _LONG:
+    if problem is not None or len(context.runs) != 1 or not context.doc.blocks or len(text) > _LONG:
         return
     named = [m for m in query.mentions if m.end > m.start]
     spans = {(m.start, m.end) for m in named if m.key is not None}
