@@ -21,6 +21,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+# A machine that others use too is slow at times, which says nothing of what is tested: no limit on the clock.
+settings.register_profile("any_machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("any_machine")
 
 OUTER_ENVIRONMENT = dict(os.environ)
 IN_CI = OUTER_ENVIRONMENT.get("CI", "").lower() in {"1", "true"}
