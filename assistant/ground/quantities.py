@@ -102,6 +102,11 @@ _WORD_OF: Final = re.compile(
     rf"(?i)(?<!every )(?<!each )(?<!any )(?<!only )(?<!ty-)(?<!ty )\b(?P<word>{_SPELT})(?= of (?:(?:the|its|those|these|all|them|logged|recorded) ?)*(?:\d|steps\b|values\b|points\b))"
     rf"|(?<=\bin )(?<!ty-)(?P<in>{_SPELT})(?=\s*(?:[,.;]|$|of them\b|and (?:is|lies|falls|stays|exceeds|was|goes|drops)\b))"
 )
+#: "Dropped to zero", "is exactly zero", 归零: the value, where no distance from it is told.
+_ZERO: Final = re.compile(
+    r"(?i)(?:(?<!close )(?<!closer )(?<!near )(?<!next )(?<!down )\bto|(?<=down) to|\b(?:is|are|was|were|at|be|been|being|hits?|hit|reach(?:es|ed)?|becomes?|became|stays?|stayed|remain(?:s|ed)?|reads?|equals?))\s+(?:(?P<exact>exactly|precisely|identically)\s+)?[`*]*(?P<word>zero)\b(?![- ](?:variance|std|reward|gradient|signal|shot|advantage|mean|point|percent|or )|[`*]*\s+(?:points?|percent))"
+    r"|(?:归|降为|降至|降到|变为|变成|掉到|跌到|跌至|等于|恒为|都是|均为|一直是|始终是|就是|为)(?P<zword>零)(?![一二三四五六七八九十点售星碎散件部方界下以上])"
+)
 #: "Falls below 0.22 once", "六次负值": how often a bound is passed.
 _TIMES_WORD: Final = re.compile(
     r"(?i)(?<!spikes )(?<!spiked )(?<!peaks )(?<!peaked )(?<!jumps )(?<!jumped )\b(?P<word>once|twice|thrice)\b(?=\s*(?:[,.;:)]|$|(?:at|in|on|over|during|and|while|more)\b))|(?<![第\d一每多几数])(?P<zword>[两三四五六七八九十百]{1,5})(?=次(?!迭代|更新|验证|评测|评估|训练|采样|方|数))"
@@ -264,6 +269,11 @@ def quantities(text: str, masked: list[tuple[int, int]]) -> list[Quantity]:
             found.append(
                 Quantity(match.start("one"), match.end(), match["one"], number, 0.2 * number, "s", factor, approx=True)
             )
+    for match in _ZERO.finditer(text):
+        group = "word" if match["word"] else "zword"
+        if not any(a < match.end(group) and match.start(group) < b for a, b in masked):
+            half = 1e-9 if match["exact"] else 0.005
+            found.append(Quantity(match.start(group), match.end(group), match[group], 0.0, half))
     for match in _PAIR_WORD.finditer(text):
         if not any(a < match.end() and match.start() < b for a, b in masked):
             found.append(Quantity(match.start(), match.end(), match.group(), float(_WORDS[match["word"].lower()]), 0.5))

@@ -260,6 +260,8 @@ class RowReader(RowWords):
         claims = []
         if change and _FACTOR.match(title):
             numbers = [q if q.unit else replace(q, unit="ratio") for q in numbers]
+        if not numbers and name.keys and (said := self._said_of_step(text, (start, end), name, inside)) is not None:
+            return [said]
         if (
             not numbers
             and name.keys

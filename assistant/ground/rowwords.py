@@ -11,6 +11,7 @@ from assistant.ground.cues import cue
 from assistant.ground.deciding import Decision
 from assistant.ground.headers import HeaderReader, of_steps
 from assistant.ground.lexicon import Named
+from assistant.ground.places import Place
 from assistant.ground.quantities import Quantity, quantities
 from assistant.ground.sentences import Unit
 from assistant.ground.verdicts import Claim
@@ -45,6 +46,12 @@ _SIGNS: Final = {"up": "[升涨增高]", "down": "[降跌减低]"}
 _BEST: Final = re.compile(r"(?i)\W*(?:(?P<best>best|最好|最佳|最优)|worst|最差)(?:\s*(?:value|step)|值|的一步)?\W*")
 #: Words of comparison that say of two steps which way it went.
 _MORE: Final = {"up": "higher", "down": "lower"}
+
+#: Remarks on a step that deny, or that compare it with one other.
+_DENIED: Final = re.compile(
+    r"(?i)\b(?:no|not|never|than|before|after|until|since|from)\b|n['’]t\b|[不没未]|之[前后]|比"
+)
+_BEST_WORD: Final = re.compile(r"(?i)(?P<best>\bbest\b|最好|最佳)|\bworst\b|最差")
 
 
 class RowWords(HeaderReader):
@@ -100,6 +107,31 @@ class RowWords(HeaderReader):
             and previous.keys[0] != total
             and self.judge.table.kind(previous.keys[0]) == "seconds"
         )
+
+    def _said_of_step(
+        self, text: str, cell: tuple[int, int], name: Named, inside: Sequence[Place]
+    ) -> Claim | None:  # fmt: skip
+        """A remark in a metric's row that names the step of an extreme: ``peaks at step 2``, ``step 2 最高``."""
+        part, table = text[slice(*cell)], self.judge.table
+        if len(inside) != 1 or len(inside[0].steps) != 1 or _DENIED.search(part):
+            return None
+        high, low = bool(cue("maximum").search(part)), bool(cue("minimum").search(part))
+        best = _BEST_WORD.search(part)
+        step, first = inside[0].steps[0], None
+        for key in [key for key in name.keys if key == self.row_key] or name.keys[:3]:
+            better, rows = table.better(key), table.finite(key)
+            upwards = high if best is None else (better == "higher") == bool(best["best"])
+            if not rows or (best is None and high == low) or (best is not None and not better):
+                continue
+            value = (max if upwards else min)(v for _, v in rows)
+            at = next(s for s, v in rows if v == value)
+            fact = table.ledger.value(key, at, table.run)
+            identity = fact.id if fact else None
+            if table.value(key, step) == value:
+                return Claim(part, *cell, "supported", "", identity)
+            note = self.judge.say("extreme_step", metric=key, step=at, true=f"{value:.4g}")
+            first = first or Claim(part, *cell, "contradicted", note, identity)
+        return first
 
     def _best_column(self, head: Sequence[str], cells: Sequence[str]) -> int:
         """The column of steps in a row that is an extreme's: ``| best | 39 | 1.027 |``; -1 without one."""

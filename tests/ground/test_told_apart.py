@@ -122,3 +122,58 @@ def test_what_is_not_there_is_held_against_each_step_meant(true: str, false: str
 def test_row_under_steps_that_no_metric_holds_is_not_borne_out(true: str, false: str) -> None:
     assert not _flagged(true)
     assert _flagged(false)
+
+
+@pytest.mark.parametrize(
+    ("true", "false"),
+    [
+        ("critic/score/mean dropped to zero at step 24.", "critic/score/mean dropped to zero at step 20."),
+        ("critic/score/mean is exactly zero at step 26.", "critic/score/mean is exactly zero at step 22."),
+        ("critic/score/mean has been zero since step 24.", "critic/score/mean has been zero since step 18."),
+        ("critic/score/mean 从 step 24 起归零。", "critic/score/mean 从 step 18 起归零。"),
+    ],
+)
+def test_zero_in_words_is_a_value(true: str, false: str) -> None:
+    _told(true, false)
+
+
+@pytest.mark.parametrize(
+    ("true", "false"),
+    [
+        ("The gap between generation and the actor update at step 4 is 70.0 − 43.0 = 27.0 s.", "The gap between generation and the actor update at step 4 is 70.0 − 43.0 = 37.0 s."),
+        ("(0.400 − 0.879) / 0.879 ≈ −54%, so entropy fell by that much from step 2 to step 30.", "(0.400 − 0.879) / 0.879 ≈ −45%, so entropy fell by that much from step 2 to step 30."),
+        ("0.879 / 0.400 ≈ 2.20, so entropy more than halved from step 2 to step 30.", "0.879 / 0.400 ≈ 2.70, so entropy more than halved from step 2 to step 30."),
+        ("step 4 的生成耗时 70.0 秒加 actor 更新 43.0 秒，70.0 + 43.0 = 113.0 秒。", "step 4 的生成耗时 70.0 秒加 actor 更新 43.0 秒，70.0 + 43.0 = 131.0 秒。"),
+        ("At step 10, generation is 76.0 s of 140 s: 76.0 / 140 = 54%.", "At step 10, generation is 76.0 s of 140 s: 76.0 / 140 = 45%."),
+    ],
+)  # fmt: skip
+def test_arithmetic_spelt_out_is_done_again(true: str, false: str) -> None:
+    _told(true, false)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "0.978 / 0.400 ≈ 2.45, so entropy more than halved from step 2 to step 30.",  # the first is no entropy
+        "(0.400 − 0.879) / 0.879 ≈ −54%, so entropy fell by that much from step 2 to step 20.",  # of another step
+        "The gap between entropy and the actor update at step 4 is 70.0 − 43.0 = 27.0.",
+    ],
+)
+def test_arithmetic_on_what_the_log_does_not_hold_is_flagged(text: str) -> None:
+    assert _flagged(text)
+
+
+@pytest.mark.parametrize(
+    ("true", "false"),
+    [
+        ("timing_s/step is highest at step 30, followed by step 28 and step 26.", "timing_s/step is highest at step 30, followed by step 26 and step 28."),
+        ("Step 30 is the slowest at 180 s, followed by step 28.", "Step 30 is the slowest at 180 s, followed by step 24."),
+        ("Step 30 is the slowest at 180 s, followed by step 28.", "Step 30 is the slowest at 190 s, followed by step 28."),
+        ("Between its peak at step 2 and step 30, entropy lost 0.479.", "Between its trough at step 2 and step 30, entropy lost 0.479."),
+        ("The score dropped by 0.706 from its peak at step 22 to step 24.", "The score dropped by 0.680 from its peak at step 20 to step 24."),
+        ("| Metric | Step 2 | Step 22 | Step 30 | Comment |\n|---|---|---|---|---|\n| critic/score/mean | 0.446 | **0.706** | 0 | peaks at step 22 |", "| Metric | Step 2 | Step 22 | Step 30 | Comment |\n|---|---|---|---|---|\n| critic/score/mean | 0.446 | **0.706** | 0 | peaks at step 30 |"),
+        ("| 指标 | Step 2 | Step 22 | 说明 |\n|---|---|---|---|\n| critic/score/mean | 0.446 | 0.706 | step 22 最高 |", "| 指标 | Step 2 | Step 22 | 说明 |\n|---|---|---|---|\n| critic/score/mean | 0.446 | 0.706 | step 2 最高 |"),
+    ],
+)  # fmt: skip
+def test_step_of_an_extreme_told_in_passing_is_checked(true: str, false: str) -> None:
+    _told(true, false)
