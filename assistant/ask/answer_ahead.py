@@ -12,6 +12,7 @@ from assistant.analysis.forecast import DRIFT, forecast, reach, remaining, total
 from assistant.analysis.series import series
 from assistant.analysis.trend import MIN_POINTS
 from assistant.ask import answer_pace
+from assistant.ask.answer_reached import already
 from assistant.ask.context import Context
 from assistant.ask.naming import central, named_keys, unknown
 from assistant.ask.outcomes import trained
@@ -54,6 +55,8 @@ UNTOLD = "untold"
 
 def forecast_metric(context: Context) -> Verdict:
     """A metric's value at a step ahead, or the step at which it reaches a value; refused with the reason."""
+    if (reached := already(context)) is not None:
+        return reached
     keys = central(named_keys(context))
     if not keys and any(m.card is None for m in context.query.mentions):
         return unknown(context, next(m.text for m in context.query.mentions if m.card is None))

@@ -7,8 +7,10 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 
+from assistant.ask import outcomes
 from assistant.ask.answer_overall import everywhere
 from assistant.ask.computed import Request, asked
+from assistant.ask.conditions import Condition
 from assistant.ask.context import Context, is_validation
 from assistant.ask.naming import central, named_keys, steps_text, variant
 from assistant.ask.part import Part, cell, limit_text, part_of, remarks, share_shown, shown, slot_of, statistic
@@ -48,12 +50,30 @@ def attempt(context: Context) -> Verdict | None:
     of_step = request.kind == "difference" and context.query.steps.kind in {"single", "last", "first"}
     context.query = replace(
         context.query, intent="trend" if request.kind == "changed" else "lookup", op=request.op, asked_op=request.op,
-        steps=context.query.steps if of_step else slot_of(context, request.scope), topics=(), threshold=None,
+        steps=context.query.steps if of_step else slot_of(context, request.scope), topics=(),
+        threshold=_side(context, request.limit, keys) if request.kind in {"first", "count"} else None,
     )  # fmt: skip
     if request.kind in {"correlation", "difference", "at_extreme"}:
         return answer_two.two(context, request, list(request.keys or keys))
     tell = {**_TELLING, "streak": answer_course.streak, "window": answer_course.window}[request.kind]
     return _told(context, request, keys, tell)
+
+
+def _side(context: Context, limit: Condition | None, keys: list[str]) -> tuple[str, float] | None:
+    """A condition as a side of a number, as a follow-up knows it ("and 0.6?"); ``None`` for another."""
+    if limit is None or limit.percent or not keys:
+        return None
+    values = context.run.series(keys[0])[1]
+    kind = _as_reached(context, limit, keys[0], float(values[0])).kind if values else limit.kind
+    side = {"above": "above", "at_least": "above", "below": "below", "at_most": "below"}.get(kind)
+    return None if side is None else (side, limit.low)
+
+
+def _as_reached(context: Context, limit: Condition, metric: str, first: float) -> Condition:
+    """A level that is said to be reached, from the side of the first value: a loss reaches 0.5 from above."""
+    if limit.reach and first > limit.low and outcomes.direction(context, metric) != "higher_better":
+        return replace(limit, kind="at_most")
+    return limit
 
 
 def _values_first(context: Context, keys: list[str]) -> None:
@@ -199,6 +219,7 @@ def conditional(context: Context, request: Request, part: Part) -> list[str]:
         return everywhere(context, part, request.limit)
     say, metric = context.say, part.metric
     limit = request.limit.scaled(max(abs(v) for v in part.values))
+    limit = _as_reached(context, limit, metric, part.values[0])
     text = limit_text(context, limit, metric)
     places = [place for place, value in enumerate(part.values) if limit.holds(value)]
     lines = []

@@ -20,6 +20,10 @@ _RISE: Final = re.compile(r"(?i)涨|升|增|提高|变[大长多高]|rise|rose|r
 _RATIO: Final = re.compile(r"(?i)几倍|多少倍|倍数|\bratio\b|\btimes\b")
 _FALL: Final = re.compile(r"(?i)跌|掉|降|减|缩|fall|fell|drop|decreas|declin|shrink|down")
 _LOWEST: Final = re.compile(r"(?i)最(?:低|小|差)|\b(?:lowest|min|worst)\b")
+_AFTER_TOP: Final = re.compile(
+    r"(?i)(?:最高(?:点|处|值)?|峰值|顶点|顶峰|高点)(?:那步|那次)?(?:之后|以后|过后|后)"
+    r"|\b(?:after|since)\b[^,.?]{1,60}?\b(?:peak|max(?:imum)?|high(?:est)?)\b"
+)
 _TO_LAST: Final = re.compile(
     r"(?i)[到至](?:了)?(?:最后|末尾|结束|现在|目前)|现在|目前|最后|最终|末尾|结束"
     r"|\b(?:now|currently|still|final\w*|latest|last|(?:at |in |by |to )?the (?:very )?end"
@@ -76,6 +80,12 @@ def from_peak(context: Context) -> Verdict | None:
         if now is None
         else context.say("moves.below_peak", c=now, delta=_delta(context, found.metric, now.delta, now.id))
     )
+    if now is not None and _AFTER_TOP.search(found.text):  # the fall after the highest value, be it the largest or not
+        low = min(range(top + 1, len(part)), key=lambda place: part.values[place])
+        after = context.ledger.change(found.metric, part.steps[top], part.steps[low])
+        assert after is not None
+        delta = _delta(context, found.metric, after.delta, after.id)
+        said = context.say("moves.after_peak", metric=found.metric, c=after, delta=delta, over=part.over)
     if now is not None and _TO_LAST.search(found.text):  # what the latest is below the peak is what is asked
         said = context.say("moves.last_from_high", metric=found.metric, c=now, over=part.over,
                            delta=_apart(context, found.metric, now))  # fmt: skip

@@ -16,6 +16,7 @@ from assistant.ask.scope import Scope
 from assistant.ask.subject import Subject, subject_of, words_of
 from assistant.ask.wording import normalised
 from assistant.model import StepSlot, Verdict
+from assistant.model.answer import Op
 from assistant.write.document import unmark
 
 _NUMBER: Final = re.compile(r"(-?\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+)?)\s*(%|％|percent)?")
@@ -25,6 +26,13 @@ _SHARE: Final = 1.5
 _VALIDATED: Final = re.compile(r"(?i)\bval(?!ue)|eval|\btest")
 _SCORED: Final = re.compile(rf"{_VALIDATED.pattern}|\bacc|score|reward|loss")
 _FALLING: Final = re.compile(r"(?i)降|跌|掉|回落|\b(?:f[ae]ll|fell|drop|down|below|under|decreas)")
+#: What makes a question one of what is to come.
+_TO_COME: Final = re.compile(
+    r"(?i)[会能将才还再]|可以|快要|就要|预计|预测|下去|接下来|以后|未来|(?:照|按)(?:这|目前|现在)"
+    r"|\b(?:will|would|going to|until|left|more|expect\w*|predict\w*|forecast|next|eta)\b"
+)
+_EXTREME: Final = re.compile(r"(?i)最[大高小低长短]|峰值|顶峰|谷底|\b(?:max\w*|min(?:imum)?|peak|highest|lowest)\b")
+_LEAST: Final = re.compile(r"(?i)最[小低短]|谷底|\b(?:min(?:imum)?|lowest)\b")
 _PAST: Final = re.compile(r"(?i)了|\b(?:did|took|was|were|passed|reached|crossed|exceeded|hit|got|dropped|fell|rose)\b")
 
 
@@ -34,6 +42,27 @@ def reached(context: Context) -> Verdict | None:
 
     context.query = replace(context.query, intent="lookup")
     return attempt(context)
+
+
+def already(context: Context) -> Verdict | None:
+    """When a metric reached the limit or the extreme named, of a question that could as well be of what is to come
+    ("什么时候到 3"); ``None`` where it speaks of that, or the log does not hold it."""
+    from assistant.ask.answer_computed import attempt
+    from assistant.ask.answer_lookup import lookup
+
+    found = subject_of(context)
+    if found is None or _TO_COME.search(context.query.said):
+        return None
+    limit = condition_in(found.text)
+    if limit is not None and limit.kind in {"above", "at_least", "below", "at_most"}:
+        goal = limit.scaled(max(abs(v) for v in found.part.values))
+        return _until(context, found, goal) if any(goal.holds(value) for value in found.part.values) else None
+    if limit is not None or _EXTREME.search(found.text) is None:
+        return None
+    low = _LEAST.search(found.text) is not None
+    op: Op = "argmin" if low else "argmax"
+    context.query = replace(context.query, intent="lookup", topics=(), op=op, asked_op=op)
+    return attempt(context) or lookup(context)
 
 
 def steps_until(context: Context) -> Verdict | None:

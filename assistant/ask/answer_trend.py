@@ -115,8 +115,11 @@ def _still_asked(text: str) -> str | None:
 def _still(context: Context, metric: str, asked: str, gap: str) -> str:
     """Whether the latest stretch goes the way that is asked, as a sentence; empty where there are too few values."""
     steps = list(context.run.series(metric)[0])
-    late = _latest(context, metric, steps)
-    level = _levelled(context, metric, steps) or _levelled(context, metric, late)
+    named = scope_in(words_of(context), context.train_steps)  # "… over the last 50 steps" names the stretch itself
+    late = _latest(context, metric, steps) if named.whole else named.of(steps)
+    if not late:
+        return ""
+    level = (_levelled(context, metric, steps) if named.whole else None) or _levelled(context, metric, late)
     late = level or late
     fact = context.ledger.trend(metric, late) if len(late) < len(steps) else None
     ends = [context.value(metric, step) for step in (late[0], late[-1])]
@@ -222,7 +225,10 @@ def health(context: Context, keys: list[str]) -> Verdict:
     lone = context.value(keys[0], alone[0]) if len(alone) == 1 else None
     bad = bool(findings) and findings[0].grave
     summary = sentences[0] if sentences else context.say(quiet, names=context.join(map(key, keys)), n=count)
-    summary = context.say("health.bad", first=summary) if bad else summary
+    if bad:
+        own = _its_own(context, found[0], keys, families)
+        names = context.join(map(key, keys[:3]))
+        summary = context.say("health.bad" if own else "health.beside", first=summary, names=names)
     if not sentences and quiet == "health.metric_unjudged" and texts and asked is None:  # how it moves comes first
         gap = "" if context.language == "zh" else " "
         summary = texts.pop(0) + gap + context.say(_unjudged(context, keys), names=context.join(map(key, keys)))
@@ -301,6 +307,16 @@ def _same_matter(context: Context, check: Check, keys: list[str]) -> bool:
     cards = [context.card(metric) for metric in (check.metrics[0], *keys)]
     alike = [card is not None and card.category == ONE_MATTER for card in cards]
     return alike[0] and any(alike[1:])
+
+
+def _its_own(context: Context, check: Check, keys: list[str], families: set[str]) -> bool:
+    """Whether what was found is wrong with the keys themselves, and not with something that bears on them."""
+    first = check.metrics[0] if check.metrics else ""
+    told_of = {first, *(fact.metric for _, fact in check.facts if fact.metric)}
+    if told_of & set(keys) or (first.rpartition("/")[0] or first) in families or _same_matter(context, check, keys):
+        return True
+    rewarded = any(_rewarded(context, one) for one in told_of if one)
+    return rewarded and any(_rewarded(context, one) for one in keys)
 
 
 def _loss_falls(context: Context, keys: list[str]) -> bool:

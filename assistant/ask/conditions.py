@@ -12,6 +12,8 @@ Kind = Literal["above", "at_least", "below", "at_most", "between", "equal", "neg
 _NUMBER = r"(-?\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+)?)\s*(%|％|k\b|percent\b)?"
 _LEAD = r"(?:过|了|到)?\s*(?:about |around |大约|约)?"
 _STEP_AFTER = r"(?![\d.]*\s*(?:步|steps?\b|iterations?\b|个?\s*epochs?\b|轮))"
+#: "Slower than 20 seconds": what is slow takes more of them, and makes less of anything else.
+_IN_TIME = r"(?=\s*\d+(?:\.\d+)?\s*(?:s\b|sec|min|h\b|hours?\b))"
 _BETWEEN = re.compile(
     rf"(?i)\b(?:between|within|in the range(?: of)?|from|in)\s*\[?{_NUMBER}\s*(?:and|to|-|–|~|,|到|和|至)\s*"
     rf"{_NUMBER}\]?{_STEP_AFTER}"
@@ -42,19 +44,23 @@ _SIDES: tuple[tuple[Kind, str], ...] = (
         "above",
         r"超过|(?<![不经通跑训跳来去走看用到测试超低小少短])过(?=\s*-?\d)|(?<![赶反])超[了过]?(?=\s*\d)|高于|大于|多于|长于"
         r"|突破|超出|升破|(?<![跌掉降击滑下])破|\babove\b|\bover\b|exceed(?:s|ed"
-        r"|ing)?|greater than|more than"
-        r"|higher than"
-        r"|larger than|longer than|bigger than|beyond|pass(?:es|ed)?|cross(?:es|ed)?|surpass(?:es|ed)?"
+        r"|ing)?|\b(?:greater|more|higher|larger|longer|bigger) than|\bslower than"
+        + _IN_TIME
+        + r"|\b(?:north|upwards?|in excess) of|beyond|pass(?:es|ed)?|cross(?:es|ed)?|surpass(?:es|ed)?"
         r"|(?<![-=<])>(?!=)",
     ),
     (
         "below",
-        r"低于|小于|少于|短于|不到|不足|不满|(?:跌|掉|降|击|滑|下)[破穿]|[低小少短]过|\bbelow\b|\bunder\b|less than|lower than|smaller than|shorter than|fewer than"
+        r"低于|小于|少于|短于|不到|不足|不满|(?:跌|掉|降|击|滑|下)[破穿]|[低小少短]过|\bbelow\b|\bunder\b"
+        r"|\b(?:less|lower|smaller|shorter|fewer) than|\b(?:faster|quicker) than"
+        + _IN_TIME
+        + r"|\b(?:south|short|shy) of(?=\s*-?\d)"
         r"|(?<![-=>])<(?!=)",
     ),
     ("equal", r"等于|恰好(?:是|为)|正好(?:是|为)|刚好(?:是|为)|\bequals?(?: to)?\b|\bexactly\b|==?"),
 )
 _COMPILED = tuple((kind, re.compile(rf"(?i)(?:{words}){_LEAD}{_NUMBER}{_STEP_AFTER}")) for kind, words in _SIDES)
+_REACH = re.compile(r"(?i)达?到|达|摸到|reach|hit")
 _AFTER_NUMBER = re.compile(
     rf"(?i)(?<![\d.]){_NUMBER}\s*"
     r"(?:(以上|之上|及以上|or (?:more|above|higher|greater)|and (?:above|up))|(以下|之下|以内|or (?:less|below|lower)))"
@@ -110,6 +116,7 @@ class Condition:
         high: the higher one of two numbers; else ``low``.
         percent: whether the numbers were named in per cent.
         span: where in the question the condition stands.
+        reach: whether it is said to be reached, from whichever side the values come ("到 0.5").
     """
 
     kind: Kind
@@ -117,6 +124,7 @@ class Condition:
     high: float = 0.0
     percent: bool = False
     span: tuple[int, int] = (0, 0)
+    reach: bool = False
 
     @property
     def strict(self) -> bool:
@@ -137,7 +145,7 @@ class Condition:
         """
         if not self.percent or largest > _LARGEST_FRACTION:
             return self
-        return Condition(self.kind, self.low / 100, self.high / 100, False, self.span)
+        return replace(self, low=self.low / 100, high=self.high / 100, percent=False)
 
     def holds(self, value: float) -> bool:
         """Whether a value meets it; NaN meets none."""
@@ -172,7 +180,8 @@ def condition_in(text: str) -> Condition | None:
         found: Kind = kind
         if kind in {"at_most", "at_least"} and rest.startswith(("以下", "之下", "以上", "之上")):
             found = "below" if rest[1] == "下" else "at_least"  # "降到 1 以下" is below it
-        return Condition(found, value, value, match[2] in {"%", "％", "percent"}, match.span())
+        reach = found == "at_least" and _REACH.match(match.group()) is not None
+        return Condition(found, value, value, match[2] in {"%", "％", "percent"}, match.span(), reach)
     if match := _AFTER_NUMBER.search(text):
         value = _figure(match[1])
         closed: Kind = "at_least" if match[3] else "below"

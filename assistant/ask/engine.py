@@ -181,7 +181,7 @@ class Answerer:
         verdict = framed.of_run(context, verdict, given)
         answer = finish(context, verdict, problem, time.perf_counter() - started)
         if context.settled:  # what a follow-up goes on from: the operation that was answered
-            query = replace(query, op=first.op, asked_op=first.op)
+            query = replace(query, op=first.op, asked_op=first.op, threshold=first.threshold or query.threshold)
         if first.steps.kind == "range" and (first.steps, first.op) != (query.steps, query.op):  # "after step 40"
             query = replace(query, steps=first.steps, op=first.op, asked_op=first.asked_op)
         carried = after(query, answer.facts, language)
@@ -204,7 +204,7 @@ class Answerer:
         if problem is not None or verdict.code in in_turn.UNANSWERED:
             return None
         held = after(first, clauses.told_facts(context), language)
-        starts: list[int] = []
+        starts, asked = list[int](), [first]
         for turn in turns[1:]:
             told = pointed(happenings.at_that_one(context, turn), clauses.pointed_step(context))
             query = in_turn.turn(turn, told, read, held)
@@ -212,7 +212,8 @@ class Answerer:
             if not clauses.added(context, query, self._answer):
                 return None
             held = after(context.query, clauses.told_facts(context, starts[-1]), language)
-        context.query = replace(first, text=whole.text)
+            asked.append(context.query)
+        context.query = replace(first, text=whole.text, steps=in_turn.steps_of(asked))
         clauses.in_front(context, starts)
         _scaled(context)
         framed.one_sentence(context)

@@ -15,7 +15,7 @@ from assistant.model import KnowledgeError
 _SIDES: Final = ("above", "below")
 _PARTS: Final = frozenset({"before", "after", "nonzero", "negative", "sought"})
 _NUMBER: Final = r"(-?\d[\d.]*(?:e-?\d+)?)\s*(%|％|个百分点|percent\b|pct\b|per ?cent\b)?"
-_FILLER: Final = r"(?:\s|过|了|到|的|的?大约|大概|约|the\b|a\b|an\b|about\b|around\b|like\b)*"
+_FILLER: Final = r"(?:\s|过|了|到|的|满分|的?大约|大概|约|the\b|a\b|an\b|about\b|around\b|like\b)*"
 _NO_LIMIT: Final = (
     r"(?![\d.]*\s*(?:步|steps?\b|iterations?\b|updates?\b))"
     r"(?![\d.]*\s*(?:-|–|—|~|～|→|->|=>|\bto\b|through\b|到|至)\s*\d)"
