@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from itertools import pairwise
 from typing import Final
 
 from assistant.analysis.checks import LOSS_GONE
@@ -18,8 +17,9 @@ from assistant.analysis.diagnosis import role
 from assistant.analysis.trend import MIN_POINTS
 from assistant.ask import answer_causes, answer_complaint_run, answer_supposed, findings
 from assistant.ask.causes import keys_for, quantity_of
-from assistant.ask.complaint_course import MAIN, STILL, TIMES, Course, course_of, ends, times
-from assistant.ask.complaints import Complaint, complaints_in, merely_complains
+from assistant.ask.complaint_course import MAIN, TIMES, course_of, ends
+from assistant.ask.complaint_tellers import TELLERS, since
+from assistant.ask.complaints import Complaint, clauses_of, complaints_in, merely_complains, sentences
 from assistant.ask.context import Context, is_validation
 from assistant.ask.departures import all_checks
 from assistant.ask.parts import number
@@ -30,15 +30,16 @@ from assistant.write.document import unmark
 
 #: The kind of question of an answer that holds what was stated against the log already.
 KIND: Final = "complaint"
-#: How often larger than the usual move a jump is, and how near to the level before it counts as back.
-JUMP: Final = 3.0
-BACK: Final = 0.1
 #: Share of responses at the limit from which truncation is named.
 CUT: Final = 0.2
 #: KL to the reference below which a policy has hardly moved.
 MOVED: Final = 0.005
-#: Longest text, in characters, that is one sentence which takes something for granted.
+#: Longest text, in characters, that is one sentence which takes something for granted; from how many characters and
+#: clauses on one is a story.
 PREMISE: Final = 80
+STORY: Final = 60
+MOST_WHYS: Final = 3
+CLAUSES: Final = 3
 _BESIDE: Final = (
     "reward", "validation", "loss", "ref_kl", "grad_norm", "lr", "length", "truncated", "reward_std",
 )  # fmt: skip
@@ -81,17 +82,18 @@ _VALUED: Final = re.compile(
 
 def _left(context: Context, found: Sequence[Complaint]) -> bool:
     """Whether others tell one short sentence better: a value taken for granted that the log denies, how large a value
-    is, a course since some step, one side that rises while the other falls."""
+    is, one side that rises while the other falls."""
     said = context.query.said.strip()
     if "\n" in said or len(said) > PREMISE:
         return False
+    if context.query.steps.kind in {"single", "pair"} and _WHY_ASKED.search(said) and all(one.metrics for one in found):
+        return True  # why it moved there, and not over the whole log
     states = {one.state for one in found}
     large = states <= {"high", "low"} and all(one.metrics for one in found)
     held_out = any(is_validation(key) or _HELD_OUT.search(key) for one in found for key in one.metrics)
     apart = {"rising", "falling"} & states and (held_out or _TWO_SIDES.search(said) is not None)
-    since = found[0].since is not None and states <= {"rising", "falling"}
     valued = context.query.intent == "health" and _VALUED.search(said) is not None
-    return large or bool(apart) or since or valued or answer_supposed.denied(context)
+    return large or bool(apart) or valued or answer_supposed.denied(context)
 
 
 def _known_elsewhere(context: Context, complaint: Complaint) -> bool:
@@ -110,24 +112,65 @@ def at_once(context: Context) -> Verdict | None:
     if not context.runs or not merely_complains(context.query.said):
         return None
     found = complaints_in(context, context.query.said)
-    if not found or (len(found) == 1 and _known_elsewhere(context, found[0])) or _left(context, found):
+    if not found or (len(found) == 1 and _known_elsewhere(context, found[0])):
+        return None
+    story = _is_story(context, found)
+    if not story and _left(context, found):
         return None
     broken = len(found) > 1 and any(one.state == "not_finite" for one in found)
-    return told(context, found) if broken or found[0].state in {"spike", "not_rising", "not_falling"} else None
+    at_once = story or broken or found[0].state in {"spike", "not_rising", "not_falling"}
+    return told(context, found) if at_once or _went_to_zero(context, found[0]) else None
+
+
+def _went_to_zero(context: Context, complaint: Complaint) -> bool:
+    """Whether what is said to be zero was not so at first, and is from some step on."""
+    if complaint.state not in {"zero", "falling"} or not complaint.metrics:
+        return False
+    values = [value for value in context.run.series(complaint.metrics[0])[1] if math.isfinite(value)]
+    nought = [place for place, value in enumerate(values) if not value]
+    lasting = len(nought) > 1 and nought == list(range(nought[0], len(values)))
+    return lasting and nought[0] > 1 and all(values[: nought[0]])
+
+
+def _is_story(context: Context, found: Sequence[Complaint]) -> bool:
+    """Whether a text tells more than what it complains of, so that its numbers and names would mislead others, or
+    calls the metric by a name that the log does not have."""
+    said = context.query.said
+    long = len(said) > STORY and sum(len(clauses_of(one)) for one in sentences(said)) >= CLAUSES
+    named = {key for mention in context.query.mentions if (key := mention.key) is not None}
+    lost = any(mention.key not in context.run.columns for mention in context.query.mentions)
+    return bool(found[0].metrics) and (long or (lost and not named & set(found[0].metrics)))
 
 
 def unexplained(context: Context) -> Verdict | None:
     """What the log shows of what a "why" states, where none of the causes known is asked for; ``None`` for no "why"."""
     said = context.query.said
-    if len(context.runs) != 1 or not _WHY_ASKED.search(said) or context.query.steps.kind in {"single", "pair"}:
+    if (
+        len(context.runs) != 1
+        or not _WHY_ASKED.search(said)
+        or (context.query.steps.kind in {"single", "pair"} and len(context.run.distinct_steps) > 1)
+    ):
         return None
     found = complaints_in(context, said)
     timed = bool(found) and found[0].matter == "time" and "slowdown" not in context.query.topics
+    learns = bool(found) and found[0].state == "not_rising" and found[0].matter == "effect"
+    if learns and all(map(math.isfinite, _values_of_effect(context))):  # "why does it learn nothing": the causes
+        return told(context, found[:1])
     if not found or _known_elsewhere(context, found[0]) or not (found[0].metrics or timed) or found[0].state == "still":
         return None
-    if _left(context, found):
+    lowly = found[0].state == "low" and any(_is_success(context, name) for name in found[0].metrics)
+    if _left(context, found) and not lowly:
         return None
-    return told(context, found[:1])
+    return told(context, found[: MOST_WHYS if lowly else 1])
+
+
+def _values_of_effect(context: Context) -> list[float]:
+    return [value for name in _of_effect(context) for value in context.run.series(name)[1]]
+
+
+def _is_success(context: Context, name: str) -> bool:
+    """Whether a metric measures what a training achieves."""
+    return quantity_of(context.run, name) in {"reward", "accuracy_reward"} or is_validation(name)
 
 
 def told(context: Context, found: Sequence[Complaint]) -> Verdict | None:
@@ -136,12 +179,15 @@ def told(context: Context, found: Sequence[Complaint]) -> Verdict | None:
         return None
     first = next((one for one in found if one.state == "not_finite"), found[0])
     others = [one for one in found if one is not first]
-    causal = first.state in {"zero", "still"}
+    gone = _went_to_zero(context, first)
+    causal = first.state in {"zero", "still", "negative"} and not gone
     if causal and first.metrics and not any(one.state == "not_finite" for one in found):
         verdict = _by_cause(context)
         if verdict is not None:
             return verdict
-    lead = _lead(context, first)
+    lead = _lead(context, replace(first, state="zero") if gone else first)
+    if lead is not None and gone and (moved := answer_complaint_run.before_zero(context, first.metrics[0])):
+        lead += ("" if context.language == "zh" else " ") + moved
     if lead is None:
         return None
     beside = [text for one in others if (text := _beside(context, one, first)) is not None]
@@ -158,7 +204,7 @@ def told(context: Context, found: Sequence[Complaint]) -> Verdict | None:
 
 
 def _by_cause(context: Context) -> Verdict | None:
-    """A metric that stands at zero is told by its cause, as for "why is it zero"."""
+    """A metric that stands at zero, or is negative, is told by its cause, as for "why is it zero"."""
     whole = context.query
     context.query = replace(whole, text=whole.text.rstrip(" .。!！,，?？") + _WHY[context.language])
     verdict = answer_causes.attempt(context)
@@ -224,161 +270,11 @@ def _of_metric(context: Context, metric: str, complaint: Complaint, so: str) -> 
     gone = [check for check in all_checks(context) if check.rule == LOSS_GONE and metric in check.metrics]
     if gone:  # whatever it is said to do: from there on its values are none of learning
         return findings.told(context, gone[:1])[0].sentence
-    if complaint.since is not None and complaint.state in {"not_rising", "still"}:
-        text = _since(context, whole, complaint.since, so)
+    if complaint.since is not None:
+        text = since(context, whole, complaint.state, complaint.since, so)
         if text is not None:
             return text
-    return _TELLERS[complaint.state](context, whole, so)
-
-
-def _values(context: Context, course: Course) -> dict[str, object]:
-    count = context.ledger.count("values", len(course.facts), metric=course.metric)
-    first, last = course.facts[0], course.facts[-1]
-    return {
-        "metric": course.metric, "n": count, "low": course.low, "high": course.high, "a": first, "b": last,
-        "ends": ends(context, course), "times": times(context, first, last),
-    }  # fmt: skip
-
-
-def _say(context: Context, phrase: str, course: Course, so: str, **more: object) -> str:
-    return context.say(f"complaint.{phrase}", **{**_values(context, course), "so": so, **more})
-
-
-def _not_rising(context: Context, course: Course, so: str) -> str:
-    if course.way == "same":
-        return _say(context, "same", course, so)
-    if course.way == "up" and number(course.facts[-1]) - number(course.facts[0]) > _little(course):
-        return _say(context, "not_rising_denied", course, so)
-    return _say(
-        context, "not_rising_falls" if course.way == "down" and not _is_still(course) else "not_rising", course, so
-    )
-
-
-def _not_falling(context: Context, course: Course, so: str) -> str:
-    if course.way == "same":
-        return _say(context, "same", course, so)
-    if course.way == "down":
-        first, last = number(course.facts[0]), number(course.facts[-1])
-        if first > 0:
-            share = context.ledger.derived(
-                f"fall of {course.metric}", (first - last) / first, inputs=[course.facts[0], course.facts[-1]],
-                unit="fraction", formula="(first − last) / first",
-            )  # fmt: skip
-            return _say(context, "not_falling_denied", course, so, share=context.doc.show(share, None, "fraction"))
-    return _say(
-        context, "not_falling_rises" if course.way == "up" and not _is_still(course) else "not_falling", course, so
-    )
-
-
-def _little(course: Course) -> float:
-    return STILL * max(abs(number(course.low)), abs(number(course.high)))
-
-
-def _is_still(course: Course) -> bool:
-    return course.range <= _little(course)
-
-
-def _still(context: Context, course: Course, so: str) -> str:
-    if course.way == "same":
-        return _say(context, "same", course, so)
-    if _is_still(course):
-        return _say(context, "still", course, so)
-    return _say(context, {"up": "not_rising_denied", "down": "falling"}.get(course.way, "back_and_forth"), course, so)
-
-
-def _rising(context: Context, course: Course, so: str) -> str:
-    if course.way == "up":
-        return _say(context, "rising", course, so)
-    risen = number(course.facts[-1]) - number(course.low)
-    if course.way == "mixed" and not _is_still(course) and risen >= MAIN * course.range:
-        return _say(context, "rising_from", course, so, times=times(context, course.low, course.facts[-1]))
-    return _say(context, "rising_denied", course, so)
-
-
-def _falling(context: Context, course: Course, so: str) -> str:
-    if course.way == "down":
-        return _say(context, "falling", course, so, times="")
-    fallen = number(course.high) - number(course.facts[-1])
-    if course.way != "same" and not _is_still(course) and fallen >= MAIN * course.range:
-        return _say(context, "falling_from", course, so, times="")
-    return _say(context, "falling_denied", course, so)
-
-
-def _turning(context: Context, course: Course, so: str) -> str:
-    inside = course.high not in {course.facts[0], course.facts[-1]}
-    fallen = number(course.high) - number(course.facts[-1])
-    if inside and fallen >= MAIN / 2 * course.range:
-        return _say(context, "turning", course, so)
-    return _rising(context, course, so) if course.way == "up" else _falling(context, course, so)
-
-
-def _spike(context: Context, course: Course, so: str) -> str:
-    facts = course.facts
-    moves = [(abs(number(b) - number(a)), place) for place, (a, b) in enumerate(pairwise(facts))]
-    largest, place = max(moves)
-    others = sorted(size for size, at in moves if at != place)
-    usual = others[len(others) // 2] if others else 0.0
-    if largest <= _little(course) or (len(facts) > 2 and largest < JUMP * usual):
-        return _say(context, "spike_none", course, so)
-    before, after = facts[place], facts[place + 1]
-    if after is facts[-1]:
-        return _say(context, "spike_last", course, so, before=before, after=after)
-    left = abs(number(facts[-1]) - number(before)) / largest
-    back = "back_there" if left <= BACK else "back_part" if left < 1 - BACK else "back_not"
-    return _say(context, "spike", course, so, before=before, after=after, back=context.say(f"complaint.{back}"))
-
-
-def _unstable(context: Context, course: Course, so: str) -> str:
-    return _say(context, "still" if _is_still(course) else "back_and_forth", course, so)
-
-
-def _level(context: Context, course: Course, so: str) -> str:
-    if course.way in {"up", "down"} and not _is_still(course):
-        text = _say(context, "level_rises" if course.way == "up" else "level_falls", course, so)
-    else:
-        text = _say(context, "level", course, so)
-    return text
-
-
-def _high(context: Context, course: Course, so: str) -> str:
-    blank = "" if context.language == "zh" else " "
-    return _level(context, course, so) + blank + context.say("complaint.from_start", a=course.facts[0])
-
-
-def _negative(context: Context, course: Course, so: str) -> str:
-    below = sum(number(fact) < 0 for fact in course.facts)
-    count = context.ledger.count("values below zero", below, metric=course.metric)
-    return _say(context, "negative" if below else "negative_none", course, so, k=count)
-
-
-def _zero(context: Context, course: Course, so: str) -> str:
-    nought = [place for place, fact in enumerate(course.facts) if not number(fact)]
-    if not nought:
-        return _say(context, "zero_not", course, so)
-    if len(nought) == len(course.facts):
-        return _say(context, "same", course, so)
-    first = nought[0]
-    lasting = nought == list(range(first, len(course.facts)))
-    if first and lasting:
-        return _say(context, "zero_from", course, so, z=course.facts[first], before=course.facts[first - 1])
-    return _say(context, "level", course, so)
-
-
-_TELLERS: Final[dict[str, Callable[[Context, Course, str], str]]] = {
-    "not_rising": _not_rising, "not_falling": _not_falling, "turning": _turning, "zero": _zero, "spike": _spike,
-    "falling": _falling, "rising": _rising, "still": _still, "unstable": _unstable, "low": _level, "high": _high,
-    "garbled": _level, "negative": _negative,
-}  # fmt: skip
-
-
-def _since(context: Context, whole: Course, step: int, so: str) -> str | None:
-    """That a metric does not rise any more from a step on, and what it did before; ``None`` where it does."""
-    steps = [fact.step for fact in whole.facts if fact.step is not None]
-    after = course_of(context, whole.metric, [one for one in steps if one >= step])
-    before = course_of(context, whole.metric, [one for one in steps if one < step])
-    if after is None or before is None or len(after.facts) < 2 or (after.way == "up" and not _is_still(after)):
-        return None
-    return _say(context, "since", after, so, before=before.facts[0], until=before.facts[-1])
+    return TELLERS[complaint.state](context, whole, so)
 
 
 # -- what may cause it -------------------------------------------------------------------------------------------------
@@ -387,10 +283,12 @@ def _reasons(context: Context, complaint: Complaint) -> None:
     if complaint.state not in {"not_rising", "still", "low", "not_falling", "turning", "falling"}:
         return
     metrics = complaint.metrics or (_of_effect(context) if complaint.matter == "effect" else ())
-    of_reward = any(quantity_of(context.run, name) in {"reward", "accuracy_reward"} or is_validation(name)
-                    for name in metrics[:2])  # fmt: skip
+    of_reward = any(_is_success(context, name) for name in metrics[:2])
     weighed = [line for name in metrics[:1] if of_reward for line in answer_causes.weighed_flat(context, name)]
-    lines = [line for line in (_warm_up(context), *weighed, *(_of_reward(context) if of_reward else ())) if line]
+    truncation = keys_for(context.run, "truncated")[:1]
+    told_cut = bool(truncation) and any(f"`{truncation[0]}`" in line for line in weighed)
+    more = _of_reward(context, cut=not told_cut) if of_reward else ()
+    lines = [line for line in (_warm_up(context), *weighed, *more) if line]
     if lines:
         context.doc.paragraph(context.say("complaint.causes"))
         context.doc.bullets(lines)
@@ -401,13 +299,14 @@ def _reasons(context: Context, complaint: Complaint) -> None:
             context.doc.paragraph(context.say("complaint.few", n=count))
 
 
-def _of_reward(context: Context) -> list[str]:
+def _of_reward(context: Context, *, cut: bool) -> list[str]:
     say, run, found = context.say, context.run, list[str]()
-    cut = [course for name in keys_for(run, "truncated")[:1] if (course := course_of(context, name)) is not None]
-    for course in cut:
+    shares = [course for name in keys_for(run, "truncated")[:1] if (course := course_of(context, name)) is not None]
+    for course in shares if cut else ():
         last = course.facts[-1]
         if number(last) >= CUT:
-            found.append(say("complaint.cut", metric=course.metric, v=last))
+            shown = context.doc.show(last, None, "fraction")
+            found.append(say("complaint.cut", metric=course.metric, v=shown, step=last.step))
     grad, kl = (
         next((course for name in keys_for(run, what)[:1] if (course := course_of(context, name)) is not None), None)
         for what in ("grad_norm", "ref_kl")

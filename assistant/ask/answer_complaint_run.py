@@ -282,33 +282,62 @@ def _warned(context: Context, what: str, before: Sequence[int]) -> str:
 
 
 # -- the run as a whole ------------------------------------------------------------------------------------------------
+def before_zero(context: Context, metric: str) -> str:
+    """What moved most up to the step from which a metric is zero; empty for nothing."""
+    at = next((step for step, value in zip(*context.run.series(metric), strict=True) if not value), None)
+    courses = [course for course in _vital(context) if course.metric != metric]
+    moves = {step: found for step, found in _moves(courses).items() if at is not None and step <= at}
+    if not moves:
+        return ""
+    found = _largest_moves(moves)
+    listed = context.join(context.say("complaint.run_item", metric=str(b.metric), a=a, b=b) for _, a, b in found)
+    return context.say("complaint.before_zero", after=found[0][2], listed=listed)
+
+
 def whole(context: Context, *, garbled: bool) -> str | None:
     """The step at which the key metrics moved most, and how they did."""
     say = context.say
+    courses = _vital(context)
+    if not courses:
+        return None
+    moves = _moves(courses)
+    blank = "" if context.language == "zh" else " "
+    tail = blank + say("complaint.no_text") if garbled else ""
+    if not moves:
+        listed = context.join(say("complaint.run_end", metric=c.metric, ends=ends(context, c)) for c in courses[:MOST])
+        return say("complaint.run_still", listed=listed) + tail
+    found_moves = _largest_moves(moves)
+    context.metrics.extend(str(b.metric) for _, _, b in found_moves)
+    listed = context.join(say("complaint.run_item", metric=str(b.metric), a=a, b=b) for _, a, b in found_moves)
+    return say("complaint.run_moved", after=found_moves[0][2], listed=listed) + tail
+
+
+def _vital(context: Context) -> list[Course]:
+    """The key metrics' courses."""
     courses: list[Course] = []
     for name in _VITAL:
         found = role(context.run, name)
         course = course_of(context, found.metrics[0]) if found is not None and found.spelling.plain else None
         if course is not None and len(course.facts) > 1 and course.metric not in {one.metric for one in courses}:
             courses.append(course)
-    if not courses:
-        return None
+    return courses
+
+
+def _moves(courses: Sequence[Course]) -> dict[int, list[tuple[float, Fact, Fact]]]:
+    """The jumps of metrics by the step at which they end: by which factor, from and to."""
     moves: dict[int, list[tuple[float, Fact, Fact]]] = {}
     for course in courses:
         for a, b in pairwise(course.facts):
             size = _moved(number(a), number(b))
             if size >= JUMP:
                 moves.setdefault(b.step or 0, []).append((size, a, b))
-    blank = "" if context.language == "zh" else " "
-    tail = blank + say("complaint.no_text") if garbled else ""
-    if not moves:
-        listed = context.join(say("complaint.run_end", metric=c.metric, ends=ends(context, c)) for c in courses[:MOST])
-        return say("complaint.run_still", listed=listed) + tail
+    return moves
+
+
+def _largest_moves(moves: dict[int, list[tuple[float, Fact, Fact]]]) -> list[tuple[float, Fact, Fact]]:
+    """The jumps of the step at which most moved, largest first."""
     at = max(moves, key=lambda step: math.fsum(math.log(size) for size, _, _ in moves[step]))
-    found_moves = sorted(moves[at], key=lambda one: one[0], reverse=True)[:MOST]
-    context.metrics.extend(str(b.metric) for _, _, b in found_moves)
-    listed = context.join(say("complaint.run_item", metric=str(b.metric), a=a, b=b) for _, a, b in found_moves)
-    return say("complaint.run_moved", after=found_moves[0][2], listed=listed) + tail
+    return sorted(moves[at], key=lambda one: one[0], reverse=True)[:MOST]
 
 
 def _moved(before: float, after: float) -> float:
@@ -317,4 +346,4 @@ def _moved(before: float, after: float) -> float:
     return 1000.0 if low == 0 and high > 0 else 1.0 if high == 0 else min(high / low, 1000.0)
 
 
-__all__ = ["memory", "not_finite", "time", "whole"]
+__all__ = ["before_zero", "memory", "not_finite", "time", "whole"]

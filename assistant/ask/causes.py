@@ -229,6 +229,7 @@ def _weighed(run: Run, cause: Cause, quantity: str, steps: Sequence[int]) -> Wei
     keys: list[str] = []
     lacking: list[str] = []
     denied: list[str] = []
+    partly = False
     own = kinds(run)
     for test in cause.when:
         if "kind" in test:
@@ -249,6 +250,8 @@ def _weighed(run: Run, cause: Cause, quantity: str, steps: Sequence[int]) -> Wei
             lacking.append(test["of"])
         elif passes(values, test["is"]):
             keys.extend(held[:1] if test["of"] != quantity else ())
+        elif test["is"] == "zero" and float(np.mean(np.abs(values) <= _NOUGHT)) >= SOME:
+            partly = True  # zero at most of the rows, which neither shows nor rules out that it is why
         else:
             denied.extend(held[:1])
     for test in cause.unless:
@@ -257,7 +260,7 @@ def _weighed(run: Run, cause: Cause, quantity: str, steps: Sequence[int]) -> Wei
             denied.append(held[0])
     if denied:
         return Weighed(cause, "denied", tuple(denied))
-    return Weighed(cause, "open", (), tuple(lacking)) if lacking else Weighed(cause, "shown", tuple(keys))
+    return Weighed(cause, "open", (), tuple(lacking)) if lacking or partly else Weighed(cause, "shown", tuple(keys))
 
 
 def _values(run: Run, key: str, steps: Sequence[int]) -> NDArray[np.float64]:

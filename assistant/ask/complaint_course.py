@@ -78,7 +78,9 @@ def _way(context: Context, metric: str, facts: Sequence[Fact], steps: Sequence[i
 
 
 def ends(context: Context, course: Course) -> str:
-    """The first and the last value."""
+    """The first and the last value; the one there is."""
+    if len(course.facts) == 1:
+        return context.say("complaint.at", a=course.facts[0])
     return context.say("complaint.from_to", a=course.facts[0], b=course.facts[-1])
 
 

@@ -15,6 +15,7 @@ from assistant.ask.context import Context
 from assistant.ask.intents import is_stage
 from assistant.ask.lexicon import words
 from assistant.ask.naming import central, named_keys
+from assistant.ask.schedules import is_schedule
 from assistant.ask.wording import seamed
 from assistant.knowledge import Mentioned
 
@@ -42,8 +43,39 @@ _SENTENCE: Final = re.compile(r"[^.?!。？！；;\n]{1,600}(?:\.(?=\S)[^.?!。�
 _TIMED: Final = re.compile(
     r"(?i)tim(?:e|ing)|latency|throughput|tflop|mfu|tokens?[/_ ]?(?:per|/)|tps|samples? per|duration|speed"
 )
+#: Counters, which nobody complains of: "GRPO iter".
+_COUNTER: Final = re.compile(r"(?i)(?:^|[ _/])(?:iter|iteration|step|epoch|episode)s?$")
 _CLOCK: Final = re.compile(r"(?i)tim(?:e|ing)|latency")
+#: Two halves of one course: "先下降，之后持续增大".
+_FIRST_THEN: Final = re.compile(r"(先[^,，。;；]{1,12})[,，]\s?(?:但|而)?(?:之后|然后|随后|后来|后面|接着|再|又|后)")
+_GOES_THEN: Final = re.compile(
+    r"(?i)(\b(?:increas|ris|rose|gr[oe]w|climb|improv|decreas|drop|fall|fell|declin|went|go(?=e?s? ))\w*(?: up| down)?"
+    r"(?: at first| first| initially)?),? (?:and |but )?then (?=\w)"
+)
 _FALL: Final = re.compile(r"(?i)下降|降|收敛|decreas|drop|fall|converg|going down|down")
+
+
+#: Words of keys that name no quantity alone.
+_GENERAL: Final = frozenset(
+    {
+        "los",
+        "rate",
+        "ratio",
+        "mean",
+        "avg",
+        "max",
+        "min",
+        "std",
+        "train",
+        "eval",
+        "val",
+        "actor",
+        "critic",
+        "step",
+        "time",
+        "value",
+    }
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,8 +127,10 @@ def merely_complains(text: str) -> bool:
 
 
 def clauses_of(sentence: str) -> list[str]:
-    """The clauses of a sentence."""
-    return [clause.strip() for clause in words("complaints")["seam"].split(sentence) if clause and clause.strip()]
+    """The clauses of a sentence; "先降，后升" is one."""
+    whole = _FIRST_THEN.sub(lambda found: f"{found[1]}后", sentence)
+    whole = _GOES_THEN.sub(lambda found: f"{found[1]} afterwards ", whole)
+    return [clause.strip() for clause in words("complaints")["seam"].split(whole) if clause and clause.strip()]
 
 
 def state_in(clause: str) -> State | None:
@@ -120,6 +154,7 @@ def complaints_in(context: Context, text: str) -> list[Complaint]:
 
 def _all(context: Context, text: str) -> Iterator[Complaint]:
     distinct = {(mention.text.lower(), mention.key): mention for mention in context.query.mentions[:MOST_MENTIONS]}
+    described = [mention for mention in distinct.values() if not _said(mention, text)]
     for sentence in sentences(text):
         of_sentence = [mention for mention in distinct.values() if _said(mention, sentence)]
         for clause in clauses_of(sentence):
@@ -132,6 +167,8 @@ def _all(context: Context, text: str) -> Iterator[Complaint]:
             matter = "" if metrics else _matter(state, clause)
             if not metrics and not matter:
                 metrics = _metrics(context, of_sentence)
+            if not metrics and state == "slow":  # "the old policy's logprobs": named by no word of its own
+                metrics = tuple(key for key in _metrics(context, described) if is_timed(key))
             complaint = _fitting(state, metrics, matter, clause)
             if complaint is not None:
                 yield replace(complaint, since=_since(sentence))
@@ -151,9 +188,29 @@ def _metrics(context: Context, mentions: list[Mentioned]) -> tuple[str, ...]:
     whole, found = context.query, list[str]()
     for mention in mentions:
         context.query = replace(whole, mentions=(mention,))
-        found += [key for key in central(named_keys(context)) if key in context.run.columns][:MOST]
+        held = [key for key in central(named_keys(context)) if key in context.run.columns][:MOST]
+        found += held or _near(context, mention)
     context.query = whole
-    return tuple(dict.fromkeys(found))
+    return tuple(key for key in dict.fromkeys(found) if not _COUNTER.search(key))
+
+
+def _near(context: Context, mention: Mentioned) -> list[str]:
+    """The log's key that a name which it does not have stands for: ``kl_loss`` where it is called ``kl``, "score" where
+    that is one of its words.
+    """
+    told = mention.card is not None and bool(mention.card.keys)
+    if not context.runs or not (told or re.search(r"[/_]", mention.text)):
+        return []
+    said = _words_of(mention.text)
+    held = [key for key in context.run.metrics if not is_schedule(key)]
+    within = [key for key in held if (own := _words_of(key)) and own <= said and not own <= _GENERAL]
+    beyond = [key for key in held if said and not said <= _GENERAL and said <= _words_of(key)]
+    return sorted(within or beyond, key=lambda key: len(_words_of(key) - said))[:1]
+
+
+def _words_of(name: str) -> set[str]:
+    """The words of a key or a name, in the singular."""
+    return {word.removesuffix("s") or word for word in re.findall(r"[a-z]+", name.lower())}
 
 
 def _matter(state: State, clause: str) -> Matter:

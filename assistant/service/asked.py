@@ -78,17 +78,19 @@ _WHY: Final = re.compile(r"(?i)\bwhy\b|为什么|为何|原因")
 _CHINESE: Final = re.compile("[\u3400-\u9fff]")
 _OVERFITTING: Final = re.compile(r"(?i)over-?fit|过拟合")
 _OF_TRAINING: Final = re.compile(
-    r"(?i)loss|reward|\brew|\bkl\b|entropy|grad|\blr\b|learning|acc|return|converg|over-?fit|clip|ratio|length|\bstd\b|val|collaps|throughput|speed|\bslow|success"
-    r"|崩|塌|速度|吞吐|慢|训练|奖励|损失|梯度|熵|收敛|学习|过拟合|长度|截断|准确"
+    r"(?i)loss|reward|\brew|\bkl\b|entropy|grad|\blr\b|learning|acc|return|converg|over-?fit|clip|ratio|length|\bstd\b|val|collaps|throughput|speed|\bslow|success|score|accura|entrop|seqlen|memory|\bmfu\b|\btime\b"
+    r"|崩|塌|速度|吞吐|慢|耗时|时间|显存|内存|得分|分数|训练|奖励|损失|梯度|熵|收敛|学习|过拟合|长度|截断|准确"
 )
 
 
 def question_in(parsed: Parsed, resolver: Resolver) -> str:
     """The question that stands beside a log; where nothing is asked but help, what is complained of."""
-    from assistant.ask.complaints import asks_more
+    from assistant.ask.complaints import asks_for_help, asks_more
 
     asked = _asked_in(parsed, resolver)
-    if asked and asks_more(asked, choices=False):
+    first = next((one.strip() for one in _SENTENCE.findall(asked) if one.rstrip().endswith(("?", "？"))), "")
+    # what is asked first is what is wrong: further questions ("how do you calculate it?") come after that
+    if asked and asks_more(asked, choices=False) and not (first and asks_for_help(first)):
         return asked
     said = _complained(parsed, resolver)
     return asked if not said or said in asked else f"{said}{'' if said[-1] in '?？' else why(said)}"
@@ -97,7 +99,8 @@ def question_in(parsed: Parsed, resolver: Resolver) -> str:
 def _complained(parsed: Parsed, resolver: Resolver) -> str:
     """The sentence that states what is wrong with something that the log can tell of: the title's first.
 
-    One that names a metric of the log, or is about the time or the memory, goes before one about the run as a whole.
+    One that names a metric of the log, or is about the time or the memory, goes before one about the run as a whole;
+    one that says what is wrong ("rises") before one that says only that something is ("abnormal").
     """
     from assistant.analysis import Ledger
     from assistant.ask.complaints import clauses_of, complaints_in, sentences, state_in
@@ -118,9 +121,11 @@ def _complained(parsed: Parsed, resolver: Resolver) -> str:
             read += 1
             runs = tuple(parsed.runs)
             query = understand(said, resolver, runs, language=language_of(said, "en"))
-            complaint = next(iter(complaints_in(Context(query, runs, resolver, Ledger(runs)), said)), None)
-            if complaint is not None:
-                found.append((0 if complaint.metrics or complaint.matter in {"time", "memory"} else 1, said))
+            complaints = complaints_in(Context(query, runs, resolver, Ledger(runs)), said)
+            if complaints:
+                named = any(one.metrics or one.matter in {"time", "memory"} for one in complaints)
+                vague = all(one.state in {"high", "low"} for one in complaints)
+                found.append((2 * (not named) + vague, said))
     return min(found, key=lambda one: one[0])[1] if found else ""
 
 
@@ -215,7 +220,7 @@ def _own_question(text: str) -> str:
     asked = [one for one in sentences if one.endswith(("?", "？"))]
     joined = " ".join(asked)
     told = [one for one in sentences if one not in asked]
-    if any(looks_like_question(one) or _ASKS.search(one) for one in told):
+    if any((looks_like_question(one) and len(one) <= SHORT // 2) or _ASKS.search(one) for one in told):
         return ""
     enough = len(joined.split()) >= WORDS or len(_CHINESE.findall(joined)) >= CHARACTERS
     if len(asked) == len(sentences) or not enough or _POINTING.search(joined):

@@ -49,15 +49,22 @@ class Doubtful:
     samples: tuple[str, ...]
 
 
+_HAN = re.compile(r"[\u3400-\u9fff]")
+
+
 @dataclass(frozen=True)
 class Material:
-    """Everything that was read: the runs, a question found in the text, remarks, and what was not understood."""
+    """Everything that was read: the runs, a question found in the text, remarks, and what was not understood.
+
+    ``language`` is that of an answer where the question has none; ``written`` that of the prose beside the logs.
+    """
 
     runs: tuple[Run, ...]
     question: str
     notes: tuple[Note, ...]
     doubtful: tuple[Doubtful, ...] = ()
     language: str | None = None
+    written: str | None = None
 
 
 @dataclass(frozen=True)
@@ -185,9 +192,10 @@ class Service:
             if parsed.doubtful:
                 doubtful.append(Doubtful(source.name, parsed.doubtful, parsed.samples))
             question = question or question_in(parsed, self.resolver)
-        chinese = sum(len(re.findall(r"[\u3400-\u9fff]", p.text)) for p in prose)
+        chinese = sum(len(_HAN.findall(p.text)) for p in prose)
         language = "zh" if chinese >= MANY_CHARACTERS else None
-        return Material(tuple(runs), question, tuple(notes), tuple(doubtful), language)
+        written = language or ("en" if prose and not chinese else None)
+        return Material(tuple(runs), question, tuple(notes), tuple(doubtful), language, written)
 
     def explain(
         self, material: Material, question: str = "", *, language: str = "auto", engine: str = "auto",
@@ -293,6 +301,8 @@ class Service:
     ) -> Explained:  # fmt: skip
         """The offline engine's answer."""
         asked = question.strip() or (material.question if own_question else "")
+        if not question.strip() and asked and language == "auto" and not _HAN.search(asked):
+            language = material.written or language  # a title of terms alone is in the language of the story below it
         default = material.language or default_language or settings().lang
         with _span("analyse"):
             answer, carried = self.answerer.ask(

@@ -1,0 +1,186 @@
+"""Pastes whose questions ask no more than what is wrong: what was stated is held against the log, in its own words."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from assistant.ask.causes import keys_for, weigh
+from assistant.ask.complaints import asks_more, clauses_of, merely_complains
+from assistant.service import Source, service
+from tests.ask.test_complaints import log
+from tests.ask.test_pasted_logs import lead, paste
+
+
+# -- what asks no more than for help -----------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    "text",
+    [
+        "grad_norm 会突然爆炸，这个问题请问之前遇到过吗？",
+        "loss 直接上升到了 3.7，请问是正常现象吗",
+        "old logprob 很慢，想问下这个是我显卡的问题吗",
+        "reward 一直不涨，是否有什么改进的建议？",
+        "loss 一直在涨，这个怎么理解？",
+        "chosen 的奖励下降，不是应该上升吗",
+        "Entropy keeps increasing. I wonder whether this is normal. Is this related to the learning rate?",
+        "The loss is increasing. I am curious how this should be explained. What does it mean?",
+        "Reward drops after a while. Did anyone observe the same?",
+        "The reward stays at 0. Is there any trick I missed?",
+        "KL keeps growing, could this be a bug?",
+    ],
+)
+def test_judgement_experience_or_a_way_out_is_help(text: str) -> None:
+    assert merely_complains(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "loss 上升，最高到多少", "reward 不涨是从哪一步开始的？", "The loss rises. At which step is it highest?",
+        "entropy falls, how much lower is it at the end?", "得分下降，critic 坏掉有影响吗",
+        "num_preempted 不为零说明啥，这里是几",
+    ],
+)  # fmt: skip
+def test_question_for_a_step_or_a_value_is_its_own(text: str) -> None:
+    assert asks_more(text)
+
+
+def test_two_halves_of_one_course_are_one_clause() -> None:
+    assert clauses_of("loss 先下降，之后持续增大，reward 在降") == ["loss 先下降后持续增大", "reward 在降"]
+
+
+# -- which sentence of a paste is taken --------------------------------------------------------------------------------
+CLIMBS = log(
+    [50, 100, 250, 400, 600, 800], actor__entropy=[0.41, 0.47, 0.62, 0.81, 1.12, 1.39],
+    critic__score__mean=[0.31, 0.36, 0.39, 0.4, 0.42, 0.43],
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (f"Actor entropy keeps increasing\n\nI wonder whether this is normal. My score is lower than yours. Is this "
+         f"related to the entropy issue?\n\n{CLIMBS}", "`actor/entropy` rises"),
+        (f"训练异常\n\n你好，按教程跑的，actor entropy 一直在上升，得分还行，请问是正常现象吗\n\n{CLIMBS}",
+         "`actor/entropy` 在涨"),
+        (f"Question: entropy not decrease\n\nI followed your settings, but found that entropy grows.\n\n"
+         f"What's the problem?\nHow do you calculate the entropy? Do you also log it?\n\n{CLIMBS}",
+         "`actor/entropy` does not fall, it rises"),
+    ],
+)  # fmt: skip
+def test_statement_above_a_request_for_help_is_what_is_answered(text: str, said: str) -> None:
+    first = lead(text)
+    assert said in first
+    assert "0.41" in first
+    assert "1.39" in first
+
+
+def test_title_of_terms_alone_is_answered_in_the_language_of_the_story() -> None:
+    rows = log([1, 2, 3, 4, 5, 6], critic__score__mean=[0.5, 0.45, 0.4, 0.3, 0.2, 0.1])
+    assert paste(f"reward collapse？\n\nThe reward becomes lower when I train longer.\n\n{rows}").language == "en"
+    story = "我在自己的数据集上训练，训练到后面模型的输出越来越短，奖励也越来越低，学习率没有改过。"
+    assert paste(f"reward collapse?\n\n{story}\n\n{rows}").language == "zh"
+
+
+# -- how it is told ----------------------------------------------------------------------------------------------------
+def test_metric_said_to_be_unstable_that_rises_is_not_said_to_have_no_direction() -> None:
+    rows = log([1, 2, 3, 4, 5, 6, 7], actor__grad_norm=[0.4, 0.4, 0.5, 0.5, 2.9, 31.2, 88.7])
+    first = lead(f"Unstable grad_norm\n\n{rows}")
+    assert "`actor/grad_norm` rises" in first
+    assert "88.7" in first
+    assert "direction" not in first
+
+
+def test_jump_that_came_back_is_no_missing_rise() -> None:
+    rows = log([118, 119, 120, 121, 122, 123, 124], actor__grad_norm=[0.21, 0.19, 0.23, 58.4, 3.71, 1.12, 0.41])
+    for title in ("grad_norm 突然爆炸", "grad_norm explodes"):
+        first = lead(f"{title}\n\n{rows}")
+        assert "58.4" in first
+        assert "121" in first
+        assert "看不到" not in first
+        assert "no rise" not in first
+
+
+def test_rise_made_of_one_move_names_its_steps() -> None:
+    rows = log([100, 200, 300, 400, 500, 600], actor__pg_loss=[1.52, 1.5, 1.51, 1.5, 3.71, 3.7])
+    first = lead(f"the loss increases\n\n{rows}")
+    assert "between step 400 (1.5) and step 500 (3.71)" in first
+
+
+def test_fall_then_rise_is_told_as_such() -> None:
+    rows = log([1, 2, 3, 4, 5, 6, 7], actor__pg_loss=[0.91, 0.74, 0.61, 0.55, 0.97, 1.49, 1.83])
+    assert "先从 step 1 的 0.91 降到 step 4 的 0.55，再升到 step 7 的 1.83" in lead(
+        f"loss 先下降，之后一直增大\n\n{rows}"
+    )
+    assert "then rose to 1.83 at step 7" in lead(f"loss decreases first, then increases\n\n{rows}")
+
+
+def test_rise_from_a_step_on_is_told_from_there_and_what_was_before() -> None:
+    rows = log([300, 350, 400, 450, 500], actor__pg_loss=[0.0031, 0.0036, 0.0047, 0.0388, 0.2013])
+    first = lead(f"Question about loss rapidly increasing after 400 steps\n\n{rows}")
+    assert "from step 400 on `actor/pg_loss` rises, 0.0047 at step 400, 0.201 at step 500" in first
+    assert "0.0036 at step 350" in first
+
+
+def test_metric_of_another_name_is_found_by_its_words() -> None:
+    rows = "\n".join(
+        f"step {s} | policy_loss: 0.01 | kl: {k} | reward: 0.4" for s, k in enumerate([0.003, 0.004, 61.2, 0.004])
+    )
+    first = lead(f"forward 时 kl_loss 爆炸\n\n{rows}")
+    assert "`kl`" in first
+    assert "61.2" in first
+
+
+def test_slow_stage_that_is_described_is_told_by_its_share() -> None:
+    rows = log([1, 2], timing_s__gen=[241.0, 240.0], timing_s__old_log_prob=[731.0, 733.0],
+               timing_s__update_actor=[1103.0, 1101.0], timing_s__step=[2091.0, 2090.0])  # fmt: skip
+    first = lead(f"训练阶段 old policy logprob 计算较慢\n\n想问下这个是我显卡的问题吗\n\n{rows}")
+    assert "`timing_s/old_log_prob` 占一步的 35" in first
+
+
+# -- causes ------------------------------------------------------------------------------------------------------------
+def test_reward_that_went_to_zero_is_no_scorer_that_gives_zero() -> None:
+    rows = "\n".join(
+        f"{{'loss': {loss}, 'grad_norm': {grad}, 'reward': {reward}, 'epoch': {epoch}}}"
+        for epoch, loss, grad, reward in [
+            (0.1, 0.02, 0.3, 1.82), (0.2, 0.02, 0.3, 1.87), (0.3, 0.02, 0.4, 1.85), (0.4, 3.91, 41.2, 0.31),
+            (0.5, 0.0, 0.0, 0.0), (0.6, 0.0, 0.0, 0.0), (0.7, 0.0, 0.0, 0.0),
+        ]
+    )  # fmt: skip
+    made = paste(f"the reward becomes 0 after some steps. I am not sure why this happened.\n\n{rows}")
+    first = made.answer.splitlines()[0]
+    assert "`reward` is 0 from row 4 on; the value before is 0.31" in first
+    assert "41.2" in first
+    assert "too hard" not in made.answer
+
+
+def test_gradient_that_is_zero_at_most_rows_is_not_ruled_out() -> None:
+    rows = log(list(range(1, 7)), critic__score__mean=[0.0, 0.0, 0.0, 0.016, 0.0, 0.0],
+               actor__grad_norm=[0.0, 0.0, 0.0, 0.23, 0.0, 0.0])  # fmt: skip
+    made = paste(f"Why does the model not learn anything?\n\n{rows}")
+    assert "not for lack of a gradient" not in made.answer
+    assert "`critic/score/mean` does not rise" in made.answer.splitlines()[0]
+
+
+def test_rate_printed_as_zero_is_not_said_to_be_why_where_the_policy_moved() -> None:
+    rows = log(list(range(1, 7)), critic__score__mean=0.01, actor__lr=0.0, actor__kl_loss=0.07, actor__grad_norm=0.2)
+    run = service().read([Source("paste.txt", rows)]).runs[0]
+    found = {one.cause.name: one.seen for one in weigh(run, "critic/score/mean", "reward", "flat", np.arange(6))}
+    assert keys_for(run, "lr") == ("actor/lr",)
+    assert found["no_rate_flat"] == "denied"
+
+
+def test_low_reward_of_one_row_is_told_with_what_lowers_it() -> None:
+    rows = log([5], critic__rewards__mean=0.008, response_length__clip_ratio=0.521, actor__grad_norm=0.18)
+    made = paste(f"why is the reward so low?\n\n{rows}")
+    assert "0.008" in made.answer.splitlines()[0]
+    assert "52.1%" in made.answer
+
+
+@pytest.mark.parametrize("text", ["loss 会是负数，这个怎么理解。。", "the loss is negative, is that a bug?"])
+def test_negative_loss_is_told_to_be_normal(text: str) -> None:
+    rows = "\n".join(
+        f"{{'loss': {v}, 'reward': {0.6 + i / 50}, 'learning_rate': 1e-5}}"
+        for i, v in enumerate([-0.04, 0.01, -0.05, -0.03])
+    )
+    assert any(word in lead(f"{rows}\n\n{text}") for word in ("这是正常的", "That is expected"))
