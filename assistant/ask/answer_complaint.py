@@ -266,7 +266,7 @@ def _of_metric(context: Context, metric: str, complaint: Complaint, so: str) -> 
     context.metrics.append(metric)
     if len(whole.facts) == 1:
         phrase = "complaint.level_one" if complaint.state in {"low", "high", "zero"} else "complaint.one"
-        return context.say(phrase, metric=metric, a=whole.facts[0])
+        return context.say(phrase, metric=metric, a=whole.facts[0]) + _highest(context, metric, complaint)
     gone = [check for check in all_checks(context) if check.rule == LOSS_GONE and metric in check.metrics]
     if gone:  # whatever it is said to do: from there on its values are none of learning
         return findings.told(context, gone[:1])[0].sentence
@@ -275,6 +275,15 @@ def _of_metric(context: Context, metric: str, complaint: Complaint, so: str) -> 
         if text is not None:
             return text
     return TELLERS[complaint.state](context, whole, so)
+
+
+def _highest(context: Context, metric: str, complaint: Complaint) -> str:
+    """The largest single value beside a mean that is said to be high; empty for none."""
+    key = re.sub(r"mean$", "max", metric)
+    held = course_of(context, key) if key != metric and key in context.run.columns else None
+    if held is None or complaint.state not in {"rising", "spike", "high", "unstable"}:
+        return ""
+    return ("" if context.language == "zh" else " ") + context.say("complaint.highest", metric=key, a=held.facts[0])
 
 
 # -- what may cause it -------------------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from importlib import import_module
 
+from assistant.analysis.forecast import total_steps
 from assistant.ask import naming
 from assistant.ask.context import Context, is_validation
 from assistant.ask.departures import all_checks
@@ -345,7 +346,8 @@ def _bottleneck(context: Context) -> Verdict:
         return verdict
     left = answer_pace.printed_left(context)
     if left is not None and left.value:
-        context.doc.paragraph(context.say("eta.printed", v=left, last=max(context.run.distinct_steps)))
+        phrase = "eta.printed" if total_steps(context.run) is None else "eta.printed_left"
+        context.doc.paragraph(context.say(phrase, v=left, last=max(context.run.distinct_steps)))
     return speed
 
 

@@ -58,7 +58,7 @@ registry.register(LazyFormat("roll", 85, "roll:ROLL", ("pipeline step ", "@sum",
 registry.register(LazyFormat("prime-rl", 80, "primerl:PrimeRL", ("tep ", "| Time")))
 registry.register(LazyFormat("logger-pairs", 9, "levelpairs:LevelPairs", ("=", ":")))
 registry.register(LazyFormat("tf-estimator", 12, "estimator:Estimator", ("=", "runtime", "/sec")))
-registry.register(LazyFormat("loose-lines", 3, "looselines:LooseLines", ("=", ":")))
+registry.register(LazyFormat("loose-lines", 3, "looselines:LooseLines", ("=", ":", ", ")))
 registry.register(LazyFormat("hf-dict", 60, "hfdict:HFDict", ("{'", "'loss': ")))
 registry.register(
     LazyFormat(

@@ -2,7 +2,8 @@
 
 Known: ``[epoch]: 199, [batch]: 23900, [loss]: 4.99``, ``<epoch:17, iter:16000, lr:5.000e-04, loss:-12.7>``,
 ``[10/11 13:37:24 d2.utils.events]:  eta: 7 days, 18:11:51  iter: 19  total_loss: 7.083`` (detectron2),
-``Game number: 005100  Frame number: 01981609  Average reward: 22.1``, ``PARAMETER loss_scale : 524288.0`` and a JSON
+``Game number: 005100  Frame number: 01981609  Average reward: 22.1``, ``Time 09h 05m, Avg Reward 0.06, Avg Length 5.2,
+Best Reward 0.18``, ``PARAMETER loss_scale : 524288.0`` and a JSON
 object behind a question. A line counts where hardly a word of it is left over, so that no sentence is taken for one.
 """
 
@@ -54,7 +55,9 @@ _CODE_SIGNS: Final = ("--", "==", "return", "def ", "import ", ")", "\\")
 """One of them is in every text that the pattern finds; they are found sooner."""
 #: A dict and nothing else: other formats know which of these are measured and which are settings.
 _DICT: Final = re.compile(r"\s{0,20}\{'[^{}]{0,1000}\},?\s{0,20}")
-_LONGEST, _MOST_LEFT, _FEW = 1000, 2, 3
+_LONGEST, _MOST_LEFT, _FEW, _MANY = 1000, 2, 3, 4
+#: A name and its value, nothing between them but a blank.
+_VALUED: Final = re.compile(rf"(?P<key>[A-Za-z][A-Za-z_]{{0,30}}(?: [A-Za-z_]{{1,30}}){{0,3}}) (?P<number>{NUMBER})%?")
 Shape: TypeAlias = tuple[tuple[str, str], ...]
 """Keys of a line's values with their units."""
 
@@ -90,9 +93,10 @@ class LooseLines:
         found: list[_Line] = []
         known: dict[Shape, Shape] = {}
         for raw, number in zip(document.lines, document.numbers, strict=False):
-            if len(raw) > _LONGEST or fences.skip(raw) or (":" not in raw and "=" not in raw):
-                continue
-            line = _read(raw, number, known)
+            if len(raw) > _LONGEST or (fences.skip(raw) and raw.count(": ") < _MANY):
+                continue  # values are also pasted between fences that say "python"
+            text = raw if ":" in raw or "=" in raw else _spaced(raw)
+            line = _read(text, number, known) if text else None
             if line is not None:
                 found.append(line)
         names = {shape: tuple(key for key, _ in shape) for shape in known}
@@ -130,6 +134,18 @@ def _uncounted(line: int) -> Note:
         f"The log prints no steps; its rows are counted from zero, beginning on line {line}.",
         line,
     )
+
+
+def _spaced(raw: str) -> str:
+    """``Avg Reward 0.06, Avg Accuracy 0.22`` with colons; empty for a line that is not made of such parts."""
+    if raw.count(",") + 1 < _FEW:
+        return ""
+    parts = raw.split(",")
+    found = [_VALUED.fullmatch(part.strip()) for part in parts]
+    held = [match for match in found if match is not None]
+    if len(held) < _FEW or len(parts) - len(held) > 1:
+        return ""
+    return ", ".join(f"{match['key']}: {match['number']}" for match in held)
 
 
 def _read(raw: str, number: int, known: dict[Shape, Shape]) -> _Line | None:

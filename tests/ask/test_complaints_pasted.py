@@ -184,3 +184,20 @@ def test_negative_loss_is_told_to_be_normal(text: str) -> None:
         for i, v in enumerate([-0.04, 0.01, -0.05, -0.03])
     )
     assert any(word in lead(f"{rows}\n\n{text}") for word in ("这是正常的", "That is expected"))
+
+
+def test_mean_of_one_row_said_to_explode_is_told_with_its_maximum() -> None:
+    rows = "Step: 9\nloss/kl_mean: 1,568,987.96\nloss/kl_max: 6,821,680,128.0\nloss/total: 1.77\n"
+    first = lead(f"KL explodes to billions\n\n{rows}")
+    assert "1,568,988" in first
+    assert "6,821,680,128" in first
+
+
+def test_total_that_the_log_writes_is_not_said_to_be_missing() -> None:
+    row = (
+        "{'loss': 0.48, 'grad_norm': 25.8, 'learning_rate': 1e-06, 'train_speed(iter/s)': 0.0104, 'epoch': 0.26, "
+        "'global_step/max_steps': '12/94', 'elapsed_time': '18m 26s', 'remaining_time': '2h 5m 59s'}"
+    )
+    made = paste(f"训练效率很低\n\n请问怎么提升训练效率？\n\n{row}\n{row.replace('12/94', '13/94')}")
+    assert "总步数日志没有写" not in made.answer
+    assert "还要" in made.answer

@@ -116,3 +116,20 @@ def test_parse_text_summary_of_a_training_alone_is_one_row() -> None:
 )
 def test_parse_text_assignments_are_no_estimator(text: str) -> None:
     assert all(run.format not in {"tf-estimator", "trainer-summary"} for run in parse_text(text).runs)
+
+
+def test_names_and_values_with_only_blanks_between_are_read() -> None:
+    text = "\n".join(
+        f"Time 08h 3{i}m 42s, Avg Reward 0.0{i}, Avg Accuracy 0.2{i}, Avg Ep length 5.{i}" for i in range(1, 5)
+    )
+    run = parse_text(text).runs[0]
+    assert list(run.series("Avg Accuracy")[1]) == [0.21, 0.22, 0.23, 0.24]
+    assert not parse_text("We took GPU 0, CPU 1, disk 2 and went home.\nWith lr 3, bs 4, seed 5, it failed.").runs
+
+
+def test_values_between_fences_that_name_a_language_are_read() -> None:
+    rows = "\n".join(f"[train: 120, {i} / 125] FPS: 21.6  ,  Loss/total: 0.3{i}  ,  Loss/iou: 0.1  ,  reward: -0.00{i}"
+                     for i in range(5, 9))  # fmt: skip
+    run = parse_text(f"```python\n{rows}\n```").runs[0]
+    assert list(run.series("reward")[1]) == [-0.005, -0.006, -0.007, -0.008]
+    assert not parse_text("```python\nlr: float = 0.1\nloss: float = compute(x, reward=3)\n```").runs
