@@ -29,12 +29,12 @@ DIFFERS: Final = re.compile(
 #: Larger over smaller value from which a change is told as one of the largest; how many are told.
 LARGE, MOST = 1.5, 3
 _FELL: Final = re.compile(
-    r"(?i)[降跌掉减缩]|变[小低短少]|\b(?:f[ae]ll(?:s|en|ing)?|drop\w*|decreas\w*|declin\w*|shr[aiu]nk\w*|go(?:es|ing)? down"
-    r"|went down|gone down|come down|came down|lost)\b"
+    r"(?i)[降跌掉减缩]|变[小低短少]|\b(?:f[ae]ll(?:s|en|ing)?|drop\w*|decreas\w*|declin\w*|shr[aiu]nk\w*|go(?:es|ing)?"
+    r" down|went down|gone down|come down|came down|lost)\b"
 )
 _ROSE: Final = re.compile(
-    r"(?i)[涨升增]|变[大高长多]|\b(?:r[io]s(?:e|es|en|ing)|rose|grow\w*|grew|increas\w*|climb\w*|go(?:es|ing)? up|went up"
-    r"|gone up|gained?)\b"
+    r"(?i)[涨升增]|变[大高长多]|\b(?:r[io]s(?:e|es|en|ing)|rose|grow\w*|grew|increas\w*|climb\w*|go(?:es|ing)? up"
+    r"|went up|gone up|gained?)\b"
 )
 _NEITHER: Final = re.compile(r"(?i)\bneither\b|\bnone of\b|都(?:没|未|不)|谁(?:也|都)(?:没|未|不)")
 _PERCENT: Final = re.compile(r"(?i)百分|%|％|\bper ?cent|幅度")

@@ -422,9 +422,14 @@ def _schedules(context: Context, keys: list[str], first: int, second: int) -> Ve
     return Verdict("inconclusive" if moved else "unchanged", unmark(texts[0]), "high")
 
 
+_WHICH_ONE = re.compile(r"(?i)哪|谁|\bwhich\b")
+
+
 def _other_way(context: Context, change: Fact) -> str:
     """Said first where a question asks how much higher a metric is and it is lower, or the other way round."""
     text, delta, blank = context.query.said, change.delta or 0, "" if context.language == "zh" else " "
+    if _WHICH_ONE.search(text):
+        return ""
     if _HIGHER.search(text) and not _LOWER.search(text) and delta < 0:
         return context.say("compare.not_higher") + blank
     if _LOWER.search(text) and not _HIGHER.search(text) and delta > 0:

@@ -100,8 +100,7 @@ def _told(context: Context, request: Request, keys: list[str], tell: Telling) ->
         context.metrics.append(metric)
         part = part_of(context, metric, request.scope)
         if not len(part) and request.kind != "missing":
-            steps = context.run.series(metric)[0]
-            texts.append(context.say("calc.none", metric=metric, steps=steps_text(context, steps)))
+            texts.append(_without_values(context, metric))
             continue
         found = True
         lines = tell(context, request, part)
@@ -121,6 +120,16 @@ def _told(context: Context, request: Request, keys: list[str], tell: Telling) ->
         flat = all(len(set(context.run.series(k)[1])) == 1 for k in keys[:1])
         code = "flat" if flat else (trend.direction if trend is not None else None) or "inconclusive"
     return Verdict(code, unmark(texts[0]))
+
+
+def _without_values(context: Context, metric: str) -> str:
+    """That a part of the run holds no value, and where there are some; or that none is a finite number."""
+    steps, values = context.run.series(metric)
+    finite = [step for step, value in zip(steps, values, strict=True) if math.isfinite(float(value))]
+    if steps and not finite:
+        count = context.ledger.count("values not finite", len(steps), metric=metric)
+        return context.say("calc.none_finite", metric=metric, n=count)
+    return context.say("calc.none", metric=metric, steps=steps_text(context, finite))
 
 
 # -- statistics --------------------------------------------------------------------------------------------------------

@@ -98,7 +98,7 @@ def attempt(context: Context) -> Verdict | None:
         return _two_parts(context, keys, parts, name, text)
     pointed = query.steps.kind in {"single", "pair"} or (query.steps.kind in {"last", "first"} and len(keys) == 2)
     if pointed and not parts and ratio.of is not None:
-        return _at_steps(context, ratio)
+        return _at_steps(context, ratio, named_both=len(keys) == 2)
     if not parts and words("portions")["trend"].search(text) and len(context.train_steps) >= 2 * LEAST:
         half = context.train_steps[len(context.train_steps) // 2]
         parts, name = [Scope(last=half - 1), Scope(first=half)], name or "mean"
@@ -435,9 +435,9 @@ def _cut(context: Context, quantity: Quantity, parts: Sequence[Scope]) -> list[s
     return [context.say("portion.lost", k=count)]
 
 
-def _at_steps(context: Context, quantity: Quantity) -> Verdict | None:
+def _at_steps(context: Context, quantity: Quantity, *, named_both: bool) -> Verdict | None:
     """A ratio of two metrics at the steps named; a stage's share of its step has a writer of its own."""
-    if quantity.of == _whole(context, [quantity.metric]):
+    if quantity.of == _whole(context, [quantity.metric]) and not named_both:
         return None
     slot = context.query.steps
     held = _series(context, quantity, Scope())

@@ -19,7 +19,8 @@ from assistant.model import Verdict
 from assistant.write.document import unmark
 
 _UP: Final = re.compile(
-    r"(?i)涨|升|飞|走高|增|变(?:高|大|长)|\b(?:ris(?:e|es|ing)|rose|climb\w*|increas\w*|grow\w*|grew|going up|go up|t(?:ake|ook) off)\b"
+    r"(?i)涨|升|飞|走高|增|变(?:高|大|长)|\b(?:ris(?:e|es|ing)|rose|climb\w*|increas\w*|grow\w*|grew"
+    r"|going up|go up|t(?:ake|ook) off)\b"
     r"|抬头|攀|爬|窜|蹿|飙"
     r"|变(?:得)?慢|\b(?:slow|slower|longer)\b"
 )

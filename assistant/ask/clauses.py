@@ -35,6 +35,13 @@ _ASKS: Final = re.compile(
     r"(?:how|what|what's|which|when|where|why|who|is|are|was|were|did|does|do|has|have|can|should|any)\b"
     r"|\b(?:when|where|why|how much|how many|which one)\s*$"
 )
+#: By how much, of what the clause before it asks which is larger.
+_AMOUNT: Final = re.compile(
+    r"(?i)(?:那|又|具体|大概|大约|and )?\s*(?:比(?:全程|整体)?的?(?:平均|均值|中位数|平时)(?:值|水平)?)?"
+    r"\s*(?:(?:相差|差|[高低大小多少长短快慢])(?:了|出)?(?:多少|几(?:个百分点|倍)?)"
+    r"|(?:and )?by how much|how much (?:higher|lower|larger|smaller|longer|shorter|more|less))\s*(?:呢)?"
+)
+_WHICH: Final = re.compile(r"(?i)哪|谁|\bwhich\b|\bwho\b|比")
 _WHICH_STEP: Final = re.compile(
     r"(?i)最|峰|谷|哪(?:一)?(?:个)? ?(?:步|step)|第几步|什么时候|何时"
     r"|slowest|fastest|highest|lowest|largest|smallest|biggest"
@@ -55,9 +62,18 @@ Write = Callable[[Context], tuple[Verdict, str | None]]
 
 def asking(text: str) -> list[str]:
     """The clauses of a text that ask, in order; none where only one does."""
-    pieces = [piece.strip() for piece in _BETWEEN.split(text) if piece and piece.strip()]
+    pieces = [one for piece in _BETWEEN.split(text) if piece and piece.strip() for one in _listed(piece.strip())]
     found = [piece for piece in pieces if _ASKS.search(piece)]
+    for place in range(len(found) - 1, 0, -1):  # "which is higher, and by how much?" is one
+        if _AMOUNT.fullmatch(found[place]) and _WHICH.search(found[place - 1]):
+            found[place - 1 : place + 1] = [f"{found[place - 1]}，{found[place]}"]
     return found if len(found) > 1 else []
+
+
+def _listed(piece: str) -> list[str]:
+    """The items of a list of which each asks something: "跑了几步、一步几秒、内存多少"."""
+    items = [item.strip() for item in piece.split("、")]
+    return items if len(items) > 1 and all(_ASKS.search(item) for item in items) else [piece]
 
 
 def leaning(text: str) -> list[str]:
@@ -79,6 +95,11 @@ _ONSET: Final = re.compile(
     r"(?i)^(?:那|是|又)?(?:从|在)?(?:(?:第|哪一?)?几?个?(?:步|step)|什么时候|啥时候|何时|几时|哪儿?)(?:就)?(?:开始|起|出现)(?:的|了)?\s*$"
 )
 AT_WHICH: Final = re.compile(r"(?i)(?:是)?在?(?:哪一?个?|第几个?)\s*(?:步|step|次)(?:的|呢)?")
+#: A clause that asks for the value of what the clause before looks for: "…, at which step, and how many seconds?".
+HOW_MUCH: Final = re.compile(
+    r"(?i)(?:那|又|分别|各)?(?:值|数值)?(?:是|有|到|到了|花了|用了|要)?\s*(?:多少|几|多[大高低长久快慢])"
+    r"\s*(?:个)?\s*(?:毫?秒|分钟|小时|个点|tokens?|GB?|GiB|MB|sec(?:ond)?s?|min(?:ute)?s?|ms|s|%|percent)?\s*(?:呢|啊|呀|的)?"
+)
 _WHY: Final = re.compile(r"(?i)为什么|为啥|为何|咋办|怎么办|\bwhy\b")
 
 
@@ -135,6 +156,8 @@ def further(context: Context, understand: Understand, write: Write) -> None:
     at = pointed_step(context)
     lost = []
     for clause in clauses:
+        if HOW_MUCH.fullmatch(clause) and first.mentions and first.op in _OWN_OPS:
+            continue  # the extreme is told with its value
         if context.kind and (run_questions.holds(context.kind, clause) or covered(context.kind, clause)):
             continue
         clause = clause if clause == clauses[0] else at_that_one(context, clause)  # noqa: PLW2901
@@ -187,6 +210,7 @@ _STEPS_COUNTED = re.compile(
     r"(?i)\bhow many (?:training )?(?:steps|iterations|iters|rows|updates|rollouts) (?:are|were|is|does|did|do|has|have"
     r"|in)\b(?! .{0,30}(?:above|below|over|under|with|where))|\bnumber of (?:training )?(?:steps|iterations)\b\s*$"
     r"|(?:一共|总共|共)(?:有|跑了?|训了?)?(?:多少|几)\s*(?:个)?\s*(?:步|steps?)\s*$"
+    r"|(?:跑|训练?|练|走)(?:到了?|了)(?:第)?(?:几|多少)\s*个?\s*(?:步|steps?)了?\s*$"
 )
 
 

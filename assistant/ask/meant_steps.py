@@ -10,12 +10,17 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
+from assistant.ask.epochs import EPOCH_KEYS
 from assistant.ask.steps import chinese_number
 from assistant.model import Run
 
 _STAGE: Final = re.compile(r"(?i)\b(step)[ _-]?([123])\b(?!\s*(?:[/\d.]|and\b|to\b))")
 _ROUND: Final = re.compile(r"第\s?([一二两三四五六七八九十]|\d{1,4})\s?(?:轮|次(?!数))")
 _ROUND_EN: Final = re.compile(r"(?i)\b(?:the )?(first|second|third|fourth|fifth) (?:round|iteration|rollout|update)\b")
+_BESIDE_EPOCH: Final = re.compile(
+    r"(?i)(?:第\s?)?(?:epoch\s?(?P<zh>\d{1,4}(?:\.\d{1,4})?)|(?P<zh2>\d{1,4}(?:\.\d{1,4})?)\s?个?\s?epoch)\s?(?P<side>之后|以后|之前|以前)"
+    r"|\b(?P<word>after|before|since|until|past)\s(?:the end of\s)?epoch\s(?P<en>\d{1,4}(?:\.\d{1,4})?)"
+)
 _ORDINALS: Final = ("first", "second", "third", "fourth", "fifth")
 
 
@@ -26,7 +31,26 @@ def as_meant(question: str, runs: Sequence[Run]) -> str:
     run = runs[0]
     if run.framework == "DeepSpeed-Chat":
         question = _STAGE.sub(lambda m: m[0] if int(m[2]) in run.distinct_steps else "training stage", question)
-    return _rounds(question, list(run.distinct_steps))
+    return _rounds(_beside_epochs(question, run), list(run.distinct_steps))
+
+
+def _beside_epochs(question: str, run: Run) -> str:
+    """ "After epoch 2" as "after step 230": the last step of that epoch, or the first one past its start."""
+    held = next((key for key in EPOCH_KEYS if key in run.columns), None)
+    if held is None:
+        return question
+    rows = [(step, float(value)) for step, value in zip(*run.series(held), strict=True)]
+
+    def step(match: re.Match[str]) -> str:
+        epoch = float(match["zh"] or match["zh2"] or match["en"])
+        before = (match["side"] or match["word"]).lower() in {"之前", "以前", "前", "before", "until"}
+        inside = [s for s, value in rows if value >= epoch] if before else [s for s, value in rows if value <= epoch]
+        if not inside or not rows or epoch > rows[-1][1]:
+            return match.group()
+        at = inside[0] if before else inside[-1]
+        return f"step {at} {match['side']}" if match["side"] else f"{match['word']} step {at}"
+
+    return _BESIDE_EPOCH.sub(step, question)
 
 
 def _rounds(question: str, steps: list[int]) -> str:
