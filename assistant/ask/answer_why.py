@@ -154,14 +154,14 @@ def _of_metric(
     steps, _ = run.series(metric)
     earlier = [s for s in steps if step is not None and s < step]
     context.metrics.append(metric)
-    sudden = _SUDDEN.search(context.query.said) is not None
+    sudden, reach = _SUDDEN.search(context.query.said) is not None, 0
     ends = _ends_named(context, steps) if step is None and not since else None
     nought = _turned_zero(context, metric) if claimed == "collapse" and step is None and not since else None
     near = _near(context, metric, claimed, step) if claimed in {"down", "up", "collapse", "burst"} else None
     if nought is not None:
         text, holds = nought[0], True
     elif near is not None:
-        text, holds = near
+        text, holds, reach = near
     elif ends is not None and claimed not in {"flat", None}:
         text, holds = _at_step(context, metric, claimed, *ends)
         step = ends[1]
@@ -180,12 +180,12 @@ def _of_metric(
     related = [c for c in checks if metric in c.metrics and c.severity in {"critical", "warning"}]
     findings = told(context, related)
     at = step if nought is None else nought[1]
-    broken = [c for c in _meanwhile(context, metric, at, checks) if c.rule == NOT_FINITE and c not in related]
+    broken = [c for c in _meanwhile(context, metric, at, checks, reach) if c.rule == NOT_FINITE and c not in related]
     for one in told(context, broken[:1]) if holds else ():  # whatever else moved: there is no update after it
         doc.bullets([say("premise.meanwhile", first=one.whole(context.language))])
     doc.bullets([one.whole(context.language) for one in findings])
     if (holds or near is not None) and not findings and not broken:
-        meanwhile = told(context, _meanwhile(context, metric, at, checks))
+        meanwhile = told(context, _meanwhile(context, metric, at, checks, reach))
         doc.bullets([say("premise.meanwhile", first=one.whole(context.language)) for one in meanwhile])
         findings = meanwhile
     beside = [found.metrics[0] for name in _VITAL if (found := role(run, name)) is not None and found.spelling.plain]
@@ -236,15 +236,25 @@ def _unfounded(context: Context, checks: Sequence[Check], *, holds: bool) -> str
     return "healthy" if quiet and enough and not holds else "insufficient_data"
 
 
-def _meanwhile(context: Context, metric: str, step: int | None, checks: Sequence[Check]) -> list[Check]:
-    """Grave findings of other metrics that set in around the step named, or around the metric's own change."""
+def _meanwhile(
+    context: Context, metric: str, step: int | None, checks: Sequence[Check], reach: int = 0
+) -> list[Check]:  # fmt: skip
+    """Grave findings of other metrics that set in around the step named, or around the metric's own change.
+
+    Args:
+        context: of the answer.
+        metric: that moved.
+        step: named, if one is.
+        checks: all findings.
+        reach: how far from the step a finding may set in, where the question says how far around it looks.
+    """
     trend = context.ledger.trend(metric)
     change = None if trend is None else main_change(context, trend)
     at = step if step is not None else None if change is None else change[0].step
     grave = [c for c in checks if c.severity in {"critical", "warning"} and c.steps]
     if at is None:  # it does not move: whatever is grave may be why
         return grave[:2]
-    near = max(AROUND, round(0.1 * len(context.run.distinct_steps)))
+    near = max(AROUND, reach, round(0.1 * len(context.run.distinct_steps)))
     found = [c for c in grave if abs(c.steps[0] - at) <= near]
     return sorted(found, key=lambda c: c.rule != NOT_FINITE)[:2]
 
@@ -269,9 +279,12 @@ def _at_step(context: Context, metric: str, claimed: Claimed | None, before: int
     return context.say(sure, metric=metric, c=change, a=before, b=step), True
 
 
-def _near(context: Context, metric: str, claimed: Claimed | None, step: int | None) -> tuple[str, bool] | None:
-    """How a metric moved around a step, told by the means of as many steps before as from it on; ``None`` where the
-    question names the step itself, or too few values lie on a side."""
+def _near(context: Context, metric: str, claimed: Claimed | None, step: int | None) -> tuple[str, bool, int] | None:
+    """How a metric moved around a step, whether as asserted, and how far was looked.
+
+    It is told by the means of as many steps before as from it on; ``None`` where the question names the step itself, or
+    too few values lie on a side.
+    """
     if step is None or _ABOUT.search(context.query.said) is None:
         return None
     steps = context.run.series(metric)[0]
@@ -287,7 +300,7 @@ def _near(context: Context, metric: str, claimed: Claimed | None, step: int | No
     agrees = (row.change.delta > 0) == (claimed in {"up", "burst"})
     sure = "premise.near_noise" if not row.significant else "premise.near" if agrees else "premise.near_other"
     text = context.say(sure, metric=metric, c=row.change, a=a[0], b=a[1], d=b[0], e=b[1])
-    return text, bool(row.significant) and agrees
+    return text, bool(row.significant) and agrees, max(step - a[0], b[1] - step)
 
 
 def _over_run(

@@ -114,7 +114,10 @@ def _within(text: str, start: int, end: int, run: Run, known: list[Described]) -
         keys = _keys(rule, run)
         if keys:
             heads = heads if rule.take == "all" else [head]
-            spans = (*heads, *(place for name in rule.needed[1:] for place in places(name)))
+            others = [places(name) for name in rule.needed[1:]]
+            if rule.take != "all":  # the other words are another metric's: "整步耗时和生成耗时"
+                others = [[_nearest(of_name, [head])] for of_name in others]
+            spans = (*heads, *(place for of_name in others for place in of_name))
             found.append(Described(keys, *head, spans, rule.weak))
     return found
 

@@ -11,10 +11,11 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from assistant.ask import run_questions
-from assistant.ask.clauses import AT_WHICH, MOST, asking, covered
+from assistant.ask.clauses import AT_WHICH, HOW_MUCH, MOST, asking, covered
 from assistant.ask.follow import asks_by_itself
 from assistant.ask.patterns import patterns
 from assistant.ask.query import Query, State
+from assistant.model import StepSlot
 
 #: Verdicts of a first clause after which the whole is read in another way.
 UNANSWERED: Final = frozenset({"no_data", "unknown_metric", "out_of_scope", "no_metrics", "insufficient_data"})
@@ -60,7 +61,7 @@ def turns(text: str, pieces: Sequence[str], whole: Query, understand: Understand
     if _JOINTS.sub("", rest):
         return []
     for place in range(len(found) - 1, 0, -1):  # "how high, and at which step?" is one
-        if AT_WHICH.fullmatch(found[place]):
+        if AT_WHICH.fullmatch(found[place]) or HOW_MUCH.fullmatch(found[place]):
             found[place - 1 : place + 1] = [f"{found[place - 1]}，{found[place]}"]
     if len(found) < 2 or any(_AGAINST.search(piece) for piece in found[1:]):
         return []
@@ -113,7 +114,24 @@ def turn(piece: str, told: str, understand: Understand, held: State) -> Query:
     told = _why_there(piece, held) or told
     alone = understand(told, None)
     own = alone.intent in _OWN and not alone.guessed
+    at = _same_step(alone, held)
+    if at is not None and told == piece:  # "how long did step 16 take, and generation?"
+        return understand(f"第 {at} 步 {piece}" if alone.language == "zh" else f"at step {at}, {piece}", None)
     return alone if keys(alone) and (own or told != piece) else understand(piece, held)
+
+
+_PLAIN: Final = re.compile(
+    r"(?i)最|平均|均值|一共|总|趋势|走势|变化|涨|跌|升|降|\b(?:max|min|mean|avg|average|total|trend)\w*"
+)
+
+
+def _same_step(alone: Query, held: State) -> int | None:
+    """The one step of the clause before, where this one asks for no more than a metric's value."""
+    before = held.query.steps if held.query is not None else None
+    if before is None or before.kind != "single" or alone.steps.kind != "none" or not keys(alone):
+        return None
+    plain = alone.intent == "lookup" and alone.op is None and not alone.topics and alone.threshold is None
+    return before.values[0] if plain and _PLAIN.search(alone.wording) is None else None
 
 
 def _why_there(piece: str, held: State) -> str:
@@ -128,6 +146,15 @@ def _why_there(piece: str, held: State) -> str:
     if before.language == "zh":
         return f"为什么 step {held.step} 的 {named[0]} 这么{'低' if low else '高'}"
     return f"why is {named[0]} so {'low' if low else 'high'} at step {held.step}"
+
+
+def steps_of(asked: Sequence[Query]) -> StepSlot:
+    """The steps of clauses that ask the same of one step each: all of them; else those of the first clause."""
+    named = {query.steps.values for query in asked if query.steps.kind == "single"}
+    same = len({frozenset(keys(query)) for query in asked}) == 1
+    if len(named) < len(asked) or not same:
+        return asked[0].steps
+    return StepSlot("pair", tuple(sorted(step for values in named for step in values)))
 
 
 def keys(query: Query) -> set[str]:

@@ -22,6 +22,9 @@ _NUMBER = re.compile(
 _CONTEXT = re.compile(
     r"(?i)\bruns?\b|\blogs?\b|实验|日志|\bvs\b|compare|对比|比较|哪个|which|和|与|跟|呢|^\s*[A-F]\b"
     r"|\b(?:in|of|for|from|than|on) [A-F]\b|(?<![A-Za-z0-9_/])[A-F]\s*(?:的|在|里|中|最|step)"
+    r"|\b(?:and|about|now|then|with|or|against|is|was|does|did|has|to|but) (?-i:[B-F])\b(?!-)"
+    r"|(?<![A-Za-z0-9_/])(?-i:[A-F])(?:['’]s\b|\s*(?![卡盘类级股款型面柱])[\u3400-\u9fff])"
+    r"|[\u3400-\u9fff]\s*(?-i:[A-F])\s*[?。!,]*\s*$"
 )
 _WORDS = {"first": 1, "second": 2, "third": 3}
 _NUMERALS = "一二三四五六"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from assistant.ask.mixed import unmixed
 from assistant.ask.pinyin import in_characters, in_letters
@@ -18,7 +19,11 @@ _INJECTED = re.compile(
     r"(?i)(?:please\s+)?(?:ignore|disregard|forget)\s+(?:all\s+|any\s+)?(?:the\s+|your\s+"
     r"|my\s+)?(?:previous|prior|above|"
     r"earlier|system)?\s*(?:instructions?|prompts?|messages?|rules?|guidelines?)[,.;:\s]*(?:and\s+)?"
-    r"|(?:忽略|无视|忘(?:记|掉))(?:掉)?(?:之前|以上|上面|前面|所有|一切)*的?(?:所有|一切)?(?:指令|提示词?|设定|要求|规则)[,。.;:\s]*"
+    r"|(?:忽略|无视|忘(?:记|掉)|抛开|抛弃|撇开|跳过|清空|覆盖|不(?:要|用)?(?:理会|管)|别(?:理会?|管))(?:掉)?"
+    r"(?:之前|以上|上面|前面|先前|所有|一切|你的)*的?(?:所有|一切)?(?:指令|提示词?|设定|要求|规则|指示)[,。.;:\s]*"
+    r"|(?:之前|以上|上面|前面|先前|此前|所有|一切|你的)+的?(?:所有|一切)?(?:指令|提示词?|设定|要求|规则|指示)"
+    r"(?:全部?|统统|通通|一律|都|全都|从此|现在)*"
+    r"(?:作废|不算数?|失效|无效|清空|取消|忽略|忘(?:掉|了|记)|不用管|别管|删掉|推翻)了?[,。.;:\s]*"
     r"|(?:另外|并且|然后|还有|and|also)?[,，\s]*(?:从现在(?:开始|起)|from now on)[,，]?\s*"
     r"(?:你|请|you|please|only|always|never"
     r"|speak|talk|act)[^。.!?？;；\n]*"
@@ -52,10 +57,12 @@ _TO_ENGLISH = re.compile(
     r"(?i)\b(?:(?:switch|change|go|swap)(?:ed)?\s+(?:back\s+)?)?(?:in|into|to)\s+english\b|\benglish\s+(?:please|pls|version)|^\s*(?:english|英文|英语)\s*[.!?。]*\s*$"
     r"|^\s*(?:英文|英语)\s*[,，:：]|[,，]\s*(?:英文|英语)\s*[.!?。]*\s*$"
     r"|(?:用|以|换成?|改成?|说|讲|(?:translate|翻译|翻|译)\s*[成为到]?)\s*(?:英文|英语|english)|(?:英文|英语|english)\s*(?:回答|回复|说|讲|版|吧|please|pls|plz)"
+    r"|(?:要|来个?|给我?个?)(?:一?份)?(?:英文|英语|english)(?:的)?\s*[.!?。]*\s*$"
 )
 _TO_CHINESE = re.compile(
     r"(?i)\b(?:(?:switch|change|go|swap)(?:ed)?\s+(?:back\s+)?)?(?:in|into|to)\s+chinese\b|\bchinese\s+(?:please|pls|version)|^\s*chinese\s*[.!?]*\s*$"
     r"|(?:用|以|换成?|改成?|说|讲)\s*(?:中文|汉语|chinese)|(?:中文|汉语|chinese)\s*(?:回答|回复|说|讲|版|吧|please|pls|plz)"
+    r"|(?:要|来个?|给我?个?)(?:一?份)?(?:中文|汉语|chinese)(?:的)?\s*[.!?。]*\s*$"
     r"|(?:^|[\s,，])中文\s*[.!?。]?\s*$|^\s*(?:中文|汉语)\s*[,，:：]"
 )
 #: "Now the score", "OK, now for step 12": what is asked next, rather than the latest value.
@@ -133,9 +140,11 @@ def normalised(question: str) -> str:
     return western_numbers(as_written(unmixed(plain(mended(seamed(rest))))))
 
 
+@lru_cache(maxsize=256)
 def as_said(text: str) -> str:
-    """A text with a blank where Chinese meets letters and English put plainly, its figures and signs as typed."""
-    return plain(mended(seamed(text)))
+    """A text with a blank where Chinese meets letters, English put plainly and the English words of Chinese sentences in
+    Chinese; its figures and signs as typed."""
+    return unmixed(plain(mended(seamed(text))))
 
 
 def seamed(text: str) -> str:
