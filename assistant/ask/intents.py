@@ -208,6 +208,14 @@ def decided(
         best = "explain"
     if best == "health" and query.mentions and all(VALIDATED.match(m.key or "") for m in query.mentions):
         best = best if _ASKS_HEALTH.search(text) else "validation"  # "eval 怎么样": what it shows
+    if (
+        best == "bottleneck"
+        and query.mentions
+        and query.steps.kind == "pair"
+        and scores["compare"]
+        and not held.operations["why"].search(text)
+    ):
+        best = "compare"  # "time breakdown 20 vs 40"
     if topic is not None:
         best, strength, guessed = TOPIC_INTENTS[topic], 5.0, False
     if run is not None and best in {"explain", "trend", "compare", "bottleneck"} and _missing_there(query, run):
@@ -266,8 +274,8 @@ def _topics_kept(query: Query, text: str, scores: dict[str, float], n_runs: int)
             and scores["advice"] >= (6 if topic == "nan" else 5)
         ):
             continue
-        if topic == "memory" and scores["advice"] >= 9:
-            continue  # "怎么避免 OOM" asks what to do
+        if topic == "memory" and (scores["advice"] >= 9 or (query.threshold and scores["forecast"] >= 9)):
+            continue  # "怎么避免 OOM" asks what to do, "when does it reach 500 GB" what is to come
         if topic == "nan" and query.op == "count" and named:
             continue
         kept.append(topic)

@@ -67,6 +67,12 @@ _NOT_BEFORE: Final = re.compile(
     r"(?i)(?:\b(?:top|best|size|last|first|past|next|previous|math|aime|gsm|amc|mean|pass|maj|n)|前|后|最近|最后|每|共|倒数|近|头"
     r"|变成?|变为|变到|归|等于|成了?|[降跌掉涨升]到)[\s_-]*$"
 )
+#: The other side of a comparison whose one side is named as a step: "at step 100 compared to 20", "that of 98".
+_OTHER_SIDE: Final = re.compile(
+    r"(?i)\b(?:than|vs\.?|versus|against|unlike|beside|(?:compared|relative|next|similar|identical|equal|close)"
+    r" (?:to|with)|differ\w* (?:from|than|to)|same as|with (?=that |the one ))\s*"
+    rf"(?:(?:what it was |it was |it is |that |those |the one )?(?:at|of|in|for|from|on)\s+)?(?:step\s*)?({_MORE})"
+)
 _AROUND: Final = 60
 """Characters before a figure that may say what it is."""
 
@@ -101,6 +107,15 @@ def set_against(text: str, run: Run | None) -> list[Mark]:
     if two is None or not {int(two[1]), int(two[2])} <= held:
         return []
     return [(two.start(1), int(two[1])), (two.start(2), int(two[2]))]
+
+
+def other_side(text: str, run: Run | None, found: list[Mark]) -> list[Mark]:
+    """The step that the one named is compared with, where a figure alone tells it and the log holds it; else none."""
+    two = _OTHER_SIDE.search(text) if run is not None and len({step for _, step in found}) == 1 else None
+    if two is None or run is None or _COUNTED.match(text[two.end() :]) or _overlaps(text, two):
+        return []
+    other = int(two[1])
+    return [(two.start(1), other)] if other in run.distinct_steps and other != found[0][1] else []
 
 
 def span(text: str, run: Run | None) -> tuple[Mark, Mark] | None:

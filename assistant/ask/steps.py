@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any, cast
 
 from assistant.ask.epochs import epochs, rows, validations
-from assistant.ask.steplists import Mark, both_ends, listed, loose, set_against, span
+from assistant.ask.steplists import Mark, both_ends, listed, loose, other_side, set_against, span
 from assistant.model import Run, StepSlot
 
 SLOWEST_STEP = re.compile(
@@ -221,6 +221,7 @@ def step_marks(text: str, rules: dict[str, Any], run: Run | None) -> tuple[StepS
     found = found or _bare(text, run)
     if not found and run is not None:
         found = loose(text, run)
+    found = sorted([*found, *other_side(text, run, found)])
     return _singles(text, rules, run, found)
 
 
