@@ -31,6 +31,7 @@ from assistant.knowledge.questions import (
     asked_framework,
     asked_kinds,
     asks_counterpart,
+    brackets_apart,
     named_frameworks,
     narrow,
     search_table,
@@ -299,6 +300,7 @@ class Finder:
 
     def _read(self, question: str, framework: str | None) -> _Reading:
         """A question without its typos, what it calls by name, and whether it is about a key that does not exist."""
+        question = brackets_apart(question)
         if (rejoined := self.speller.rejoined(fold(question))) is not None:
             question = rejoined
         direct = self.resolver.name(question, framework)
@@ -314,7 +316,7 @@ class Finder:
             said := self._said_in_keys(question, framework or asked_framework(fold(question)), mended=True)
         ):
             direct = [Resolution(card, "search", 0.8) for card in said]
-        question = question if direct else self.signs.mended(typed)
+        question = question if direct else spelt_out(self.signs.mended(typed))
         asked = asked_framework(fold(question)) if framework is None and not direct else None
         if asked is not None:
             named = self.resolver.name(without_framework(narrow(question)), asked)
@@ -327,9 +329,7 @@ class Finder:
         if not direct and (not told or (len(told) == 1 and not asks_counterpart(fold(question)))):
             names = dict.fromkeys(without_frame(without_framework(fold(text))) for text in (question, typed))
             alone = [found for name in names if (found := self.naming.alone(name, framework or asked))]
-            spelt = [
-                found for found in alone if any(r.how != "template" for r in found)
-            ]  # any text fits into the others
+            spelt = [r for r in alone if any(one.how != "template" for one in r)]  # any text fits into the others
             direct = next(iter(spelt or alone), [])
         if not direct:
             direct = [Resolution(card, "alias", 0.9) for card in self.elsewhere.told(question, framework)]
@@ -487,7 +487,7 @@ class Finder:
             return False
         if not keys or any(True for key in keys for _ in self.naming.named(self.speller.mend(fold(key))[0], framework)):
             return False
-        return not any(True for _ in self.naming.named(question, framework))
+        return not any(True for _ in self.naming.named(without_framework(question), framework))
 
 
 def _spoken(text: str) -> str:

@@ -129,7 +129,7 @@ class LooseKeys:
         self._sieve = _Sieve(self._forms)
 
     def find(self, name: str, framework: str | None = None) -> list[Card]:
-        """Cards of the key that a folded name most nearly is; empty if it is like none, or like those of many.
+        """Cards of the key that a folded name most nearly is; empty if it is like none, or like several of many cards.
 
         Args:
             name: what was typed.
@@ -140,6 +140,7 @@ class LooseKeys:
             return []
         best: tuple[float, int] | None = None
         found: list[Card] = []
+        alike = 0
         for at in self._sieve.passed(typed):
             form = self._forms[at]
             slips = _slips_of(typed, form.words, float(form.most))
@@ -150,10 +151,11 @@ class LooseKeys:
                 continue
             rank = (slips, -form.fixed)
             if best is None or rank < best:
-                best, found = rank, cards
+                best, found, alike = rank, cards, 1
             elif rank == best:
-                found += [card for card in cards if card not in found]
-        return found if len(found) <= _MOST_CARDS else []
+                found = [*found, *(card for card in cards if card not in found)]
+                alike += 1
+        return found if alike == 1 or len(found) <= _MOST_CARDS else []
 
     def between_left_out(self, name: str) -> list[Card]:
         """Cards of a key of which a folded name is the first and the last part: ``timing_s/compute_score``."""

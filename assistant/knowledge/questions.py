@@ -49,16 +49,23 @@ _COUNTERPART: Final = re.compile(
     r"|call|matches|matching|similar to|something like|metrics? like|key like|maps? to)\b"
     r"|对应|叫什么|叫啥|等价|相当于|类似|换到|换成"
 )
+_GOES_ON: Final = r"\s*(?:and|but|so)?\s*(?:what|which|how|where|is|does|do)\b"
+"""What follows a framework that only tells where a name is from: ``kl in verl, what is it in TRL``."""
+
 _ASKS_OF: Final = (
+    re.compile(rf"{_ONE}\s*:\s*(?:\?|$)"),
     re.compile(rf"{_ONE}(?:'s)?\s+(?:{_CALLED})\b"),
     re.compile(rf"{_ONE}\s*(?:里|中)?(?:面)?\s*(?:叫|有没有|有无|有什么|对应|等价|相当于|类似|哪|是哪)"),
     re.compile(rf"(?:对应|换到|换成|等于)\s*{_ONE}"),
-    re.compile(rf"在\s*{_ONE}\s*(?:里|中|那边|找|查|看)"),
+    re.compile(rf"在\s*{_ONE}\s*(?:里|中|那边|找|查|看)(?!面?\s*(?:是|有|叫)\s*[a-z,])"),
     re.compile(rf"(?:迁移|切换|切|转|搬)到\s*{_ONE}"),
     re.compile(rf"^\s*{_ONE}\s*(?:里|中|:)"),
-    re.compile(rf"\b(?:in|does|for)\s+{_ONE}(?:\s+terms)?(?=\s*(?:[?,.]|$|call|log|report|print|show|have))"),
+    re.compile(
+        rf"\b(?:in|does|for)\s+{_ONE}(?:\s+terms)?(?=\s*(?:[?.]|,(?!{_GOES_ON})|$|call|log|report|print|show|have))"
+    ),
 )
 
+_BRACKETED: Final = re.compile(rf"(?<=\S)[(（]\s*({_ASKED.pattern})\s*[)）]\s*", re.IGNORECASE)
 _SAYS: Final = re.compile(
     rf"(?P<framework>{_ASKED.pattern})\s+(?:logs?|calls?|reports?|names?|terms?)\b"
     r"|\b(?:i\s+)?(?:come|coming|moving) from\b"
@@ -138,6 +145,11 @@ def without_framework(text: str) -> str:
     """A question without the framework that it names, and without what ties the two: ``kl (slime)`` is ``kl``."""
     rest = re.sub(_ASKED.pattern, " ", text, flags=re.IGNORECASE)
     return re.sub(r"^(?:\s|[的里中:()\[\],])+|(?:\s|[的里中:()\[\],]|\b(?:in|of|from)\b)+$", "", rest)
+
+
+def brackets_apart(text: str) -> str:
+    """A question with spaces around a framework in brackets, which are no part of the key before them: ``kl(verl)``."""
+    return _BRACKETED.sub(" (\\1) ", text)
 
 
 def spelt_out(text: str) -> str:

@@ -33,7 +33,11 @@ def parts_alike(typed: str, right: str, knows: Callable[[str], bool]) -> bool:
         if name_words(part) == name_words(other):
             continue
         words, others = part.split("_"), other.split("_")
-        pairs = zip(words, others, strict=True) if len(words) == len(others) else ()
+        if len(words) == len(others):
+            pairs = list(zip(words, others, strict=True))
+        else:  # a joint more or less: what is left without the words that both have
+            rests = ["".join(one for one in own if one not in rest) for own, rest in ((words, others), (others, words))]
+            pairs = [(rests[0], rests[1])] if all(rests) else []
         if not _alike(part, other) or any(_is_no_slip_of(one, two, knows) for one, two in pairs):
             return False
     return True
@@ -78,3 +82,11 @@ def _alike(typed: str, right: str) -> bool:
     from rapidfuzz.distance import OSA
 
     return float(OSA.normalized_similarity(typed, right)) > _LEAST_PART_ALIKE or sorted(typed) == sorted(right)
+
+
+def same_letters(typed: str, other: str) -> bool:
+    """Whether two names have the same letters, but for their order or for one that was typed twice: ``kll``, ``lk``."""
+    if sorted(typed) == sorted(other):
+        return True
+    doubled = (at for at in range(1, len(typed)) if typed[at] == typed[at - 1])
+    return len(typed) == len(other) + 1 and any(typed[:at] + typed[at + 1 :] == other for at in doubled)

@@ -18,7 +18,7 @@ from assistant.knowledge.keyforms import TemplateMender, before_statistic, famil
 from assistant.knowledge.namewords import absent_words, written_words
 from assistant.knowledge.questions import search_table
 from assistant.knowledge.resolver import Resolver, _ordered
-from assistant.knowledge.slips import parts_alike
+from assistant.knowledge.slips import parts_alike, same_letters
 from assistant.knowledge.templates import template_pattern
 from assistant.knowledge.wordmend import WordMender
 
@@ -49,6 +49,8 @@ _MOST_WORDS: Final = 5
 _MOST_PARTS: Final = 8
 _PAIR: Final = 2
 _MOST_REMEMBERED: Final = 256
+_TIES: Final = 8
+_NOTHING: Final = 1e-6
 _OF_NAMES: Final = 3
 """What a word of a name or title counts beside one of a text."""
 
@@ -159,6 +161,7 @@ class Speller:
             )
             for text in held
         ]
+        texts += [(short, 1) for short in search_table()["abbreviations"] if len(short) >= _SHORTEST]
         frameworks = _LETTERS.findall(" ".join(self._frameworks))
         known = (*search_table()["known"], *written_words(), *absent_words(), *frameworks)
         return WordMender(texts, known, written_words())
@@ -192,8 +195,13 @@ class Speller:
         free = self._resolver.key(name) is not None  # any text fits into some templates
         cutoff = _SURELY_ALIKE if free else _LEAST_ALIKE
         best = process.extractOne(name, known, scorer=OSA.normalized_similarity, score_cutoff=cutoff)
-        if best is not None and parts_alike(name, str(best[0]), self._is_word_of_keys):
-            return str(best[0])
+        if best is not None:
+            least = best[1] - _NOTHING
+            alike = process.extract(name, known, scorer=OSA.normalized_similarity, score_cutoff=least, limit=_TIES)
+            names = (other for other, _, _ in alike)
+            meant = min(names, key=lambda other: (not same_letters(name, other), self._rank(other)))
+            if parts_alike(name, meant, self._is_word_of_keys):
+                return meant
         if (joined := self._run_together(name)) is not None:
             return joined
         if free or not KEY.search(name):
@@ -205,6 +213,14 @@ class Speller:
             if setting is not None and parts_alike(name, str(setting[0]), self._is_word_of_keys):
                 return str(setting[0])
         return self._templates.mend(name) or (self._mended_parts(name) if "/" in name else None)
+
+    def _rank(self, name: str) -> int:
+        """Place of a name's best known card among all."""
+        return min(self._order[card.id] for card in self.spellings[name])
+
+    @cached_property
+    def _order(self) -> dict[str, int]:
+        return {card.id: at for at, card in enumerate(_ordered(list(self._library), None))}
 
     @cached_property
     def _templates(self) -> TemplateMender:
@@ -248,9 +264,8 @@ class Speller:
         for name in self._keys:
             if len(name) > _SHORTEST:
                 table.setdefault(_JOINTS.sub("", name), []).append(name)
-        order = {card.id: at for at, card in enumerate(_ordered(list(self._library), None))}
         for names in table.values():
-            names.sort(key=lambda name: (min(order[card.id] for card in self.spellings[name]), name))
+            names.sort(key=lambda name: (self._rank(name), name))
         return table
 
     def _joined(self, text: str) -> Iterable[tuple[str, str]]:

@@ -85,10 +85,12 @@ class WordMender:
         """Whether a word is a known one with another ending, perhaps misspelt: ``cliping``.
 
         Three letters in common are enough only if they are a word: ``wating`` is no form of ``water``. Nor is a word
-        without its last e one: ``polic`` is no form of ``police``.
+        without its last e one, or without its last r: ``polic`` is no form of ``police``, ``numbe`` none of ``number``.
         """
         base = stem(word)
         if base == word and f"{word}e" in self._known:
+            return False
+        if word.endswith("e") and f"{word}r" in self._known and base not in self._known:  # "numbe"
             return False
         whole = len(base) > _SHORTEST or base in self._counts or f"{base}e" in self._counts
         return len(word) > _SHORT and base in self._stems and whole

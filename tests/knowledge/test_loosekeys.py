@@ -55,6 +55,8 @@ def test_pieces_of_are_ends_and_ends_without_the_statistic(key: str, expected: s
         ("agent_olop/tool_calls/min 怎么 drop 了", "verl/timing_s/agent_loop/tool_calls"),
         ("healthy range for update/importance_weigth/max", "areal/ppo_actor/update/importance_weight"),
         ("partial/total_patial_num 多少算正常", "verl/fully_async/partial/total_partial_num"),
+        ("advantags/max", "verl/critic/advantages"),  # a piece of keys of five cards
+        ("scor/mean", "roll/critic/score"),
     ],
 )
 def test_find_misspelt_piece_of_a_key_gives_its_card(finder: Finder, typed: str, card: str) -> None:

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from assistant.knowledge.questions import asked_of_two, asks_counterpart, known_wordings, spelt_out, without_asking
+from assistant.knowledge.questions import (
+    asked_of_two,
+    asks_counterpart,
+    brackets_apart,
+    known_wordings,
+    spelt_out,
+    without_asking,
+)
 from assistant.knowledge.terms import fold
 
 
@@ -23,6 +30,10 @@ from assistant.knowledge.terms import fold
         ("从 verl 迁移到 TRL，actor/entropy 看哪个", ("TRL", "verl")),
         ("想在 ROLL 找 verl 的 perf/throughput", ("ROLL", "verl")),
         ("verl: what is the kl of slime there", ("verl", "slime")),
+        ("step_time in TRL, what is it in verl?", ("verl", "TRL")),
+        ("perf/mfu exists in verl, which key has it in slime", ("slime", "verl")),
+        ("verl: actor/ppo_kl. OpenRLHF: ?", ("OpenRLHF", "verl")),
+        ("在 ROLL 里有 critic/value，在 verl 里呢", ("verl", "ROLL")),
     ],
 )
 def test_asked_of_two_wording_tells_which(question: str, asked: tuple[str, str]) -> None:
@@ -32,6 +43,18 @@ def test_asked_of_two_wording_tells_which(question: str, asked: tuple[str, str])
 @pytest.mark.parametrize("question", ["kl: verl or TRL", "verl 和 TRL 的 entropy 有何不同", "verl's name for kl", "kl"])
 def test_asked_of_two_wording_that_does_not_tell_is_none(question: str) -> None:
     assert asked_of_two(fold(question)) is None
+
+
+@pytest.mark.parametrize(
+    ("question", "apart"),
+    [
+        ("actor/kl_loss(verl) 是啥", "actor/kl_loss (verl) 是啥"),
+        ("critic/score/mean（ROLL）换成 verl", "critic/score/mean (ROLL) 换成 verl"),
+        ("train/total_tokens(B) and mfu(actor)", "train/total_tokens(B) and mfu(actor)"),
+    ],
+)
+def test_brackets_apart_only_around_frameworks(question: str, apart: str) -> None:
+    assert brackets_apart(question) == apart
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,7 @@ TEXTS = [
     ("group relative policy optimization grpo", 9),
     ("dr grpo drops the length", 9),
     ("a race of the raters", 1),
+    ("the order of a number", 3),
 ]
 
 
@@ -46,6 +47,7 @@ def speller() -> Speller:
         ("", "cilppnig", "", "clipping"),
         ("", "ploiyc", "", "policy"),
         ("", "polic", "", "policy"),
+        ("", "numbe", "", "number"),  # no form of a word "numb"
         ("importance", "wieiht", "", "weight"),
         ("gradient", "nomr", "", "norm"),
     ],
