@@ -275,6 +275,9 @@ def _value(context: Context, part: Part, claim: Claim, stated: Supposed, read: Q
     whole = part_of(context, part.metric, Scope())
     largest = max(abs(value) for value in whole.values)
     stated = stated.scaled(largest)
+    raw = [float(value) for value in context.run.series(part.metric)[1]]
+    if stated.kind == "is" and len(raw) > len(whole) and any(stated.names(value) for value in raw):
+        return None  # one that stands for what was not measured
 
     def meets(value: float) -> bool | None:
         if claim.about and stated.kind in {"is", "to", "up_to", "down_to", "near"}:

@@ -155,6 +155,8 @@ def _contradicted(context: Context, metric: str, supposed: Supposed) -> str:
     whole = part_of(context, metric, Scope())
     if not len(whole):
         return ""
+    if supposed.kind == "is" and any(supposed.names(float(value)) for value in context.run.series(metric)[1]):
+        return ""  # a value of the log, be it one that stands for what was not measured
     largest = max(abs(value) for value in whole.values)
     supposed = supposed.scaled(largest)
     part = _meant(context, metric, whole)

@@ -34,6 +34,7 @@ _ASKS: Final = re.compile(
     r"|(?:^|[:：])\s*(?:(?:so|then|also|and|but|ok|by|in|at|on|from|to|for|between|over) )*"
     r"(?:how|what|what's|which|when|where|why|who|is|are|was|were|did|does|do|has|have|can|should|any)\b"
     r"|\b(?:when|where|why|how much|how many|which one)\s*$"
+    r"|^and (?:before|after|since|until|over|between|from|at|in) .{1,30}$|^and (?:before|after|since|until)\s*$"
 )
 #: By how much, of what the clause before it asks which is larger.
 _AMOUNT: Final = re.compile(

@@ -19,7 +19,6 @@ from assistant.ask.conditions import Condition, condition_in
 from assistant.ask.query import Query
 from assistant.ask.scope import Scope, scope_in
 from assistant.ask.steps import chinese_number
-from assistant.ask.supposed import supposed_in
 from assistant.ask.wording import normalised
 from assistant.model import KnowledgeError
 from assistant.model.answer import Op
@@ -331,10 +330,14 @@ def _conditional(r: _Reading) -> Request | None:
     return Request(kind, r.scope, r.limit, at_step=at_step, text=r.rest)  # type: ignore[arg-type]
 
 
+#: Weighs what is stated, which it takes to be so.
+_WEIGHED = re.compile(r"(?i)[太偏过][高低大小多少长短慢快]|\btoo (?:high|low|large|small|long|short|much|little)\b")
+
+
 def _of_every(r: _Reading, limit: Condition) -> Condition | None:
     """The condition that a question says to hold at every value; ``None`` where it asks for any value."""
     pointed = r.query.steps.kind in {"single", "pair"} and any(_names(r.rest, step) for step in r.query.steps.values)
-    if len(r.keys) != 1 or pointed or supposed_in(r.text) is not None:
+    if len(r.keys) != 1 or pointed or _WEIGHED.search(r.text):
         return None
     never = words()["never"].search(r.text)
     if never is not None:  # "从来没超过 3": what denies the side is the "never" itself

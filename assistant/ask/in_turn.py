@@ -67,8 +67,9 @@ def turns(text: str, pieces: Sequence[str], whole: Query, understand: Understand
         return []
     if state is not None and state.query is not None and not asks_by_itself(found[0]):
         return []
-    if sum(_SIDE.search(piece) is not None for piece in found) > 1:
-        return []
+    sides = [re.findall(r"\d+", piece) for piece in found if _SIDE.search(piece) is not None]
+    if len(sides) > 1 and not (all(sides) and len({tuple(side) for side in sides}) == len(sides)):
+        return []  # the two sides of one step; of two steps they are no sides of each other
     first = understand(found[0], None)
     named = first.mentions or first.topics or first.intent == "trend"
     if first.intent not in _OWN or first.guessed or not named or len(first.runs) > 1:

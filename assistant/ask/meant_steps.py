@@ -21,6 +21,15 @@ _BESIDE_EPOCH: Final = re.compile(
     r"(?i)(?:第\s?)?(?:epoch\s?(?P<zh>\d{1,4}(?:\.\d{1,4})?)|(?P<zh2>\d{1,4}(?:\.\d{1,4})?)\s?个?\s?epoch)\s?(?P<side>之后|以后|之前|以前)"
     r"|\b(?P<word>after|before|since|until|past)\s(?:the end of\s)?epoch\s(?P<en>\d{1,4}(?:\.\d{1,4})?)"
 )
+_FIRST_ROW: Final = re.compile(r"第\s?[一1]\s?(行|条)")
+_FIRST_ROW_EN: Final = re.compile(r"(?i)\b(?:the )?first (row|record)\b")
+_AROUND: Final = re.compile(
+    r"(?:step\s?|第\s?)(?P<at>\d{1,7})\s?(?:步)?\s?(?:的)?前后\s?(?:各)?\s?(?P<many>\d{1,5})\s?步"
+)
+_AROUND_EN: Final = re.compile(
+    r"(?i)\b(?:the )?(?P<many>\d{1,5}) steps (?:right |just )?before and (?:the (?:\d{1,5} )?(?:steps )?)?"
+    r"after step (?P<at>\d{1,7})\b"
+)
 _ORDINALS: Final = ("first", "second", "third", "fourth", "fifth")
 
 
@@ -31,7 +40,20 @@ def as_meant(question: str, runs: Sequence[Run]) -> str:
     run = runs[0]
     if run.framework == "DeepSpeed-Chat":
         question = _STAGE.sub(lambda m: m[0] if int(m[2]) in run.distinct_steps else "training stage", question)
+    if run.step_axis == "index" and 0 in run.distinct_steps:  # rows are counted from zero, and the first one is 0
+        question = _FIRST_ROW.sub(r"第 0 \1", _FIRST_ROW_EN.sub(r"\1 0", question))
+    question = _AROUND_EN.sub(_around, _AROUND.sub(_around, question))
     return _rounds(_beside_epochs(question, run), list(run.distinct_steps))
+
+
+def _around(match: re.Match[str]) -> str:
+    """ "20 steps before and after step 100" as two ranges."""
+    at, many = int(match["at"]), int(match["many"])
+    if not 1 <= many <= at:
+        return match.group()
+    parts = (f"step {at - many}", f"{at - 1}"), (f"step {at}", f"{at + many - 1}")
+    to, between = (" 到 ", " 和 ") if "前后" in match.group() else (" to ", " and ")
+    return " " + between.join(to.join(part) for part in parts) + " "
 
 
 def _beside_epochs(question: str, run: Run) -> str:

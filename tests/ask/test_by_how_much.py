@@ -62,3 +62,55 @@ def test_metric_without_a_finite_value_is_not_said_to_have_values(question: str)
     text = ask(question, RUN).answer
     assert "有值的 step" not in text
     assert "it has values" not in text
+
+
+LOW = run_of({s: {"eval_loss": [0, 6.0, 3.0, 2.0, 2.5, 3.0][s], "reward": s / 10} for s in range(1, 6)})
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["eval_loss 从最低点到最后涨了百分之几", "By what percentage did eval_loss rise from its lowest to the end?"],
+)
+def test_change_from_an_extreme_begins_there(question: str) -> None:
+    first = ask(question, LOW).answer.split("\n")[0]
+    assert "step 3" in first
+    assert "+50" in first
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["reward 在第 8 步前后 3 步的平均差多少", "mean reward of the 3 steps before and after step 8, compared"],
+)
+def test_so_many_steps_on_either_side_of_a_step_are_these(question: str) -> None:
+    text = ask(question, RUN).answer
+    assert "step 5 到 7" in text or "steps 5–7" in text
+    assert "step 8 到 10" in text or "steps 8–10" in text
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["What is the mean reward after step 10? And before step 5?", "reward 在 10 步之后平均多少？5 步之前呢？"],
+)
+def test_sides_of_two_steps_are_no_sides_of_each_other(question: str) -> None:
+    text = ask(question, RUN).answer
+    assert "1.3" in text.split("\n\n")[0]  # the mean over steps 11 to 15
+    assert "0.25" in text
+
+
+def test_placeholder_of_the_log_is_not_denied_to_be_there() -> None:
+    log = "\n".join(
+        f"iter {n}: loss {4 - n / 10:.4f}, time {50 + n:.2f}ms, mfu {-100 if n < 2 else 6 + n / 100:.2f}%"
+        for n in range(12)
+    )
+    from assistant.parsing import parse_text
+
+    text = ask("mfu 为什么是 -100", parse_text(log).runs[0]).answer
+    assert not text.startswith("**不是这样")
+
+
+def test_first_row_of_a_log_without_steps_is_the_first() -> None:
+    log = "\n".join(str({"loss": 2.0 - n / 10, "grad_norm": 1.0 + n, "epoch": n / 10}) for n in range(8))
+    from assistant.parsing import parse_text
+
+    text = ask("第一行的 grad_norm", parse_text(log).runs[0]).answer
+    assert "记录 0" in text.split("\n")[0]
