@@ -159,16 +159,18 @@ def _pair(context: Context) -> tuple[int, int] | None:
         return low, high
     if len(steps) < 2:
         return None
+    slot = context.query.steps
     keys = [m.key for m in context.query.mentions if m.key is not None]
     if keys and not named:  # the ends of the metric's own series
         held = [s for s, v in zip(*context.run.series(keys[0]), strict=True) if math.isfinite(v)]
+        if slot.kind == "last_n" and slot.values and slot.values[0] > 1:  # "over the last three evals"
+            held = held[-slot.values[0] :]
         if len(held) > 1:
             return held[0], held[-1]
     if named:
         other = steps[-1] if named[0] != steps[-1] else steps[0]
         low, high = sorted((named[0], other))
         return low, high
-    slot = context.query.steps
     if slot.kind == "last_n" and slot.values and 2 <= slot.values[0] <= len(steps):
         return steps[-slot.values[0]], steps[-1]
     if len(context.validation_steps) > 1:

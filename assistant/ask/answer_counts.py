@@ -14,6 +14,7 @@ from assistant.analysis.forecast import STEP_TIMES
 from assistant.analysis.timing import layout_of, total_key
 from assistant.ask.answer_hours import by_rate
 from assistant.ask.answer_other import derived
+from assistant.ask.answer_stage_sums import slowest_by_stages
 from assistant.ask.answer_trend import health
 from assistant.ask.context import EPOCHS, Context, key
 from assistant.ask.part import cell, part_of, shown, statistic
@@ -182,7 +183,7 @@ def slowest_step(context: Context) -> Verdict | None:
         return None  # "生成最慢的是哪步": of that stage
     part = None if metric is None else part_of(context, metric, Scope())
     if metric is None or part is None or not len(part):
-        return None
+        return slowest_by_stages(context)
     text = context.say(
         "calc.max", metric=metric, v=cell(context, part, part.values.index(max(part.values))), over=part.over
     )

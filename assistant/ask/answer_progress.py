@@ -12,6 +12,7 @@ from assistant.analysis import derive
 from assistant.analysis.forecast import STEP_TIMES, total_steps
 from assistant.analysis.timing import layout_of, stage_keys, total_key
 from assistant.ask.answer_ended import complete, said_cause
+from assistant.ask.answer_stage_sums import slowest_by_stages
 from assistant.ask.context import Context
 from assistant.ask.parts import number, timed
 from assistant.model import Fact, Verdict
@@ -68,7 +69,7 @@ def slowest(context: Context) -> Verdict | None:
     whole = whole or next((name for name in STEP_TIMES if name in run.columns), None)
     held = [] if whole is None else _finite(context, whole)
     if whole is None or len(held) < 3:
-        return None
+        return slowest_by_stages(context)
     context.metrics.append(whole)
     top = max(held, key=number)
     usual = _median(context, whole, held)

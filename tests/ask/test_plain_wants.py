@@ -304,3 +304,74 @@ def test_what_a_run_is_trained_by_describes_no_metric() -> None:
     table = {step: {"train/loss": 1.0 / step, "train/lr(1e-3)": 0.01 if step < 20 else 0.005} for step in range(1, 41)}
     made = ask("这个 sft 收敛了吗", run_of(table, framework="verl"))
     assert list(made.slots.metrics)[:1] == ["train/loss"]
+
+
+#: Stages without the whole step's time; the seventh step generates for three times as long.
+STAGES = run_of(
+    {
+        step: {"timing/gen": 30.0 if step == 7 else 10.0, "timing/update_actor": 20.0, "timing/ref": 5.0,
+               "actor/entropy": 0.5, "critic/score/mean": 0.01 * step}
+        for step in range(1, 21)
+    },
+    framework="verl",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("question", ["哪步最慢", "最慢的一步是哪步慢在哪", "which step was the slowest and why"])
+def test_the_slowest_step_of_a_log_that_times_only_stages_is_found_by_their_sum(question: str) -> None:
+    made = ask(question, STAGES)
+    assert "step 7" in made.verdict.summary or "step is 7" in made.verdict.summary
+    sums = [fact.value for fact in made.facts if fact.name == "sum of the stages"]
+    assert sums == [55.0]
+    assert any(fact.metric == "timing/gen" and fact.value == 30.0 for fact in made.facts)
+
+
+#: Entropy falls to a tenth, the length halves, the rest stays.
+MOVED = run_of(
+    {
+        step: {"actor/entropy": 0.5 * 0.95**step, "response_length/mean": 400.0 - 4 * step + step % 3,
+               "actor/grad_norm": 1.0 + 0.05 * (step % 4), "critic/score/mean": 0.3 + 0.01 * (step % 5)}
+        for step in range(1, 51)
+    }
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "哪些指标变化最大",
+        "变化最大的指标有哪些",
+        "最后 10 步和最前 10 步比，哪些指标变化最大",
+        "what changed the most over the run",
+        "which metrics changed the most between the first 10 and the last 10 steps",
+    ],
+)
+def test_what_changed_most_is_ranked_by_factor_beyond_noise(question: str) -> None:
+    made = ask(question, MOVED)
+    assert list(made.slots.metrics)[:2] == ["actor/entropy", "response_length/mean"]
+    assert "actor/grad_norm" not in made.verdict.summary
+    assert made.intent == "compare"
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["val 最近 3 次涨了没", "最近三次验证有提升吗", "did validation improve over the last three evals",
+     "has val gone up in the last 3 evaluations"],
+)  # fmt: skip
+def test_the_last_few_validations_are_not_the_whole_run(question: str) -> None:
+    acc = {20: 0.1, 40: 0.3, 60: 0.5, 80: 0.52, 100: 0.51, 120: 0.5}
+    table = {step: {"critic/score/mean": 0.5, **({"val-core/a/acc/mean@1": acc[step]} if step in acc else {})}
+             for step in range(1, 121)}  # fmt: skip
+    made = ask(question, run_of(table))
+    assert made.verdict.code not in {"rising", "improved"}
+    steps = {fact.step for fact in made.facts if fact.kind == "value" and fact.metric == "val-core/a/acc/mean@1"}
+    assert steps
+    assert not steps & {20, 40, 60}
+
+
+@pytest.mark.parametrize("question", ["gen 占比随时间在变大吗", "is the share of generation growing over time"])
+def test_whether_a_share_grows_is_told_of_its_two_halves(question: str) -> None:
+    table = {step: {"timing_s/gen": 10.0 + step, "timing_s/step": 100.0} for step in range(1, 21)}
+    made = ask(question, run_of(table))
+    assert any(fact.value == pytest.approx(0.155) for fact in made.facts)
+    assert any(fact.value == pytest.approx(0.255) for fact in made.facts)
