@@ -10,14 +10,19 @@ from assistant.ask.context import Context, key
 from assistant.ask.lexicon import words
 from assistant.ask.part import cell, part_of, remarks
 from assistant.ask.scope import Scope
+from assistant.ask.steps import NUMBER_WORDS
 from assistant.ask.subject import subject_of, words_of
 from assistant.model import StepSlot, Verdict
 from assistant.write.document import unmark
 
 _AROUND: Final = re.compile(
-    r"(?i)前后各?\s*(?P<a>\d{1,2})|(?:前|后)面?各\s*(?P<b>\d{1,2})|(?P<c>\d{1,2}) steps? (?:before|either|around)"
-    r"|surrounding (?P<d>\d{1,2})"
+    r"(?i)前后各?\s*(?P<a>\d{1,2})|(?:前|后)面?各\s*(?P<b>\d{1,2})"
+    r"|(?P<c>\d{1,2}|two|three|four|five|six|ten) steps? (?:before|either|around)|surrounding (?P<d>\d{1,2})"
 )
+_SPIKE: Final = re.compile(
+    r"(?i)尖峰|毛刺|突刺|飙升|暴涨|爆(?:炸|了|掉)?|\bspik\w*|\bblow\w* ?up|\bblew up|\bexplo\w+|\bjump\w*"
+)
+_CRASH: Final = re.compile(r"(?i)崩|暴跌|塌|骤降|\bcrash\w*|\bcollaps\w*|\bplung\w*")
 MOST: Final = 20
 
 
@@ -31,7 +36,8 @@ def around(context: Context) -> Verdict | None:
     whole = part_of(context, found.metric, Scope())
     held = words("sides")
     slot = context.query.steps
-    width = min(int(next(group for group in match.groups() if group)), MOST)
+    said = next(group for group in match.groups() if group).lower()
+    width = min(NUMBER_WORDS.get(said) or int(said), MOST)
     rest = text[: match.start()] + "，" + text[match.end() :]
     step = held["step"].search(rest)
     if held["max"].search(rest) or held["min"].search(rest):
@@ -41,6 +47,10 @@ def around(context: Context) -> Verdict | None:
         place = whole.steps.index(int(step["a"] or step["b"]))
     elif slot.kind == "single" and slot.values[0] in whole.steps:
         place = whole.steps.index(slot.values[0])
+    elif _SPIKE.search(rest):
+        place = whole.values.index(max(whole.values))
+    elif _CRASH.search(rest):
+        place = min(range(1, len(whole)), key=lambda at: whole.values[at] - whole.values[at - 1])
     else:
         return None
     first, last = max(0, place - width), min(len(whole) - 1, place + width)

@@ -15,7 +15,7 @@ from typing import Final
 from assistant.analysis.checks import LOSS_GONE
 from assistant.analysis.diagnosis import role
 from assistant.analysis.trend import MIN_POINTS
-from assistant.ask import answer_causes, answer_complaint_run, answer_supposed, findings
+from assistant.ask import answer_causes, answer_complaint_run, answer_supposed, findings, run_questions
 from assistant.ask.causes import keys_for, quantity_of
 from assistant.ask.complaint_course import MAIN, TIMES, course_of, ends
 from assistant.ask.complaint_tellers import TELLERS, since
@@ -109,7 +109,7 @@ def at_once(context: Context) -> Verdict | None:
     """The answer to complaints that others would be taken for: values that are no numbers and what follows them ("the
     reward becomes 0"), a jump, for which a log may be too short to call it a spike, and what does not move as wanted.
     """
-    if not context.runs or not merely_complains(context.query.said):
+    if not context.runs or not merely_complains(context.query.said) or run_questions.asks("around", context.query):
         return None
     found = complaints_in(context, context.query.said)
     if not found or (len(found) == 1 and _known_elsewhere(context, found[0])):

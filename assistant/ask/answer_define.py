@@ -47,6 +47,16 @@ def _either(context: Context, card: Card) -> str:
     return ""
 
 
+#: "Why is the explained variance negative": takes a value in this log for granted.
+_WHY_IT_IS = re.compile(
+    r"(?i)(?:为什么|为啥|为何|怎么(?!看|算|读|理解|定义|调|设)).{0,40}"
+    r"(?:是负|为负|负的|[高低大小](?!于)|零|(?<![\d.])0(?![.\d])|[涨升降掉跌]|不变|不动)"
+    r"|\bwhy (?:is|are|was|were|does|did|do|has|have)\b.{0,60}"
+    r"\b(?:negative|positive|zero|high|low|large|small|so|too|ris\w+|fall\w*"
+    r"|drop\w*|increas\w+|decreas\w+|going|stuck|flat|constant|nan)\b"
+)
+
+
 def define(context: Context) -> Verdict:
     """Definition of each metric named, with its values in the log."""
     cards: list[tuple[Card, str]] = []
@@ -70,10 +80,12 @@ def define(context: Context) -> Verdict:
         cards.sort(key=lambda pair: pair[0].category == "concept")
         if _either(context, cards[0][0]):  # "before or after clipping": a property of the metric, no concept of its own
             cards = [pair for pair in cards if pair[0].category != "concept"]
-    absent = bool(context.runs) and not central(named_keys(context)) and _HERE.search(context.query.said) is not None
+    supposed = _WHY_IT_IS.search(context.query.said) is not None
+    here = supposed or _HERE.search(context.query.said) is not None
+    absent = bool(context.runs) and not central(named_keys(context)) and here
     first_summary = ""
     word = cards[0][1] if absent else ""
-    if word and not re.search(r"[/_@]", word):  # its value is asked for: that there is none comes first
+    if word and (supposed or not re.search(r"[/_@]", word)):  # its value is asked for: that there is none comes first
         first_summary = context.say("define.not_logged", word=word)
         context.doc.paragraph(f"**{first_summary}**")
     for card, named in cards[:3]:

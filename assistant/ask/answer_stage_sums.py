@@ -81,5 +81,4 @@ def _more(context: Context, usual: Sequence[str], rows: dict[int, list[Fact]], t
                 context.say("run.stage_beside", stage=name, v=cell, median=context.doc.show(fact, None, "seconds")),
             )
         )
-    kept = [text for more, text in sorted(lines, key=lambda one: -one[0])[:MOST] if more > 0]
-    return kept
+    return [text for more, text in sorted(lines, key=lambda one: -one[0])[:MOST] if more > 0]

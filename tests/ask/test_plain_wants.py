@@ -375,3 +375,33 @@ def test_whether_a_share_grows_is_told_of_its_two_halves(question: str) -> None:
     made = ask(question, run_of(table))
     assert any(fact.value == pytest.approx(0.155) for fact in made.facts)
     assert any(fact.value == pytest.approx(0.255) for fact in made.facts)
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["kl 尖峰前后三步的值", "what happened around the kl spike, give me three steps before and after",
+     "show kl 3 steps before and after its peak"],
+)  # fmt: skip
+def test_values_around_a_spike_are_those_of_so_many_steps_on_each_side(question: str) -> None:
+    run = run_of({step: {"kl": 5.0 if step == 20 else 0.02 + 0.0001 * step, "loss": 0.1} for step in range(1, 41)})
+    made = ask(question, run)
+    told = {fact.step for fact in made.facts if fact.kind == "value" and fact.metric == "kl"}
+    assert told == set(range(17, 24))
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["为什么 explained variance 是负的", "why is explained_variance negative", "为啥 vf_explained_var 这么低"],
+)
+def test_why_a_metric_is_as_it_is_that_the_log_lacks_begins_with_its_absence(question: str) -> None:
+    run = run_of(
+        {step: {"critic/vf_loss": 1.0 / step, "actor/entropy": 0.5} for step in range(1, 21)}, framework="verl"
+    )
+    made = ask(question, run)
+    assert made.verdict.code == "no_data"
+
+
+@pytest.mark.parametrize("more", ["，给我三个证据", "，列几条理由", "。请给出依据"])
+def test_reasons_that_are_asked_for_do_not_change_the_question(more: str) -> None:
+    alone, asked = ask("训练稳定吗", MOVED), ask(f"训练稳定吗{more}", MOVED)
+    assert (asked.intent, asked.verdict) == (alone.intent, alone.verdict)
