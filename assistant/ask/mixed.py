@@ -94,7 +94,8 @@ def _alone() -> tuple[re.Pattern[str], dict[str, tuple[_Word, ...]]]:
 _BACK: Final = 24
 
 
-def _among_chinese(text: str) -> str:
+def _among_chinese(text: str, *, done: bool = False) -> str:
+    """A text with the words that stand alone in Chinese; ``done``: only those of what is to be done."""
     pattern, known = _alone()
 
     def chinese(match: re.Match[str]) -> str:
@@ -104,7 +105,7 @@ def _among_chinese(text: str) -> str:
         named = _PARTICLE.match(right) and (_BEHIND_NAME.search(left) or _OPEN.match(left))
         for word in known[re.sub(r"\s+", " ", match[0].lower())]:
             fits = (word.after is None or word.after.search(left)) and (word.before is None or word.before.match(right))
-            if fits and (among or (named and word.name) or (behind and word.object)):
+            if fits and (word.object or not done) and (among or (named and word.name) or (behind and word.object)):
                 return word.to
         return match[0]
 
@@ -122,7 +123,7 @@ def unmixed(text: str) -> str:
     """
     if not _HAN.search(text) or not _ENGLISH.search(text):
         return text
-    changed = beside_keys(text, lambda rest: _among_chinese(reworded(rest, _words())))
+    changed = beside_keys(text, lambda rest: _among_chinese(reworded(_among_chinese(rest, done=True), _words())))
     return changed if changed == text else _HAN_APART.sub("", changed)
 
 

@@ -20,7 +20,7 @@ from assistant.ask.logged import STEP_TIME
 from assistant.ask.metrics_named import metrics_named, statistics
 from assistant.ask.own_names import of_the_log
 from assistant.ask.patterns import patterns
-from assistant.ask.pointing import pointed_span
+from assistant.ask.pointing import owned, pointed_span
 from assistant.ask.query import Depth, Query, State
 from assistant.ask.readings import alternatives
 from assistant.ask.runs_named import runs_named
@@ -86,7 +86,7 @@ def understand(
     said = said if about is None else bounds_named(said, training_steps(about))
     if state is not None and state.query is not None and about is not None:
         held = state.step if state.step is not None else one_step(state.query, about)
-        said = pointed_span(said, held)
+        said = owned(pointed_span(said, held), state.query.wording or state.query.text, held)
     wording = question if said == question.strip() else said
     asked = without_language(said)
     talking = state is not None and state.query is not None
@@ -114,7 +114,8 @@ def understand(
         own = replace(own, intent="lookup", op=own.op or own.asked_op or mean, guessed=False)
     own = replace(own, text=question, runs=places)
     if state is not None and state.query is not None:
-        own = followed(own, said, state, runs, resolver=resolver, strength=strength)
+        more = asked if own.mentions or own.steps.kind != "none" else said  # "in English, and for step 90"
+        own = followed(own, more, state, runs, resolver=resolver, strength=strength)
     return replace(own, alternatives=alternatives(own, said, about))
 
 

@@ -142,8 +142,7 @@ def normalised(question: str) -> str:
 
 @lru_cache(maxsize=256)
 def as_said(text: str) -> str:
-    """A text with a blank where Chinese meets letters, English put plainly and the English words of Chinese sentences in
-    Chinese; its figures and signs as typed."""
+    """A text with a blank where Chinese meets letters, each sentence in one plain language; its figures as typed."""
     return unmixed(plain(mended(seamed(text))))
 
 
