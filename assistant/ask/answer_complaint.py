@@ -17,7 +17,7 @@ from assistant.analysis.diagnosis import role
 from assistant.analysis.trend import MIN_POINTS
 from assistant.ask import answer_causes, answer_complaint_run, answer_supposed, findings, run_questions
 from assistant.ask.causes import keys_for, quantity_of
-from assistant.ask.complaint_course import MAIN, TIMES, course_of, ends
+from assistant.ask.complaint_course import MAIN, TIMES, Course, course_of, ends
 from assistant.ask.complaint_tellers import TELLERS, since
 from assistant.ask.complaints import Complaint, clauses_of, complaints_in, merely_complains, sentences
 from assistant.ask.context import Context, is_validation
@@ -39,6 +39,8 @@ MOVED: Final = 0.005
 PREMISE: Final = 80
 STORY: Final = 60
 MOST_WHYS: Final = 3
+#: So many rows are few.
+FEW: Final = 12
 CLAUSES: Final = 3
 _BESIDE: Final = (
     "reward", "validation", "loss", "ref_kl", "grad_norm", "lr", "length", "truncated", "reward_std",
@@ -109,8 +111,10 @@ def at_once(context: Context) -> Verdict | None:
     """The answer to complaints that others would be taken for: values that are no numbers and what follows them ("the
     reward becomes 0"), a jump, for which a log may be too short to call it a spike, and what does not move as wanted.
     """
-    if not context.runs or not merely_complains(context.query.said) or run_questions.asks("around", context.query):
+    if not context.runs or run_questions.asks("around", context.query):
         return None
+    if not merely_complains(context.query.said):
+        return _why_at_once(context)
     found = complaints_in(context, context.query.said)
     if not found or (len(found) == 1 and _known_elsewhere(context, found[0])):
         return None
@@ -120,6 +124,32 @@ def at_once(context: Context) -> Verdict | None:
     broken = len(found) > 1 and any(one.state == "not_finite" for one in found)
     at_once = story or broken or found[0].state in {"spike", "not_rising", "not_falling"}
     return told(context, found) if at_once or _went_to_zero(context, found[0]) else None
+
+
+def _why_at_once(context: Context) -> Verdict | None:
+    """The answer to why a metric became zero, or went one way over the few rows of a paste, too few to test a trend."""
+    said = context.query.said
+    why = _WHY_ASKED.search(said)
+    if len(context.runs) != 1 or why is None:
+        return None
+    found = complaints_in(context, said[why.start() :]) or complaints_in(context, said)
+    if not found or not found[0].metrics or _known_elsewhere(context, found[0]):
+        return None
+    course = course_of(context, found[0].metrics[0])
+    begins = found[0].since if found[0].state in {"rising", "falling"} else None
+    if course is not None and begins is not None and since(context, course, found[0].state, begins, "") is not None:
+        return told(context, found[:MOST_WHYS])
+    if context.query.steps.kind in {"single", "pair"} or _left(context, found):
+        return None
+    way = {"rising": "up", "falling": "down"}.get(found[0].state)
+    few = course is not None and len(course.facts) <= FEW and course.way == way and _steady(context, course)
+    return told(context, found[:MOST_WHYS]) if few or _went_to_zero(context, found[0]) else None
+
+
+def _steady(context: Context, course: Course) -> bool:
+    """Whether a metric's trend over these rows is not established, so that others would deny it."""
+    trend = context.ledger.trend(course.metric)
+    return trend is None or trend.direction not in {"rising", "falling"}
 
 
 def _went_to_zero(context: Context, complaint: Complaint) -> bool:
@@ -178,7 +208,10 @@ def told(context: Context, found: Sequence[Complaint]) -> Verdict | None:
     if not found:
         return None
     first = next((one for one in found if one.state == "not_finite"), found[0])
-    others = [one for one in found if one is not first]
+    known = set() if first.metrics or first.matter != "effect" else set(_of_effect(context))
+    others = [
+        replace(one, metrics=tuple(key for key in one.metrics if key not in known)) for one in found if one is not first
+    ]
     gone = _went_to_zero(context, first)
     causal = first.state in {"zero", "still", "negative"} and not gone
     if causal and first.metrics and not any(one.state == "not_finite" for one in found):
@@ -186,7 +219,15 @@ def told(context: Context, found: Sequence[Complaint]) -> Verdict | None:
         if verdict is not None:
             return verdict
     lead = _lead(context, replace(first, state="zero") if gone else first)
-    if lead is not None and gone and (moved := answer_complaint_run.before_zero(context, first.metrics[0])):
+    if (
+        lead is not None
+        and gone
+        and (
+            moved := answer_complaint_run.before_zero(
+                context, first.metrics[0], scored=_is_success(context, first.metrics[0])
+            )
+        )
+    ):
         lead += ("" if context.language == "zh" else " ") + moved
     if lead is None:
         return None
@@ -274,7 +315,8 @@ def _of_metric(context: Context, metric: str, complaint: Complaint, so: str) -> 
         text = since(context, whole, complaint.state, complaint.since, so)
         if text is not None:
             return text
-    return TELLERS[complaint.state](context, whole, so)
+    aimless = complaint.state == "not_falling" and complaint.matter == "effect" and _is_success(context, metric)
+    return TELLERS["not_rising" if aimless else complaint.state](context, whole, so)
 
 
 def _highest(context: Context, metric: str, complaint: Complaint) -> str:

@@ -282,8 +282,8 @@ def _warned(context: Context, what: str, before: Sequence[int]) -> str:
 
 
 # -- the run as a whole ------------------------------------------------------------------------------------------------
-def before_zero(context: Context, metric: str) -> str:
-    """What moved most up to the step from which a metric is zero; empty for nothing."""
+def before_zero(context: Context, metric: str, *, scored: bool) -> str:
+    """What moved most up to the step from which a metric is zero, a score or another; empty for nothing."""
     at = next((step for step, value in zip(*context.run.series(metric), strict=True) if not value), None)
     courses = [course for course in _vital(context) if course.metric != metric]
     moves = {step: found for step, found in _moves(courses).items() if at is not None and step <= at}
@@ -291,7 +291,8 @@ def before_zero(context: Context, metric: str) -> str:
         return ""
     found = _largest_moves(moves)
     listed = context.join(context.say("complaint.run_item", metric=str(b.metric), a=a, b=b) for _, a, b in found)
-    return context.say("complaint.before_zero", after=found[0][2], listed=listed)
+    phrase = "complaint.before_zero" if scored else "complaint.beside_zero"
+    return context.say(phrase, after=found[0][2], listed=listed)
 
 
 def whole(context: Context, *, garbled: bool) -> str | None:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from itertools import pairwise
 from typing import Final
 
-from assistant.ask.complaint_course import MAIN, STILL, Course, course_of, ends, times
+from assistant.ask.complaint_course import MAIN, STILL, TIMES, Course, course_of, ends, times
 from assistant.ask.context import Context
 from assistant.ask.parts import number
 from assistant.model import Fact
@@ -82,7 +82,11 @@ def _move(course: Course) -> tuple[Fact, Fact] | None:
     others = sorted(sizes[:place] + sizes[place + 1 :])
     if sizes[place] < ONE_MOVE * course.range or sizes[place] < JUMP * others[len(others) // 2]:
         return None
-    return course.facts[place], course.facts[place + 1]
+    before, after = course.facts[place], course.facts[place + 1]
+    steps = [fact.step for fact in (course.facts[0], before, after, course.facts[-1])]
+    if None not in steps and steps[2] - steps[1] > MAIN * (steps[3] - steps[0]):  # type: ignore[operator]
+        return None  # lines are left out between them
+    return before, after
 
 
 def _with_move(context: Context, course: Course, text: str) -> str:
@@ -104,6 +108,9 @@ def _rising(context: Context, course: Course, so: str) -> str:
     if course.way == "mixed" and not _is_still(course) and _peaks(course):
         move = _move(course)
         return _say(context, "turning", course, so) if move is None else _spike(context, course, so)
+    first, last = number(course.facts[0]), number(course.facts[-1])
+    if course.way == "down" and first < 0 and last < TIMES * first:  # "explodes": ever further below zero
+        return _say(context, "further_below", course, so)
     return _say(context, "rising_denied", course, so)
 
 

@@ -45,6 +45,8 @@ _TIMED: Final = re.compile(
 )
 #: Counters, which nobody complains of: "GRPO iter".
 _COUNTER: Final = re.compile(r"(?i)(?:^|[ _/])(?:iter|iteration|step|epoch|episode)s?$")
+_CONVERGES: Final = re.compile(r"(?i)converg|收敛")
+_SUCCESS: Final = re.compile(r"(?i)reward|score|return|success|(?:^|[/_ ])acc(?:uracy)?(?:$|[/_ ])")
 _CLOCK: Final = re.compile(r"(?i)tim(?:e|ing)|latency")
 #: Two halves of one course: "先下降，之后持续增大".
 _FIRST_THEN: Final = re.compile(r"(先[^,，。;；]{1,12})[,，]\s?(?:但|而)?(?:之后|然后|随后|后来|后面|接着|再|又|后)")
@@ -146,9 +148,9 @@ def complaints_in(context: Context, text: str) -> list[Complaint]:
     found: list[Complaint] = []
     for complaint in _all(context, seamed(text)):
         known = {key for one in found for key in one.metrics} if complaint.metrics else {one.matter for one in found}
-        new = any(key not in known for key in complaint.metrics) if complaint.metrics else complaint.matter not in known
-        if new:
-            found.append(complaint)
+        fresh = tuple(key for key in complaint.metrics if key not in known)
+        if fresh or not (complaint.metrics or complaint.matter in known):
+            found.append(replace(complaint, metrics=fresh))
     return found[:MOST]
 
 
@@ -169,6 +171,8 @@ def _all(context: Context, text: str) -> Iterator[Complaint]:
                 metrics = _metrics(context, of_sentence)
             if not metrics and state == "slow":  # "the old policy's logprobs": named by no word of its own
                 metrics = tuple(key for key in _metrics(context, described) if is_timed(key))
+            if state == "not_falling" and metrics and _CONVERGES.search(clause):  # of a reward: that it does not rise
+                state = "not_rising" if _SUCCESS.search(metrics[0]) else state
             complaint = _fitting(state, metrics, matter, clause)
             if complaint is not None:
                 yield replace(complaint, since=_since(sentence))

@@ -89,11 +89,24 @@ def question_in(parsed: Parsed, resolver: Resolver) -> str:
 
     asked = _asked_in(parsed, resolver)
     first = next((one.strip() for one in _SENTENCE.findall(asked) if one.rstrip().endswith(("?", "？"))), "")
+    asked = _why_alone(asked)
     # what is asked first is what is wrong: further questions ("how do you calculate it?") come after that
     if asked and asks_more(asked, choices=False) and not (first and asks_for_help(first)):
         return asked
     said = _complained(parsed, resolver)
-    return asked if not said or said in asked else f"{said}{'' if said[-1] in '?？' else why(said)}"
+    whole = said in asked and not asks_more(asked, choices=False)
+    return asked if not said or whole else f"{said}{'' if said[-1] in '?？' else why(said)}"
+
+
+def _why_alone(asked: str) -> str:
+    """Of several sentences the one that asks why something is as it is, where the others ask for no more than help."""
+    from assistant.ask.complaints import asks_more, clauses_of, state_in
+
+    sentences = [one.strip() for one in _SENTENCE.findall(asked) if one.strip()]
+    whys = [one for one in sentences if _WHY.search(one) and any(state_in(clause) for clause in clauses_of(one))]
+    others = [one for one in sentences if one not in whys]
+    alone = len(whys) == 1 and len(others) > 0 and not any(asks_more(one, choices=False) for one in others)
+    return whys[0] if alone and _OF_TRAINING.search(whys[0]) else asked
 
 
 def _complained(parsed: Parsed, resolver: Resolver) -> str:

@@ -201,3 +201,53 @@ def test_total_that_the_log_writes_is_not_said_to_be_missing() -> None:
     made = paste(f"训练效率很低\n\n请问怎么提升训练效率？\n\n{row}\n{row.replace('12/94', '13/94')}")
     assert "总步数日志没有写" not in made.answer
     assert "还要" in made.answer
+
+
+# -- why, over the few rows of a paste ---------------------------------------------------------------------------------
+def test_why_a_loss_rises_is_not_denied_for_want_of_rows() -> None:
+    rows = "\n".join(
+        f'{{"current_steps": {s}, "total_steps": 1287, "loss": {v}, "reward": 0.13, "learning_rate": 1e-6}}'
+        for s, v in [(10, -0.1994), (20, -0.1902), (30, -0.1852), (1250, -0.0577), (1260, -0.0585)]
+    )
+    first = lead(f"ppo训练为啥loss不断上涨\n\n{rows}")
+    assert "在涨" in first
+    assert "-0.199" in first
+    assert "step 30" not in first  # lines are left out there: no move of its own
+
+
+def test_why_something_falls_from_a_step_on_looks_at_what_follows_it() -> None:
+    rows = log([100, 200, 300, 400, 420, 440], critic__score__mean=[1.2, 1.5, 1.7, 1.85, 1.31, 0.71])
+    text = f"前期 reward 上升平稳，为什么到400step的时候 reward 下降？请问是什么问题，应该如何修改？感谢！\n\n{rows}"
+    first = lead(text)
+    assert "从 step 400 起 `critic/score/mean` 在降" in first
+    assert "0.71" in first
+    assert "相反" not in first
+
+
+def test_why_a_loss_became_zero_names_what_moved_there() -> None:
+    rows = "\n".join(
+        f"{{'loss': {loss}, 'grad_norm': {grad}, 'learning_rate': 1e-4, 'epoch': {epoch}}}"
+        for epoch, loss, grad in [(1.0, 0.81, 0.61), (1.1, 0.79, 0.58), (1.2, 0.8, 0.63), (1.3, 0.78, 0.59),
+                                  (1.4, 0.0, 1.0), (1.5, 0.0, 1.0), (1.6, 0.0, 1.0)]
+    )  # fmt: skip
+    first = lead(f"请问为什么在中间的特定步数，loss突然变为0\n\n{rows}")
+    assert "0.78" in first
+    assert "打分" not in first
+
+
+def test_loss_that_goes_ever_further_below_zero_diverges() -> None:
+    rows = "\n".join(
+        f"{{'actor_loss': {a}, 'critic_loss': {c}, 'learning_rate': 3e-4}}"
+        for a, c in [(-14.2, 1.8), (-28.9, 3.1), (-95.0, 44.0), (-2100.0, 6.3e4), (-88000.0, 7.1e7)]
+    )
+    first = lead(f"the actor_loss diverges to very big values\n\n{rows}")
+    assert "goes ever further below zero" in first
+    assert "-88,000" in first
+
+
+def test_reward_that_does_not_converge_does_not_rise() -> None:
+    rows = log([10, 20, 30, 40, 50, 60], critic__score__mean=[-1.2, -0.4, -2.0, -0.9, -1.7, -0.5],
+               actor__pg_loss=[0.001, -0.03, 0.02, 0.0, 0.03, -0.02])  # fmt: skip
+    made = paste(f"GRPO训练的效果不收敛，reward和loss等震荡严重\n\n{rows}")
+    assert "`critic/score/mean` 没有涨起来" in made.answer
+    assert made.answer.split("\n\n")[0].count("`critic/score/mean`") == 1
