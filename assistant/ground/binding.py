@@ -318,7 +318,12 @@ def carries(frame: Frame, at: int) -> bool:
     for q in frame.numbers:
         for spot in range(max(q.start, start), min(q.end, at)):
             left[spot - start] = " "
-    rest = _FILLER_ZH.sub("", _FILLER.sub(" ", "".join(left)))
+    from assistant.ground.cues import cue
+
+    told = "".join(left)
+    for sense in ("up", "down", "worsen"):  # "by step 60 it had exploded to 0.33"
+        told = cue(sense).sub(" ", told)
+    rest = _FILLER_ZH.sub("", _FILLER.sub(" ", told))
     words = re.findall(r"[A-Za-z][A-Za-z_@/-]{2,}", rest)
     return not words and len(re.findall(r"[\u3400-\u9fff]", rest)) <= 2
 

@@ -55,6 +55,8 @@ class Chains(Cells):
         found = self._ascending(numbers, key)
         if found is not None and not frame.places and not self._telling(numbers, key):
             found = None
+        if found is not None and (off := self._off_the_steps(frame, numbers, key, position)) is not None:
+            return off
         if found is not None:
             self.pair = (key, found[0], found[-1])
             return self.cell(numbers[position], key, found[position])
@@ -73,6 +75,27 @@ class Chains(Cells):
         if alone[position] and (frame.places or self._telling(numbers, key)):
             return Decision("supported", "", None, key)
         return self._somewhere(frame, numbers[position], key, frame.clause_text(numbers[position].start))
+
+    def _off_the_steps(
+        self, frame: Frame, numbers: Sequence[Quantity], key: str, position: int
+    ) -> Decision | None:  # fmt: skip
+        """``A rose from step 5 to step 60, while B went from 0.5 to 0.6``: between those, or the ends of the run."""
+        clause = frame.clause(numbers[0].start)
+        told = [s for p in frame.places for s in p.steps if re.search(r"\d", frame.text[p.start : p.end])]
+        if len(told) != 2 or any(frame.clause(p.start) == clause for p in frame.places):
+            return None
+        rows = self.table.finite(key)
+        ends = [(min(told), max(told)), (rows[0][0], rows[-1][0])]
+        if len(numbers) != 2 or any(self.table.value(key, step) is None for step in told):
+            return None
+        if any(
+            all(self.cell(q, key, step).status == "supported" for q, step in zip(numbers, pair, strict=True))
+            for pair in ends
+        ):
+            return None
+        if cue("maximum").search(frame.text) or cue("minimum").search(frame.text):
+            return None  # of an extreme of the run
+        return self.cell(numbers[position], key, (min(told), max(told))[position])
 
     def _stretches(
         self, frame: Frame, members: Sequence[int], key: str

@@ -13,7 +13,7 @@ from assistant.ground.comparisons import SPED_UP, Word
 from assistant.ground.cues import REVERSED, change_cue, cue, negated
 from assistant.ground.deciding import Decision
 from assistant.ground.lexicon import Named
-from assistant.ground.steadiness import BLEW_UP, CRASHED, TRENDED, Steadiness
+from assistant.ground.steadiness import BLEW_UP, CRASHED, TRENDED, Steadiness, leg
 from assistant.ground.table import median
 
 _DRASTIC: Final = re.compile(r"(?i)collaps|explod|blew|崩|坍|爆炸|发散|diverg")
@@ -229,6 +229,9 @@ class Courses(Steadiness):
     # -- the steps meant -----------------------------------------------------------------------------
     def _pair(self, frame: Frame, word: Word, key: str) -> tuple[tuple[int, int] | None, bool]:
         """The steps that a word compares, and whether the sentence says them (else: the whole run)."""
+        moves = [w.start for w in course_words(frame) if w.sense in {"up", "down"}] if frame.groups else []
+        if word.start in moves and (between := leg(frame, self.judge.told, word.start, moves, key)) is not None:
+            return between, True
         clause = frame.clause(word.start)
         told = self.judge.pair
         own = [p for p in frame.places if frame.clause(p.start) == clause and len(p.steps) == 1]

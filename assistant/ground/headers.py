@@ -128,6 +128,12 @@ class HeaderReader:
         held = self.judge.table.held(name.keys[0]) if match and name is not None and name.keys else []
         return () if not held or match is None else (held[0] if match["first"] else held[-1],)
 
+    @staticmethod
+    def _side_of(title: str, told: tuple[int, int] | None) -> tuple[int, ...]:
+        """``From`` and ``To`` below "change from step 5 to step 60"."""
+        side = _FROM_TO.fullmatch(title)
+        return () if side is None or told is None else (told[0] if side["first"] else told[1],)
+
     def _step_column(self, head: Sequence[str], cells: Sequence[str]) -> int:
         """The column that tells which step a row's value is of, where none is an extreme; -1 without one."""
         if any(self._label(title) for title in head):

@@ -47,7 +47,7 @@ _OF_SAMPLES: Final = re.compile(
 _AMONG_SAMPLES: Final = re.compile(r"\d\s*条(?:轨迹|回答|回复|样本|响应)[里中]的?(?:有)?\s*$")
 _OPERATOR: Final = re.compile(r"[÷×+]\s*[（(]?\s*\x00|\x00\s*[)）]?\s*[÷×+]")
 _BESIDE: Final = re.compile(
-    r"(?i)(?:(?P<mean>\bmean|\baverage|\bavg|平均|均值)|(?P<max>\bmax(?:imum)?|\blongest|\blargest|\bhighest|最长|最大|最高)|(?P<min>\bmin(?:imum)?|\bshortest|\bsmallest|\blowest|最短|最小|最低))"
+    r"(?i)(?:(?P<mean>\bmean|\baverage|\bavg|平均|均值)|(?P<max>\bmax(?:imum)?|\bworst[- ]case|\blongest|\blargest|\bhighest|最长|最大|最高)|(?P<min>\bmin(?:imum)?|\bshortest|\bsmallest|\blowest|最短|最小|最低))"
     r"(?:\s*(?:is|of|was|only|为|是|约|值|只有|about))*\s*[:：=（(]?\s*$"
 )
 _AFTERWARDS: Final = re.compile(

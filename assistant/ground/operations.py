@@ -23,7 +23,7 @@ from assistant.ground.quantities import Quantity
 from assistant.ground.table import agrees, median
 
 _BY: Final = re.compile(
-    r"(?i)(?:\bby|\bplus|\bminus|上升了|下降了|增加了|减少了|提高了|降低了|上涨了|下跌了|涨了|跌了|升了|降了|多(?:花|用|处理|跑|写|占|耗|出)?了|少(?:花|用|处理|跑|写|占|耗)?了|高了|低了|长了|短了|慢了|快了|\b(?:loses?|lost|sheds?|gains?|gained|adds?|added)|跌掉了?|掉了)\s*(?:约|大约|近|about|around|roughly|~|≈)?\s*[`*]*$"
+    r"(?i)(?:\bby|\bplus|\bminus|上升了|下降了|增加了|减少了|提高了|降低了|上涨了|下跌了|涨了|跌了|升了|降了|多(?:花|用|处理|跑|写|占|耗|出)?了|少(?:花|用|处理|跑|写|占|耗)?了|高了|低了|长了|短了|慢了|快了|\b(?:loses?|lost|sheds?|gains?|gained|adds?|added)|跌掉了?|掉了|[涨降增跌升减]幅|(?:上升|下降|变化)幅度|\b(?:rise|fall|drop|increase|decrease|decline|change|reduction|gain|loss|jump|growth|improvement|dip)s? of|\bfactor of)\s*(?:为|是|达到?|有)?\s*(?:约|大约|近|接近|about|around|roughly|just|only|some|almost|nearly|~|≈)?\s*[`*]*$"
 )
 _REACHES: Final = re.compile(
     r"(?i)(?:\b(?:drop|f[ae]ll|dip|sink|sank|go|goes|went|gone|get|climb|ris|rose|jump|shoot|shot|pass|cross|exceed|break|broke|cut|come|came)\w*\b|降|跌|掉|升|涨|窜|冲|突破|超过|回落|缩|破)[^，。；;,.]{0,14}$"

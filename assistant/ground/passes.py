@@ -17,9 +17,7 @@ from assistant.model import Run
 
 _STEP: Final = "\u2461"
 _KIND_EN: Final = r"(?P<{0}>training|train|validation|eval(?:uation)?)(?:[ -](?:set|split|phase))?"
-_OF_IT_EN: Final = (
-    r"(?:\s+(?:metrics?|results?|values?|numbers?|data|entries|stats|statistics|figures?|scores?|rewards? or losses))"
-)
+_OF_IT_EN: Final = r"(?:\s+(?:metrics?|results?|values?|numbers?|data|entries|stats|statistics|figures?))"
 _THERE_EN: Final = r"(?:appears?|appeared|shows? up|showed up|exists?|existed|ran|runs|happened|happens|took place|takes place|occurs?|occurred|(?:is|are|was|were) (?:logged|recorded|reported|run|done|present|available|there|given))"
 _KIND_ZH: Final = r"(?P<{0}>训练|验证|评测|评估)(?:集|阶段|步)?(?:上|中)?的?"
 _OF_IT_ZH: Final = r"(?:指标|数据|数值|记录|结果|日志|统计)"

@@ -137,13 +137,17 @@ _PART_WORDS: Final = {"half": 2, "third": 3, "quarter": 4, "fifth": 5, "sixth": 
 _PART: Final = re.compile(
     r"(?i)(?<!and )\b(?P<top>an?|one|two|three|four|nine)[ -](?P<low>half(?=\s*(?:[.,;]|of (?:its|that|the (?:value|level|size)|what|step \d)|between|from|by|over|$))|third|quarter|fifth|sixth|eighth|tenth)s?\b(?! (?:of (?:a |the )?(?:step(?! \d)|percent|second|point)|as |decimal|step(?! \d)))"
     r"|(?P<zlow>[二三四五六七八九十]|十分)分之(?P<ztop>[一二三四五六七八九])|(?P<tenths>[一二两三四五六七八九])成(?P<halfway>半)?(?=[^为了就功绩员立长])"
-    r"|(?P<hshare>half)(?= (?:of )?(?:the |each |every |a |its |that )(?:whole |total )?(?:step(?!s|[- ]\d)|time|iteration(?!s)|wall))|占(?:了|到|整个|总|单步|每步|一步|step|的|时间|耗时)*(?:近|约|大约|差不多)?(?P<zshare>一半)|(?<=原来的)(?P<zhalf>一半)|(?:(?:下降|减少|降低|缩短|缩小|减|少|降|跌|掉)了?)(?P<zcut>一半)(?:以上|多)|(?P<zhe>[一二三四五六七八九])折(?!扣|线|叠|中|算|合|射)|(?P<more>(?:more than|over) (?:halv|doubl|tripl|quadrupl|quintupl|sextupl|octupl)(?:ed|es|ing))|(?P<zmore>翻(?:了)?(?:一)?[倍番](?=还多|有余|以上))"
+    r"|(?P<hshare>half)(?= (?:of )?(?:the |each |every |a |its |that )(?:whole |total )?(?:step(?!s|[- ]\d)|time|iteration(?!s)|wall))|\b(?:accounts? for|accounted for|takes?(?: up)?|took(?: up)?|makes? up|made up|consumes?|consumed|eats?(?: up)?|ate(?: up)?)\s+(?:about |roughly |around |almost |nearly |some |approximately )?(?P<hstep>half)(?= of step \d{1,7}\s*(?:[.,;:)]|$|[（(]))|占(?:了|到|整个|总|单步|每步|一步|step|的|时间|耗时)*(?:近|约|大约|差不多)?(?P<zshare>一半)|(?<=原来的)(?P<zhalf>一半)|(?:(?:下降|减少|降低|缩短|缩小|减|少|降|跌|掉)了?)(?P<zcut>一半)(?:以上|多)|(?P<zhe>[一二三四五六七八九])折(?!扣|线|叠|中|算|合|射)|(?P<more>(?:more than|over) (?:halv|doubl|tripl|quadrupl|quintupl|sextupl|octupl)(?:ed|es|ing))|(?P<zmore>翻(?:了)?(?:一)?[倍番](?=还多|有余|以上))"
 )
 _MORE_THAN: Final = {
     "halv": 0.5, "doubl": 2.0, "quadrupl": 4.0, "tripl": 3.0, "quintupl": 5.0, "sextupl": 6.0, "octupl": 8.0,
 }  # fmt: skip
 _TO_PART: Final = re.compile(
     r"(?i)(?:\bto|\bonly|\bjust|\bis|\bat|\bwas|到|至|成|为|是|只剩|剩|只有|相当于)\s*(?:just|only|about|around|roughly|approximately|nearly|almost|barely|less than|under|over|more than|了|约|大约|大概|差不多|将近|近|接近|不到|不足|只有|原来的|起初的|最初的|开始时的|(?:step|第)\s*\d+\s*步?[^，,。；;\d]{0,10}(?:[\d.,]+)?\s*的|[^，,。；;\d]{0,12}的|its|the|\s)*$"
+)
+#: "Only a tenth of step 1 goes to old_log_prob": a share of its time, not what is left of a value.
+_OF_STEP_SPENT: Final = re.compile(
+    r"(?i)\s+of (?:(?:the|each|every|a|its|total)\s+)*(?:step(?: \d{1,7})?|time|step time|wall[- ]clock(?: time)?)\s+(?:goes|went|is (?:spent|taken)|was (?:spent|taken))\b"
 )
 _WHOSE: Final = r"(?:(?:原来|原先|最初|起初|初始值?|开始时|首步|起点)的?)?"
 _UNDER: Final = re.compile(rf"(?i)(?:less than|under|below|不到|不足|低于)\s*{_WHOSE}\s*$")
@@ -339,15 +343,17 @@ def _parts(text: str, masked: list[tuple[int, int]]) -> list[Quantity]:
     for match in _PART.finditer(text):
         if any(a < match.end() and match.start() < b for a, b in masked):
             continue
-        left, right = text[max(0, match.start() - 40) : match.start()], text[match.end() : match.end() + 4]
+        begun = match.start("hstep") if match["hstep"] else match.start()
+        left, right = text[max(0, begun - 40) : begun], text[match.end() : match.end() + 4]
         bound = "<" if _UNDER.search(left) else ">" if _OVER.search(left) or _MORE_AFTER.match(right) else ""
         start = match.start()
-        unit = "factor" if _TO_PART.search(left) else "%"
+        unit = "factor" if _TO_PART.search(left) and not _OF_STEP_SPENT.match(text, match.end()) else "%"
         if match["low"]:
             top = {"a": 1, "an": 1}.get(match["top"].lower()) or _WORDS[match["top"].lower()]
             part = top / _PART_WORDS[match["low"].lower()]
-        elif match["hshare"] or match["zshare"]:
-            start, part, unit = match.start("hshare") if match["hshare"] else match.start("zshare"), 0.5, "%"
+        elif match["hshare"] or match["zshare"] or match["hstep"]:
+            start = next(match.start(name) for name in ("hshare", "zshare", "hstep") if match[name])
+            part, unit = 0.5, "%"
         elif match["zlow"]:
             part = _DIGITS[match["ztop"]] / chinese_number(match["zlow"][0])
         elif match["tenths"]:

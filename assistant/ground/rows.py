@@ -25,7 +25,7 @@ from assistant.ground.verdicts import Claim, as_shown
 from assistant.model import Fact
 
 _CHANGE: Final = re.compile(
-    r"(?i)\bchange|\bchg\b|delta|Δ|diff|变化|差|增减|增量|涨跌|升降|变动|净变|幅|较(?:上|前|首|起|初)|[比与]上一|相比|环比|→|->|\bvs\b|growth|relative|\b(?:up|down) by\b|\b(?:drop|fall|rise|gain|decline|increase|decrease|reduction)s?\b|降低|提升|增加|减少"
+    r"(?i)\bchange|\bchg\b|delta|Δ|diff|变化|差|增减|增量|涨跌|升降|变动|净变|幅|相对|较(?:上|前|首|起|初)|[比与]上一|相比|环比|→|->|\bvs\b|growth|relative|\b(?:up|down) by\b|\b(?:drop|fall|rise|gain|decline|increase|decrease|reduction)s?\b|降低|提升|增加|减少"
 )
 _FACTOR: Final = re.compile(r"(?i)^\W*(?:ratio|factor|×|x|倍数?|比值|times)\W*$")
 _CHANGE_ROW: Final = re.compile(
@@ -62,6 +62,17 @@ _THIRDS: Final = re.compile(r"(?i)\bthirds?\b|三分之一|中位数|median|\ble
 
 
 _OF_THIRDS: Final = re.compile(r"(?i)\bthirds?\b|三分之一")
+
+
+_ARROWED: Final = re.compile(r"\d[^|]{0,12}?(?:→|->|⟶|=>|➜|➡)\s*[`*]*[-−]?\d")
+_CHANGE_SINCE: Final = re.compile(
+    r"(?i)\bchange|变化|Δ|delta|diff|差|幅|\b(?:vs\.?|versus|relative to|compared (?:to|with)|against|since)\s|相对|相较|相比|较|[比对]\s?(?:step|第)"
+)
+#: Beside the number of a change: which way it went.
+_WAY: Final = re.compile(
+    r"(?i)[`*\s]*(?:(?P<less>lower|less|smaller|shorter|fewer|down|decrease|drop|reduction)|higher|more|larger|longer|greater|up|increase|rise|growth)\b"
+)
+_GAP_OF: Final = re.compile(r"(?i)\W*(?:the )?(?:gap|difference|distance|差距|差值?|相差)\W*")
 
 
 class RowReader(RowWords):
@@ -103,7 +114,8 @@ class RowReader(RowWords):
         counted = self._counted_column(head, cells) if not row_steps else -1
         row_steps = row_steps or (self._bare_step(cells[counted]) if counted > 0 else ())
         column_steps = [
-            self._end(title, row_name, told=bool(context.steps or context.pair or context.span))
+            self._side_of(title, context.pair or context.span)
+            or self._end(title, row_name, told=bool(context.steps or context.pair or context.span))
             or self._steps(title)
             or self._heading_step(title, head)
             for title in head
@@ -175,11 +187,15 @@ class RowReader(RowWords):
                 name = replace(self._with(name, statistic), statistic=statistic)
                 steps = context.steps
             change = bool(_CHANGE.search(title) or _FACTOR.match(title)) and (
-                not column_steps[at] or bool(re.search(r"(?i)\bchange|变化|Δ|delta|diff|差|幅", title))
+                not column_steps[at] or bool(_CHANGE_SINCE.search(title))
             )
+            change = change and not _ARROWED.search(cells[at])  # "0.52 → 0.73" under "change": the two values
             if change_row:
                 name, steps, change = self._name(title) or name, (self.rows[0], self.rows[-1]), True
             if _NOISE.search(title) and not change:
+                continue
+            if len(row_steps) == 1 and len(cells_read) > 1 and _GAP_OF.fullmatch(title):
+                found += self._apart_from(text, unit, at, row_steps[0], cells_read)
                 continue
             if len(row_steps) == 1 and len(cells_read) > 1 and _SUM.fullmatch(title):
                 found += self._sum(text, unit, at, row_steps[0], cells_read)
@@ -403,6 +419,21 @@ class RowReader(RowWords):
         note = "" if fine else self.judge.say("sum", true=f"{true:.4g}", shown=text[start:end])
         return [Claim(text[start:end], start, end, "supported" if fine else "contradicted", note)]
 
+    def _apart_from(self, text: str, unit: Unit, at: int, step: int, keys: Sequence[str]) -> list[Claim]:
+        """A row's cell under "gap": how far the two metrics before it lie apart."""
+        start, end = unit.cells[at]
+        numbers, table = quantities(text[start:end], []), self.judge.table
+        values = [table.value(key, step) for key in keys[-2:]]
+        if len(numbers) != 1 or len(values) != 2 or values[0] is None or values[1] is None:
+            return []
+        true, q = values[0] - values[1], numbers[0]
+        shown = true if q.sign else abs(true)
+        if q.sign and not any(agrees(n, h, true) for n, h in table.readings(q, keys[-1], true)):
+            shown = -true  # the second less the first
+        fine = any(agrees(n, h, shown) for n, h in table.readings(q, keys[-1], shown))
+        note = "" if fine else self.judge.say("count", true=f"{abs(true):.4g}", shown=text[start:end])
+        return [Claim(text[start:end], start, end, "supported" if fine else "contradicted", note)]
+
     def _at_its_step(self, q: Quantity, name: Named, step: int, which: str) -> Decision | None:
         """``0.331 (21)`` as an extreme: refused where it lies at another step than the one told."""
         first: Decision | None = None
@@ -432,6 +463,8 @@ class RowReader(RowWords):
         )
         if re.search(r"[↓↘⬇🔻📉▼]", frame.text) and not q.sign:
             down = True
+        if not q.sign and (way := _WAY.match(frame.text, q.end)):
+            down = bool(way["less"])  # "12% lower"
         first: Decision | None = None
         keys = [key for key in name.keys if key == self.row_key] or list(name.keys[:4])
         for key in keys:

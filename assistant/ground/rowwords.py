@@ -47,6 +47,8 @@ _BEST: Final = re.compile(r"(?i)\W*(?:(?P<best>best|最好|最佳|最优)|worst|
 #: Words of comparison that say of two steps which way it went.
 _MORE: Final = {"up": "higher", "down": "lower"}
 
+#: Characters of a verdict: "✅ improving"; longer ones reason.
+_SHORT: Final = 16
 #: Remarks on a step that deny, or that compare it with one other.
 _DENIED: Final = re.compile(
     r"(?i)\b(?:no|not|never|than|before|after|until|since|from)\b|n['’]t\b|[不没未]|之[前后]|比"
@@ -174,17 +176,22 @@ class RowWords(HeaderReader):
             or cue(_MORE[sense]).search(f" {part} ")
             or re.fullmatch(rf"\W*(?:{sense}|{_SIGNS[sense]})\W*", part, re.IGNORECASE)
         }
-        if len(senses) != 1:
+        judged = {word for word in ("improve", "worsen") if cue(word).search(f" {part} ")}
+        graded = not senses and len(judged) == 1 and len(part.strip()) <= _SHORT and not _DENIED.search(part)
+        if len(senses) != 1 and not graded:
             return None
-        wanted = 1 if senses == {"up"} else -1
         table = self.judge.table
         first: Decision | None = None
         for key in [key for key in name.keys if key == self.row_key] or name.keys[:3]:
             held = table.held(key)
             a, b = pair or ((held[0], held[-1]) if len(held) > 1 else (0, 0))
             x, y = table.value(key, a), table.value(key, b)
-            if x is None or y is None or a == b:
+            better = table.better(key) if graded else "higher"
+            if x is None or y is None or a == b or not better:
                 continue
+            wanted = 1 if (judged == {"improve"}) == (better == "higher") else -1
+            if not graded:
+                wanted = 1 if senses == {"up"} else -1
             fact = table.ledger.change(key, a, b, table.run)
             identity = fact.id if fact else None
             if (y - x) * wanted > 0:

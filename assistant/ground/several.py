@@ -136,7 +136,7 @@ def from_told(q: Quantity, index: int, frame: Frame) -> bool:
             scale = (one if one.unit else two).factor if unit else 1.0
             x, y = one.number * scale, two.number * scale
             dx, dy = one.half * scale, two.half * scale
-            low, high = sorted((abs(x), abs(y)))
+            (low, of_low), (high, of_high) = sorted(((abs(x), dx), (abs(y), dy)))
             if q.unit == "%" and unit != "%" and y and (_OF.match(frame.text[q.end :]) or re.search(r"的\s*$", frame.text[: q.start])):  # fmt: skip
                 if _near(q, 100 * x / y, 100 * (dx / abs(y) + dy * abs(x) / y**2)):
                     return True
@@ -145,7 +145,7 @@ def from_told(q: Quantity, index: int, frame: Frame) -> bool:
                 if _near(q, 100 * (high - low) / base, 100 * (dx + dy) / base):
                     return True
             elif q.unit == "ratio" and low > 0 and x * y > 0 and q.number > 1:
-                if _near(q, high / low, (dx + dy * high / low) / low):
+                if _near(q, high / low, (of_high + of_low * high / low) / low):
                     return True
             elif (
                 q.unit not in {"%", "ratio", "factor", *_COUNTING}

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Final
 
@@ -154,3 +154,30 @@ class Steadiness(Judgements):
             "changed", metric=key, first=a, second=b, from_=as_shown(x, BARE, kind), to=as_shown(y, BARE, kind)
         )
         return Decision("unsupported", note, None, key)
+
+
+def leg(
+    frame: Frame, told: Mapping[int, tuple[str, int]], at: int, moves: Sequence[int], key: str
+) -> tuple[int, int] | None:
+    """``dipped from 0.57 to 0.53 before recovering to 0.58``: of three values told in turn, the steps of each word's two.
+
+    Args:
+        frame: the sentence.
+        told: by the place of a number, the metric and the step that it was tied to.
+        at: where the word stands.
+        moves: where the words of direction stand.
+        key: the metric.
+    """
+    group = next((g for g in frame.groups if g.form == "chain" and len(g.members) > 2), None)
+    held = [told.get(member) for member in group.members] if group is not None else []
+    steps = [one[1] for one in held if one is not None and one[0] == key]
+    if group is None or len(steps) != len(group.members):
+        return None
+    spots = [frame.numbers[member].start for member in group.members]
+    inside = [move for move in moves if spots[0] < move < spots[-1]]
+    if not inside:
+        return None
+    if at < spots[0]:
+        return (steps[0], steps[1]) if inside[0] > spots[1] else None
+    turn = next((turn for turn, spot in enumerate(spots[1:]) if at < spot), None)
+    return None if turn is None else (steps[turn], steps[turn + 1])

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from assistant.ground.cues import bare, cue, negated
+from assistant.ground.lexicon import Named
 from assistant.ground.verdicts import plain
 from assistant.ground.wholereader import Whole
 from assistant.ground.wholesides import SideReader
@@ -55,9 +56,6 @@ class RankReader(SideReader):
 
     def thing_at(self) -> Iterator[Whole]:
         """``between its peak at step 15 and step 60``: the step must be that of the peak."""
-        name = next((n for n in self.names() if n.keys), None)
-        if name is None or name.statistic in {"max", "min"}:
-            return
         for place in self.frame.places:
             match = _THING.search(self.text, max(0, place.start - 40), place.start)
             told = re.search(r"\d", self.text[place.start : place.end])
@@ -67,6 +65,9 @@ class RankReader(SideReader):
                 or place.kind not in {"steps", "pair", "range"}
                 or negated(self.frame, match.start())
             ):
+                continue
+            name = self._whose(match.start())
+            if name is None or name.statistic in {"max", "min"}:
                 continue
             step, found = place.steps[0], next(word for word, text in match.groupdict().items() if text)
             keys = [key for key in name.keys[:3] if self.table.finite(key)]
@@ -78,7 +79,15 @@ class RankReader(SideReader):
             at = next((s for s, v in self.table.finite(key) if v == best), step)
             fact = self.table.ledger.value(key, at, self.table.run)
             note = self.judge.say("extreme_step", metric=key, step=at, true=plain(best or 0.0))
-            yield self.say(match.start(), match.end(), bool(held), note, fact.id if fact else None)
+            yield self.say(match.start(), match.end(found), bool(held), note, fact.id if fact else None)
+
+    def _whose(self, at: int) -> Named | None:
+        """The metric whose extreme is told at a place: that of its clause; else the only one, where "its" means it."""
+        clause = self.frame.clause(at)
+        own = [n for n in self.frame.names if n.keys and self.frame.clause(n.start) == clause and n.start < at]
+        if own or not re.match(r"(?i)(?:its|their)\b", self.text[at:]):
+            return own[-1] if own else None
+        return next(iter(self.names()), None) if self.key() else None
 
     def _extreme_at(self, key: str, word: str) -> float | None:
         values = [v for _, v in self.table.finite(key)]

@@ -40,6 +40,8 @@ _CONSTANTS: Final = frozenset({1.0, 2.0, 60.0, 100.0, 1000.0, 1024.0, 3600.0, 1e
 _COUNTS: Final = ("n_gpus", "group_size", "prompts_per_step", "trajectories_per_step")
 _ENDS: Final = re.compile(r"(?i)\b(?:first|initial|start\w*|original|last|final|end\w*)\b|[初首末]|开始|起点|最后|最终")
 _MOST: Final = 12
+#: "2.45% of 8,192".
+_PART_OF: Final = re.compile(r"(?i)[`*\s]*of (?:the |all |these |its )*[`*]*")
 #: Digits from which a number is a metric's that the sentence does not name.
 _SURE: Final = 3
 
@@ -104,6 +106,8 @@ class SumReader(RankReader):
             else:
                 match = _OPERATOR.fullmatch(bare)
                 operator = None if match is None else _OPERATORS[int(str(match.lastgroup)[1:])][0]
+            if numbers[here].unit == "%" and _PART_OF.fullmatch(self.text, numbers[here].end, numbers[here + 1].start):
+                operator, bare = "*", ""
             if operator is None or (sign == "-" and bare):
                 break
             if re.fullmatch(r"(?i)on", bare) and numbers[here + 1].unit not in {"gpus"}:

@@ -177,3 +177,62 @@ def test_arithmetic_on_what_the_log_does_not_hold_is_flagged(text: str) -> None:
 )  # fmt: skip
 def test_step_of_an_extreme_told_in_passing_is_checked(true: str, false: str) -> None:
     _told(true, false)
+
+
+@pytest.mark.parametrize(
+    ("true", "false"),
+    [
+        ("| Step | gen | update | gap |\n|---|---|---|---|\n| 4 | 70.0 | 43.0 | 27.0 |\n| 30 | 96.0 | 56.0 | 40.0 |", "| Step | gen | update | gap |\n|---|---|---|---|\n| 4 | 70.0 | 43.0 | 27.0 |\n| 30 | 96.0 | 56.0 | 45.0 |"),
+        ("| Metric | Before (step 2) | After (step 30) | Relative change |\n|---|---|---|---|\n| Entropy | 0.879 | 0.400 | 54% lower |", "| Metric | Before (step 2) | After (step 30) | Relative change |\n|---|---|---|---|\n| Entropy | 0.879 | 0.400 | 54% higher |"),
+        ("| Step | Response length | vs. step 2 |\n|---|---|---|\n| 2 | 439 | – |\n| 30 | 810 | +85% |", "| Step | Response length | vs. step 2 |\n|---|---|---|\n| 2 | 439 | – |\n| 30 | 810 | +58% |"),
+        ("| step | 回复长度 | 相对 step 2 |\n|---|---|---|\n| 2 | 439 | – |\n| 30 | 810 | +85% |", "| step | 回复长度 | 相对 step 2 |\n|---|---|---|\n| 2 | 439 | – |\n| 30 | 810 | +58% |"),
+        ("Change from step 2 to step 30:\n\n| Metric | From | To | % |\n|---|---|---|---|\n| Entropy | 0.879 | 0.400 | -54.5% |", "Change from step 2 to step 30:\n\n| Metric | From | To | % |\n|---|---|---|---|\n| Entropy | 0.400 | 0.879 | -54.5% |"),
+        ("| 指标 | 变化（step 2 → 30） | 趋势 |\n|---|---|---|\n| 熵 | 0.879 → 0.400 | ↓ 下降 |", "| 指标 | 变化（step 2 → 30） | 趋势 |\n|---|---|---|\n| 熵 | 0.400 → 0.879 | ↓ 下降 |"),
+        ("| metric | first | last | verdict |\n|---|---|---|---|\n| critic/score/mean | 0.446 | 0 | ❌ worse |", "| metric | first | last | verdict |\n|---|---|---|---|\n| critic/score/mean | 0.446 | 0 | ❌ better |"),
+    ],
+)  # fmt: skip
+def test_columns_of_changes_gaps_and_verdicts_are_read(true: str, false: str) -> None:
+    _told(true, false)
+
+
+@pytest.mark.parametrize(
+    ("true", "false"),
+    [
+        ("Entropy shrank by a factor of about 2.2 between step 2 and step 30 (0.879 → 0.40).", "Entropy shrank by a factor of about 8 between step 2 and step 30 (0.879 → 0.40)."),
+        ("回复长度由 439 涨至 810，涨幅约 80%。", "回复长度由 439 涨至 810，涨幅约 60%。"),
+        ("The entropy's fall from 0.879 at step 2 to 0.400 at step 30 was matched by critic/score/mean, which went from 0.446 to 0.", "The entropy's fall from 0.879 at step 2 to 0.400 at step 30 was matched by critic/score/mean, which went from 0.446 to 0.628."),
+    ],
+)  # fmt: skip
+def test_amount_of_a_change_is_no_value_of_another_step(true: str, false: str) -> None:
+    _told(true, false)
+
+
+@pytest.mark.parametrize(
+    ("true", "false"),
+    [
+        ("Entropy at step 30 (0.400) is below its starting value (0.879).", "Entropy at step 30 (0.400) is above its starting value (0.879)."),
+        ("Entropy at step 20 (0.571) is below its starting value (0.879).", "Entropy at step 20 (0.571) is below its starting value (0.845)."),
+        ("At 0, critic/score/mean is now 0.706 below its best (0.706 at step 22).", "At 0, critic/score/mean is now 0.607 below its best (0.706 at step 22)."),
+        ("Entropy retains 46% of its initial value at step 30.", "Entropy retains 64% of its initial value at step 30."),
+        ("step 30 的熵只有初始值的 46%。", "step 30 的熵只有初始值的 64%。"),
+        ("After starting at 0.879 at step 2, entropy fell to 0.400.", "After starting at 0.879 at step 2, entropy rose to 0.400."),
+        ("After peaking at 0.706 at step 22, critic/score/mean fell to 0.", "After peaking at 0.706 at step 22, critic/score/mean fell to 0.5."),
+        ("Entropy was 0.879 at step 2; by step 30 it had collapsed to 0.40.", "Entropy was 0.879 at step 2; by step 30 it had collapsed to 0.30."),
+        ("Generation accounts for about half of step 10.", "Generation accounts for about a quarter of step 10."),
+        ("Only about a third of step 10 goes to timing_s/update_actor.", "Only about a tenth of step 10 goes to timing_s/update_actor."),
+    ],
+)  # fmt: skip
+def test_standing_against_the_first_or_best_value_is_checked(true: str, false: str) -> None:
+    _told(true, false)
+
+
+@pytest.mark.parametrize(
+    ("true", "false"),
+    [
+        ("The score climbed from 0.446 at step 2 to 0.706 at step 22 before falling to 0 at step 24.", "The score climbed from 0.446 at step 2 to 0.706 at step 22 before climbing to 0 at step 24."),
+        ("perf/cpu_memory_used_gb dipped from 180.7 at step 4 to 173.9 at step 6 before recovering to 177.3 at step 8.", "perf/cpu_memory_used_gb rose from 180.7 at step 4 to 173.9 at step 6 before recovering to 177.3 at step 8."),
+        ("critic/score/mean at step 10 (0.550) remains above step 2 (0.446), albeit below step 20 (0.680).", "critic/score/mean at step 10 (0.550) remains above step 2 (0.446), albeit above step 20 (0.680)."),
+    ],
+)  # fmt: skip
+def test_each_word_of_direction_is_held_against_its_own_steps(true: str, false: str) -> None:
+    _told(true, false)
