@@ -126,7 +126,7 @@ def _sentence(context: Context, statement: Statement, told: Sequence[Told], unre
 def _all(context: Context, statement: Statement) -> tuple[list[Told], str]:
     """The clauses held against the log, and the first that could not be."""
     told: list[Told] = []
-    keys: list[str] = []
+    keys: list[str] = central(named_keys(context))[:1] if context.query.follows else []  # "why is it falling?"
     unread = ""
     step: int | None = None
     for clause in statement.clauses:
@@ -182,6 +182,8 @@ def _keys(context: Context, read: Query, piece: str) -> list[str]:
     held, context.query = context.query, read
     kept: dict[tuple[int, int], str] = {}
     for mention in read.mentions:
+        if mention.end == mention.start:
+            continue  # only described: "涨" is said of what was asked about
         context.query = replace(read, mentions=(mention,))
         found = [key for key in central(named_keys(context)) if key in context.run.columns]
         if found:

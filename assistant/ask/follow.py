@@ -9,6 +9,7 @@ from dataclasses import replace
 from assistant.ask.asked_again import asked_again
 from assistant.ask.blanking import blanked
 from assistant.ask.differing import OVER_THE_RUN, SINCE_THEN, differing, logged, one_step
+from assistant.ask.leaning import told_steps
 from assistant.ask.logged import STEP_TIME, TIMED, as_mention
 from assistant.ask.other_limit import BARE_NUMBER, limit_meant
 from assistant.ask.other_part import other_part
@@ -84,7 +85,12 @@ def after(query: Query, facts: Sequence[Fact], language: str) -> State:
         step = next((fact.step for fact in facts if fact.kind == "value" and fact.step is not None), None)
     if "onset" in query.topics:
         step = next((fact.step for fact in facts if fact.name == "onset"), None)
-    return State(query.intent, query.mentions, query.steps, language, query.depth, query, step)
+    values = [fact for fact in facts if fact.kind == "value" and fact.step is not None]
+    plain = query.intent == "lookup" and query.op is None and query.steps.kind in {"none", "last"}
+    if step is None and plain and len({fact.metric for fact in values}) == 1:  # "how high is it": the latest is meant
+        step = max((fact.step or 0 for fact in values), default=None)
+    told = told_steps([fact.step for fact in values])
+    return State(query.intent, query.mentions, query.steps, language, query.depth, query, step, told)
 
 
 def followed(own: Query, text: str, state: State, runs: Sequence[Run], *, resolver: Resolver, strength: float) -> Query:

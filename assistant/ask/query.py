@@ -89,6 +89,7 @@ class State:
         depth: of the last answer.
         query: the last question as understood, follow-ups resolved.
         step: the one step that the last answer named (``which step was best?`` → 62), for "that step".
+        told: the few steps whose values the last answer told, for "those three steps".
     """
 
     intent: Intent | None = None
@@ -98,3 +99,4 @@ class State:
     depth: Depth = "normal"
     query: Query | None = None
     step: int | None = None
+    told: tuple[int, ...] = ()

@@ -14,6 +14,7 @@ from assistant.ask.differing import one_step
 from assistant.ask.epochs import AN_EPOCH, EPOCH_KEYS
 from assistant.ask.follow import after, asks_by_itself, continued_language, followed
 from assistant.ask.intents import decided, further_operations, operation
+from assistant.ask.leaning import stands_alone
 from assistant.ask.learnt import Table, shipped
 from assistant.ask.limits import threshold_in
 from assistant.ask.logged import STEP_TIME
@@ -48,6 +49,10 @@ _VALUE_ASKED = re.compile(
 )
 #: A setting of the longest response, which no log prints as a metric.
 _LENGTH_SETTING = re.compile(r"(?i)max_(?:response|completion|new|output|generation)_(?:len\w*|tokens)")
+#: Words of a statistic, which are keys of some logs and names of no metric in others.
+_STATISTIC = re.compile(
+    r"(?i)min(?:imum)?|max(?:imum)?|mean|avg|average|median|std|sum|total|peak|最大值?|最小值?|平均值?|均值|中位数|标准差"
+)
 _STEP_WORDS = re.compile(
     r"(?i)\b(?:the|at|in|and|to|steps?|last|first|final|latest)\b"
     r"|第|步|最后|最新|最近|一|和|到|与|呢|吗"
@@ -85,6 +90,7 @@ def understand(
     about = runs[places[0]] if places else runs[0] if runs else None
     said = said if about is None else bounds_named(said, training_steps(about))
     if state is not None and state.query is not None and about is not None:
+        said = stands_alone(said, state, about)
         held = state.step if state.step is not None else one_step(state.query, about)
         said = owned(pointed_span(said, held), state.query.wording or state.query.text, held)
     wording = question if said == question.strip() else said
@@ -156,6 +162,8 @@ def evidence(
     """
     held = patterns()
     mentions = meant or of_the_log(metrics_named(text, resolver, run), resolver, run)
+    if any(m.key is None and _STATISTIC.fullmatch(m.text) for m in mentions):  # "min there?" names an operation
+        mentions = tuple(m for m in mentions if m.key is not None or not _STATISTIC.fullmatch(m.text))
     if any(m.key is None and m.card is None for m in mentions):
         mentions = tuple(m for m in mentions if m.key or m.card or not _LENGTH_SETTING.fullmatch(m.text))
     if not mentions and run is not None and (slow := SLOWEST_STEP.search(text)):
