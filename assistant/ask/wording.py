@@ -128,6 +128,15 @@ def normalised(question: str) -> str:
 
     Characters may move, so that positions found in the result hold for it alone.
     """
+    return _normalised(question) if len(question) <= _KEPT else _normalised.__wrapped__(question)
+
+
+#: So long are the texts at most whose form is kept: one question is read by many readers.
+_KEPT = 2000
+
+
+@lru_cache(maxsize=512)
+def _normalised(question: str) -> str:
     text = _DIGITS.sub(lambda match: match.group()[:_MOST_DIGITS], question.translate(_FULL_WIDTH).strip())
     text = in_characters(text)
     text = _CHINESE.sub(lambda match: fold(match.group()), text)

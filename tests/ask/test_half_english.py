@@ -76,6 +76,14 @@ def answered(question: str) -> Answer:
         ("gen take 了 step 的百分之几", "gen 花了 step 的百分之几"),
         ("step 30 actor 和 critic 的 mfu 分别给下", "step 30 actor mfu 和 critic mfu 分别给下"),
         ("怎么就 slow 了", "怎么就变慢了"),
+        ("step 20 之后 why slow", "step 20 之后为什么变慢了"),
+        ("bottleneck 是 what", "bottleneck 是什么"),
+        ("val 什么时候 start drop 的", "val 什么时候开始掉的"),
+        ("val 从哪步 start going down", "val 从哪步开始降"),
+        ("step 5 到 15 entropy decrease 多少", "step 5 到 15 entropy 降了多少"),
+        ("total steps 是几", "总步数是几"),
+        ("lr change 了吗", "lr 变了吗"),
+        ("log complete 吗", "log 完整吗"),
     ],
 )
 def test_half_english_question_is_answered_as_the_chinese_one(mixed: str, chinese: str) -> None:
@@ -102,6 +110,7 @@ def test_latest_steps_are_a_window_and_no_step_of_that_number(question: str) -> 
         ("训练稳不稳定", "health"),
         ("怎么就慢了", "bottleneck"),
         ("哪个部分慢了", "bottleneck"),
+        ("训到哪个 step 了", "lookup"),
         ("score 打到 1.0 了，可以拿去 deploy 不", "advice"),
         ("再 train 到 step 200 的话 val 有希望 reach 0.9 不", "forecast"),
         ("val 掉了，是不是 reward hacking", "health"),
