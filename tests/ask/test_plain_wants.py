@@ -405,3 +405,27 @@ def test_why_a_metric_is_as_it_is_that_the_log_lacks_begins_with_its_absence(que
 def test_reasons_that_are_asked_for_do_not_change_the_question(more: str) -> None:
     alone, asked = ask("训练稳定吗", MOVED), ask(f"训练稳定吗{more}", MOVED)
     assert (asked.intent, asked.verdict) == (alone.intent, alone.verdict)
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["does throughput depend on response length", "do longer responses go with higher throughput",
+     "吞吐受回答长度影响吗", "回答长度越大吞吐越高吗"],
+)  # fmt: skip
+def test_whether_one_depends_on_the_other_is_their_correlation(question: str) -> None:
+    table = {step: {"perf/throughput": 1000.0 + 5 * step, "response_length/mean": 400.0 + 3 * step}
+             for step in range(1, 31)}  # fmt: skip
+    assert "ρ = 1" in ask(question, run_of(table)).answer
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["between which steps did the score rise fastest", "when did the score rise fastest", "score 哪几步之间涨得最快"],
+)
+def test_where_it_rose_fastest_is_a_stretch(question: str) -> None:
+    table = {
+        step: {"critic/score/mean": 0.1 if step < 20 else 0.1 + 0.05 * min(step - 20, 10)} for step in range(1, 61)
+    }
+    made = ask(question, run_of(table))
+    assert made.intent == "lookup"
+    assert {fact.step for fact in made.facts if fact.step is not None} & set(range(18, 33))
