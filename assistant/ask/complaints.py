@@ -29,6 +29,8 @@ STATES: Final[tuple[State, ...]] = (
     "not_finite", "turning", "not_rising", "not_falling", "negative", "garbled", "memory", "zero", "standstill",
     "slower", "slow", "spike", "unstable", "falling", "rising", "still", "low", "high",
 )  # fmt: skip
+#: States that say of a metric no more than that it is not as it should be.
+VAGUE: Final[frozenset[State]] = frozenset({"high", "low"})
 #: What a state says where no metric is named; others then say nothing that a log could be held against.
 _ALONE: Final[dict[State, Matter]] = {
     "not_finite": "run", "garbled": "run", "memory": "memory", "standstill": "time", "slower": "time", "slow": "time",
@@ -45,6 +47,8 @@ _TIMED: Final = re.compile(
 )
 #: Counters, which nobody complains of: "GRPO iter".
 _COUNTER: Final = re.compile(r"(?i)(?:^|[ _/])(?:iter|iteration|step|epoch|episode)s?$")
+#: Cards of ideas, which name no metric.
+_IDEAS: Final = ("concept/", "failure/")
 _CONVERGES: Final = re.compile(r"(?i)converg|收敛")
 _SUCCESS: Final = re.compile(r"(?i)reward|score|return|success|(?:^|[/_ ])acc(?:uracy)?(?:$|[/_ ])")
 _CLOCK: Final = re.compile(r"(?i)tim(?:e|ing)|latency")
@@ -148,6 +152,10 @@ def complaints_in(context: Context, text: str) -> list[Complaint]:
     found: list[Complaint] = []
     for complaint in _all(context, seamed(text)):
         known = {key for one in found for key in one.metrics} if complaint.metrics else {one.matter for one in found}
+        loose = [at for at, one in enumerate(found) if one.state in VAGUE and one.metrics == complaint.metrics]
+        if loose and complaint.metrics and complaint.state not in VAGUE:  # "low, and does not improve"
+            found[loose[0]] = complaint
+            continue
         fresh = tuple(key for key in complaint.metrics if key not in known)
         if fresh or not (complaint.metrics or complaint.matter in known):
             found.append(replace(complaint, metrics=fresh))
@@ -159,21 +167,22 @@ def _all(context: Context, text: str) -> Iterator[Complaint]:
     described = [mention for mention in distinct.values() if not _said(mention, text)]
     for sentence in sentences(text):
         of_sentence = [mention for mention in distinct.values() if _said(mention, sentence)]
-        for clause in clauses_of(sentence):
-            state = state_in(clause)
-            if state is None:
-                continue
+        stated = [(clause, state) for clause in clauses_of(sentence) if (state := state_in(clause)) is not None]
+        definite = [clause for clause, state in stated if state not in VAGUE]
+        own = {mention.key for mention in of_sentence if any(_said(mention, clause) for clause in definite)}
+        borrowed = [mention for mention in of_sentence if mention.key not in own]  # said in no clause of its own
+        loosely = [one for one in borrowed if any(_said(one, clause) for clause, state in stated if state in VAGUE)]
+        for clause, state in stated:
             metrics = _metrics(context, [mention for mention in of_sentence if _said(mention, clause)])
             if state in {"slow", "slower"} and metrics and all(is_timed(key) for key in metrics):
                 metrics = tuple(key for key in _metrics(context, of_sentence) if is_timed(key))
             matter = "" if metrics else _matter(state, clause)
             if not metrics and not matter:
-                metrics = _metrics(context, of_sentence)
+                metrics = _metrics(context, loosely or borrowed)
             if not metrics and state == "slow":  # "the old policy's logprobs": named by no word of its own
                 metrics = tuple(key for key in _metrics(context, described) if is_timed(key))
-            if state == "not_falling" and metrics and _CONVERGES.search(clause):  # of a reward: that it does not rise
-                state = "not_rising" if _SUCCESS.search(metrics[0]) else state
-            complaint = _fitting(state, metrics, matter, clause)
+            aimless = state == "not_falling" and metrics and _CONVERGES.search(clause) and _SUCCESS.search(metrics[0])
+            complaint = _fitting("not_rising" if aimless else state, metrics, matter, clause)
             if complaint is not None:
                 yield replace(complaint, since=_since(sentence))
 
@@ -202,7 +211,7 @@ def _near(context: Context, mention: Mentioned) -> list[str]:
     """The log's key that a name which it does not have stands for: ``kl_loss`` where it is called ``kl``, "score" where
     that is one of its words.
     """
-    told = mention.card is not None and bool(mention.card.keys)
+    told = mention.card is not None and not mention.card.id.startswith(_IDEAS)
     if not context.runs or not (told or re.search(r"[/_]", mention.text)):
         return []
     said = _words_of(mention.text)

@@ -251,3 +251,25 @@ def test_reward_that_does_not_converge_does_not_rise() -> None:
     made = paste(f"GRPO训练的效果不收敛，reward和loss等震荡严重\n\n{rows}")
     assert "`critic/score/mean` 没有涨起来" in made.answer
     assert made.answer.split("\n\n")[0].count("`critic/score/mean`") == 1
+
+
+# -- which clause says what of which metric ----------------------------------------------------------------------------
+def test_clause_without_a_metric_takes_none_that_another_clause_speaks_of() -> None:
+    rows = log([100, 200, 300, 400, 500, 600], actor__pg_loss=[1.52, 1.5, 1.51, 1.5, 3.71, 3.7])
+    story = "中间程序掉线了一次，重新开始训练，第一步的损失与中断前相似，后面几步的损失直接上升了，请问是正常现象吗"
+    first = lead(f"{story}\n\n{rows}")
+    assert "在涨" in first
+    assert "看不到下降" not in first
+
+
+def test_what_is_low_and_does_not_improve_is_told_not_to_rise() -> None:
+    rows = log(
+        [10, 20, 30, 40, 50, 60], critic__score__mean=[0.066, 0.067, 0.063, 0.0625, 0.064, 0.064], actor__lr=1e-3
+    )
+    first = lead(f"得分还是很低，基本没有提升，请问是学习率的问题吗\n\n{rows}")
+    assert "`critic/score/mean` 没有涨起来" in first or "`critic/score/mean` 几乎没动" in first
+
+
+def test_name_of_an_algorithm_is_no_metric() -> None:
+    rows = "\n".join(f"step: {s}\ngrpo_loss/kl_mean: {k}\ngrpo_loss/total: 1.7" for s, k in enumerate([0.1, 0.2, 9.5]))
+    assert "total" not in lead(f"KL explodes in GRPO training\n\n{rows}")
