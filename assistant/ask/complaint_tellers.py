@@ -9,6 +9,7 @@ from typing import Final
 from assistant.ask.complaint_course import MAIN, STILL, TIMES, Course, course_of, ends, times
 from assistant.ask.context import Context
 from assistant.ask.parts import number
+from assistant.ask.telling import trend_sentence
 from assistant.model import Fact
 
 #: How often larger than the usual move a jump is, and how near to the level before it counts as back.
@@ -105,6 +106,10 @@ def _rising(context: Context, course: Course, so: str) -> str:
     if course.way == "mixed" and not _is_still(course) and risen >= MAIN * course.range:
         text = _say(context, "rising_from", course, so, times=times(context, course.low, course.facts[-1]))
         return _with_move(context, course, text)
+    if course.way == "mixed" and not _is_still(course):
+        trend = context.ledger.trend(course.metric)
+        if trend is not None and trend.direction == "rising":  # up to some step, or with a way back: its own course
+            return context.say("complaint.in_part", told=trend_sentence(context, course.metric, trend))
     if course.way == "mixed" and not _is_still(course) and _peaks(course):
         move = _move(course)
         return _say(context, "turning", course, so) if move is None else _spike(context, course, so)

@@ -118,3 +118,16 @@ def test_mean_of_every_epoch_is_said_not_to_be_computed(question: str) -> None:
 def test_unit_of_a_change_is_no_metric(question: str) -> None:
     assert "`reward`" in ask(question, PEAK).answer.split("\n")[0]
     assert "+8" in ask(question, PEAK).answer.split("\n")[0]
+
+
+@pytest.mark.parametrize("question", ["kl_loss 一直在涨", "kl_loss keeps rising"])
+def test_rise_that_ends_before_the_end_is_told_as_its_course(question: str) -> None:
+    run = run_of(
+        {
+            s: {"actor/kl_loss": (0.1 * s if s <= 20 else 1.6 + 0.02 * (s % 3)) + (4 if s == 45 else 0)}
+            for s in range(1, 61)
+        }
+    )
+    first = ask(question, run).answer.split("\n")[0]
+    assert first.startswith(("**部分如此：", "**In part: "))
+    assert "step 45" not in first
