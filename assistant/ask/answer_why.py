@@ -31,7 +31,7 @@ _CLAIMS: tuple[tuple[Claimed, re.Pattern[str]], ...] = (
     (
         "flat",
         re.compile(
-            r"(?i)不动|没动|不(?:涨|升|降|跌)|没(?:涨|升|降)"
+            r"(?i)上不去|回不[去到]|起不来|涨不动|不动|没动|不(?:涨|升|降|跌)|没(?:涨|升|降)"
             r"|not (?:improv|increas|ris|mov|decreas)|停滞|卡住|走平|没变化|\bstuck\b|\bflat\b|plateau|stall"
         ),
     ),

@@ -298,3 +298,62 @@ def test_what_bears_on_a_metric_is_not_said_of_the_metric() -> None:
     assert not line.startswith("**不正常")
     own = ask("kl 正常吗", run).answer.splitlines()[0]
     assert own.startswith("**不正常") == ("没有单独的报警" in line)
+
+
+@pytest.mark.parametrize(
+    "question", ["一共用了几个小时", "从开始到结束一共用了几个小时", "全程跑了几个小时", "总共花了几个小时啊"]
+)
+def test_how_many_hours_in_all_is_no_complaint(question: str) -> None:
+    has(told(question), "合计")
+
+
+@pytest.mark.parametrize("verb", ["用了", "花了", "用掉"])
+def test_how_often_is_no_duration(verb: str) -> None:
+    run = run_of(
+        {s: {"tool_call_counts/mean": 2.0 + s / 100, "timing_s/agent_loop/tool_calls/mean": 90.0 + s} for s in STEPS}
+    )
+    assert list(ask(f"45步每条轨迹平均{verb}几次工具", run).slots.metrics) == ["tool_call_counts/mean"]
+
+
+@pytest.mark.parametrize("points", ["几个百分点", "多少个百分点", "几个点"])
+def test_points_gained_are_no_relative_change(points: str) -> None:
+    assert "相对变化" not in first_line(f"验证集从头到尾降了{points}")
+
+
+@pytest.mark.parametrize("part", ["占百分之多少", "用掉百分之多少", "吃掉了几成"])
+def test_the_part_of_a_step_is_no_change(part: str) -> None:
+    answer = told(f"一步里生成{part}")
+    assert answer.intent == "bottleneck"
+    assert "相对变化" not in answer.answer
+
+
+@pytest.mark.parametrize(
+    "question", ["第19步答对率多少", "19步答对的比例是多少", "答对的题占比，第19步", "第19步做对率"]
+)
+def test_the_share_answered_correctly(question: str) -> None:
+    run = run_of({s: {"critic/correct/mean": 0.5 + s / 1000, SCORE: 0.4, ENTROPY: 0.5} for s in STEPS})
+    answer = ask(question, run)
+    assert list(answer.slots.metrics) == ["critic/correct/mean"]
+    has(answer, "0.519")
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["从26步开始变慢了，第一步该排查啥", "第一步应该查什么", "熵没了，还练吗", "先关精度、异步还是 prefix cache"],
+)
+def test_what_to_do_is_advice(question: str) -> None:
+    assert told(question).intent == "advice"
+
+
+@pytest.mark.parametrize("question", ["显卡数量和批大小分别是多少", "显卡的数量", "批的大小是多少", "GPU 数量"])
+def test_the_sizes_of_the_setup_are_derived(question: str) -> None:
+    assert told(question).intent == "derive"
+
+
+@pytest.mark.parametrize(
+    "question", ["模型参数还在动吗", "现在参数还有没有在更新", "权重目前还在更新不", "参数还在变化没有"]
+)
+def test_whether_parameters_still_move_is_about_the_run(question: str) -> None:
+    answer = told(question)
+    assert answer.intent == "health"
+    assert answer.slots.steps.kind in {"none", "all"}
