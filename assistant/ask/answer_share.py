@@ -39,6 +39,8 @@ def share(context: Context) -> Verdict | None:
     slot = context.query.steps
     if len(stages) == 1 and slot.kind in {"none", "all"} and _OF_ALL.search(context.query.said):
         return _of_all(context, stages[0], whole)
+    if len(stages) == 1 and _NOT_IN.search(context.query.said) and (left := _outside(context, stages[0], whole)):
+        return left
     texts = []
     told = run.distinct_steps[-1]
     for stage in stages[:MOST_STEPS]:
@@ -76,6 +78,43 @@ def share(context: Context) -> Verdict | None:
     doc.bullets(texts[1:])
     _others(context, stages, told)
     return Verdict("answered", unmark(texts[0]))
+
+
+#: "What part is not generation": the rest of the step.
+_NOT_IN = re.compile(
+    r"(?i)\b(?:is|was|are|goes?|spent|went)(?: n[o']t| not|n't)\b|\bnot (?:on|in|for)\b|\bnon[- ](?=gen|roll|train|update)"
+    r"|\b(?:outside|besides|other than|apart from|aside from|excluding|without)\b|\bnot (?=gen|roll|the gen|the roll)"
+    r"|除(?:了|去|开)?[^,，。?]{1,14}(?:以外|之外|外)"
+    r"|非(?:生成|rollout|训练|推理)|不是(?:在)?(?:生成|rollout|训练|推理)|不在(?:生成|rollout|训练)"
+)
+
+
+def _outside(context: Context, stage: str, whole: str) -> Verdict | None:
+    """What part of a step lies outside a stage: at the step named (the last by default), and on average."""
+    held = _shares(context, stage, whole)
+    slot = context.query.steps
+    wanted = [one for one in held if slot.kind in {"single", "pair"} and one.step in slot.values] or held[-1:]
+    if not wanted:
+        return None
+    texts = []
+    for one in wanted:
+        rest = context.ledger.derived(
+            f"share outside {stage}/{one.step}", 1 - number(one), inputs=[one], step=one.step, unit="fraction",
+            formula=f"1 − {stage} / {whole}",
+        )  # fmt: skip
+        texts.append(context.say("share.outside", stage=key(stage), rest=rest, share=one))
+    if len(held) > len(wanted):
+        mean = context.ledger.derived(
+            f"mean share outside {stage}", 1 - math.fsum(number(one) for one in held) / len(held), inputs=held,
+            formula=f"1 − mean of {stage} / {whole}", unit="fraction",
+        )  # fmt: skip
+        count = context.ledger.count("steps with a share", len(held))
+        texts.append(context.say("share.outside_mean", mean=mean, n=count))
+    text = ("" if context.language == "zh" else " ").join(texts)
+    context.doc.paragraph(f"**{text}**")
+    context.metrics.append(stage)
+    context.cite(context.card(stage))
+    return Verdict("answered", unmark(text))
 
 
 #: "Of the whole run", and not of a step.

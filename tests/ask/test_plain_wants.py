@@ -429,3 +429,17 @@ def test_where_it_rose_fastest_is_a_stretch(question: str) -> None:
     made = ask(question, run_of(table))
     assert made.intent == "lookup"
     assert {fact.step for fact in made.facts if fact.step is not None} & set(range(18, 33))
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["what fraction of time is not generation", "除了生成以外的时间占一步多少", "非生成时间占比",
+     "what share of a step is spent outside generation"],
+)  # fmt: skip
+def test_what_a_stage_leaves_of_a_step_is_the_rest(question: str) -> None:
+    table = {
+        step: {"timing_s/gen": 30.0, "timing_s/update_actor": 20.0, "timing_s/step": 100.0} for step in range(1, 9)
+    }
+    made = ask(question, run_of(table, framework="verl"))
+    assert any(fact.value == pytest.approx(0.7) for fact in made.facts)
+    assert "70.0%" in made.verdict.summary
