@@ -82,7 +82,8 @@ def share(context: Context) -> Verdict | None:
 
 #: "What part is not generation": the rest of the step.
 _NOT_IN = re.compile(
-    r"(?i)\b(?:is|was|are|goes?|spent|went)(?: n[o']t| not|n't)\b|\bnot (?:on|in|for)\b|\bnon[- ](?=gen|roll|train|update)"
+    r"(?i)\b(?:is|was|are|goes?|spent|went)(?: n[o']t| not|n't)\b|\bnot (?:on|in|for)\b"
+    r"|\bnon[- ](?=gen|roll|train|update)"
     r"|\b(?:outside|besides|other than|apart from|aside from|excluding|without)\b|\bnot (?=gen|roll|the gen|the roll)"
     r"|除(?:了|去|开)?[^,，。?]{1,14}(?:以外|之外|外)"
     r"|非(?:生成|rollout|训练|推理)|不是(?:在)?(?:生成|rollout|训练|推理)|不在(?:生成|rollout|训练)"
