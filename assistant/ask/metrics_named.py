@@ -230,13 +230,18 @@ def _headed(word: str, run: Run) -> list[str]:
 _CRITICS = re.compile(r"(?i)(?:critics?|价值网络|value (?:network|model|function))(?:'s?| ?的)?\s*$")
 
 
+_OF_CRITIC = re.compile(r"(?i)\s*(?:of|for|in) (?:the |my |our )?(?:critic|value (?:network|model|function|net))\b")
+
+
 def _owned(mention: Mentioned, text: str, run: Run, resolver: Resolver) -> Mentioned:
     """The critic's own key where a question speaks of the critic's: never the actor's in its place."""
     key = mention.key
     if (
         key is None
         or "actor" not in key.split("/")
-        or not _CRITICS.search(text[max(0, mention.start - 40) : mention.start])
+        or not (
+            _CRITICS.search(text[max(0, mention.start - 40) : mention.start]) or _OF_CRITIC.match(text, mention.end)
+        )
     ):
         return mention
     own = "/".join("critic" if part == "actor" else part for part in key.split("/"))

@@ -40,6 +40,9 @@ _BELOW: Final = rf"(?P<tens>{_any(_TENS)})(?:[- ](?P<ones>{_DIGIT}))?|(?P<few>{_
 _NUMBER: Final = re.compile(rf"(?i)(?<![\w/@.-])(?:{_HUNDREDS})?(?:{_BELOW}|(?(of)(?<=hundred)|(?!)))(?![\w/@]|-\w)")
 #: A number below eleven is a word like others ("the two runs") but behind these.
 _STEP_BEFORE: Final = re.compile(r"(?i)\b(?:steps?|iterations?|epochs?|rows?|updates?)\s+(?:(?:number|no\.?)\s+)?$")
+_UNIT_BEHIND: Final = re.compile(
+    r"(?i)\s*(?:seconds?|secs?|minutes?|mins?|hours?|days?|gi?b|percent|per ?cent|tokens?|gpus?|cards?|epochs?)\b"
+)
 _LEAST_BY_ITSELF: Final = 11
 _ORDINAL: Final = re.compile(
     rf"(?i)(?<![\w/@.-])(?:(?P<tens>{_any(_TENS)})[- ](?P<ones>{_any(list(_ORDINAL_ONES)[:9])})"
@@ -116,8 +119,10 @@ def _cardinal(match: re.Match[str], text: str) -> str:
     """A number in words in figures: from eleven on, and behind the word for a step any."""
     of, tens, ones, few = ((match[name] or "").lower() for name in ("of", "tens", "ones", "few"))
     number = _TENS.get(tens, 0) + _ONES.get(ones or few, 0) + (100 * _ONES.get(of, 1) if of else 0)
-    by_itself = number >= _LEAST_BY_ITSELF or _STEP_BEFORE.search(text[max(0, match.start() - 24) : match.start()])
-    return str(number) if by_itself else match[0]
+    told = _STEP_BEFORE.search(text[max(0, match.start() - 24) : match.start()]) or (
+        number > 1 and _UNIT_BEHIND.match(text, match.end())
+    )
+    return str(number) if number >= _LEAST_BY_ITSELF or told else match[0]
 
 
 def _ordinal(match: re.Match[str]) -> str:

@@ -49,6 +49,23 @@ def pointed(clause: str, step: int | None) -> str:
     return clause
 
 
+#: A short question for a quantity of "it", and a question before that asked for a step.
+_OF_IT: Final = re.compile(
+    r"(?i)^\W*(?:(?:and|so|then|ok(?:ay)?)\b[\s,]*)?(?:(?:what(?:'s| is| was)?|how about|what about)\s+)?its\s+"
+    r"([a-z][\w/ -]{1,40}?)\s*\?*\s*$"
+)
+_A_STEP_ASKED: Final = re.compile(
+    r"(?i)\b(?:which|what|slowest|fastest|longest|shortest|best|worst) (?:training )?"
+    r"(?:steps?|iterations?|rows?|evals?)\b"
+)
+
+
+def owned(text: str, before: str, step: int | None) -> str:
+    """ "And its score?" after "which step is the slowest" as the score at that step; another text as it is."""
+    match = _OF_IT.match(text) if step is not None and _A_STEP_ASKED.search(before) else None
+    return text if match is None else f"what is the {match[1]} at step {step}"
+
+
 def pointed_span(text: str, step: int | None) -> str:
     """A follow-up that asks for a mean, an extreme or a trend "before that" or "since then", with the step's number."""
     of_a_span = AFTERWARDS.search(text) or BEFOREHAND.search(text)
