@@ -71,7 +71,7 @@ class SumReader(RankReader):
             last, text = joined
             result = numbers[last]
             terms = [self._grounded(q) for q in numbers[at:last]]
-            if any(term is None for term in terms):
+            if any(term is None for term in terms) or self._turned(numbers[at:last], text):
                 at += 1
                 continue
             value = _evaluated(text, [term for term in terms if term is not None])
@@ -91,6 +91,20 @@ class SumReader(RankReader):
         note = self.judge.say("count", true=plain((low + high) / 2), shown=result.text)
         start = max(self.text.rfind("\n", 0, first.start) + 1, first.start)
         return self.say(result.start, result.end, fine, note, covers=[(start, result.end)])
+
+    def _turned(self, operands: Sequence[Quantity], formula: str) -> bool:
+        """``16 × 512``: samples of each told before the prompts, which bare numbers are not."""
+        if formula != "\0*\0" or any(q.unit for q in operands):
+            return False
+        steps = self.table.steps[:8]
+        sizes = {
+            name: {
+                round(float(f.value)) for f in self.table.derivable(name, steps) if isinstance(f.value, (int, float))
+            }
+            for name in ("prompts_per_step", "group_size")
+        }
+        first, second = (round(q.number) for q in operands)
+        return first in sizes["group_size"] - sizes["prompts_per_step"] and second in sizes["prompts_per_step"]
 
     def _formula(self, at: int) -> tuple[int, str] | None:
         """From a number on: the place of the result, and the formula with ``\\0`` for each operand; or nothing."""

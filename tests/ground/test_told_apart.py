@@ -236,3 +236,46 @@ def test_standing_against_the_first_or_best_value_is_checked(true: str, false: s
 )  # fmt: skip
 def test_each_word_of_direction_is_held_against_its_own_steps(true: str, false: str) -> None:
     _told(true, false)
+
+
+SIZED = Auditor(
+    [
+        parse_text(
+            "\n".join(
+                json.dumps(
+                    {
+                        "step": step,
+                        "prompt_length/mean": 100.0 + step,
+                        "response_length/mean": 300.0,
+                        "perf/total_num_tokens": (400.0 + step) * 512,
+                        "critic/advantages/max": 7 / math.sqrt(8),
+                        "critic/advantages/min": -1.2,
+                        "critic/advantages/mean": 0.0,
+                        "critic/returns/max": 7 / math.sqrt(8),
+                        "critic/returns/min": -1.2,
+                        "critic/returns/mean": 0.0,
+                        "perf/time_per_step": 100.0,
+                        "perf/throughput": (400.0 + step) * 512 / 400,
+                    }
+                )
+                for step in range(1, 9)
+            ),
+            name="run",
+        ).runs[0]
+    ],
+    Resolver(library()),
+)
+
+
+@pytest.mark.parametrize(
+    ("true", "false"),
+    [
+        ("Batch: 64 × 8 = 512.", "Batch: 8 × 64 = 512."),
+        ("512 / 8 = 64, so each step covers 64 prompts.", "512 / 8 = 32, so each step covers 32 prompts."),
+        ("512 / 8 = 64，也就是每步 64 个 prompt。", "512 / 8 = 64，也就是每步 32 个 prompt。"),
+    ],
+)
+def test_sizes_spelt_out_keep_their_order(true: str, false: str) -> None:
+    for text, flagged in ((true, False), (false, True)):
+        statuses = {sentence.status for sentence in SIZED.audit(text).sentences}
+        assert bool(statuses & {"contradicted", "unsupported"}) == flagged
