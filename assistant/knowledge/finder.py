@@ -392,6 +392,7 @@ class Finder:
         if mended and not (alone and taken_for_another(keys[0], self.speller)):
             return []
         cards = self.foreign_keys.find(keys, framework, *((_THE_NAME,) if mended else ())).get(keys[0], [])
+        cards = cards or ([] if mended else self.foreign_keys.misspelt(keys[0], framework, self.speller.words))
         if len(cards) > 1:
             signs = self.signs.of(said_in(keys[0]), framework)
             cards.sort(key=lambda card: -self._score(signs.get(card.id, {})))

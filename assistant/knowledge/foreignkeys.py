@@ -16,6 +16,7 @@ from assistant.knowledge.namewords import name_words
 from assistant.knowledge.naming import GENERAL
 from assistant.knowledge.resolver import EXPLAINED_AS
 from assistant.knowledge.typos import Speller
+from assistant.knowledge.wordmend import WordMender
 
 _LETTERS: Final = re.compile(r"[a-z]+")
 _JOINTS: Final = re.compile(r"[/_@.:]+")
@@ -24,6 +25,8 @@ _LEAST_ALIKE: Final = 0.85
 
 _NEARLY: Final = 0.02
 _REACH: Final = 40
+_FEWEST: Final = 2
+"""Words of a key of which one may be misspelt."""
 
 
 class ForeignKeys:
@@ -62,6 +65,23 @@ class ForeignKeys:
             if best >= least:
                 found[key] = [card for card, value in likeness.items() if value >= best - _NEARLY]
         return found
+
+    def misspelt(self, key: str, framework: str | None, words: WordMender) -> list[Card]:
+        """The same for a key of which one word is misspelt: ``avg_entrpoy``.
+
+        Args:
+            key: folded; no card is called so.
+            framework: whose metrics are meant; ``None`` for everybody's.
+            words: mends single words.
+        """
+        own = said_in(key).split()
+        wrong = [at for at, word in enumerate(own) if not self._index.is_named(name_words(word))]
+        if len(wrong) != 1 or len(own) < _FEWEST:
+            return []
+        at = wrong[0]
+        right = words.mend(own[at], own[at - 1] if at else "", own[at + 1] if at + 1 < len(own) else "")
+        mended = "_".join([*own[:at], right or own[at], *own[at + 1 :]])
+        return self.find((mended,), framework).get(mended, []) if right is not None else []
 
 
 def said_in(key: str) -> str:

@@ -78,7 +78,8 @@ class Naming:
         if known or not _SHORTEST_SAID <= len(name) <= _LONGEST_SAID or not name.isascii():
             return []
         scorer = OSA.normalized_similarity
-        best = process.extractOne(name, self._called.keys(), scorer=scorer, score_cutoff=_SAID_ALIKE)
+        least = min(_SAID_ALIKE, 1 - 1 / len(name))  # one slip at least
+        best = process.extractOne(name, self._called.keys(), scorer=scorer, score_cutoff=least)
         return [] if best is None else [card for card in self._called[best[0]] if home in {None, card.framework}]
 
     def alone(self, name: str, framework: str | None) -> list[Resolution]:

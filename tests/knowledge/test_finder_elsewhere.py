@@ -68,6 +68,10 @@ def test_find_name_as_a_screen_shows_it_gives_its_card(finder: Finder, wording: 
         ("what is numbe of turns", "verl/num_turns"),
         ("leearn rate", "verl/actor/lr"),
         ("kll_loss verl meaning", "verl/actor/kl_loss"),
+        ("avg_entrpoy", "verl/actor/entropy"),  # of keys that no card is called
+        ("actor_lerning_rate", "verl/actor/lr"),
+        ("output_lenght", "verl/response_length"),
+        ("clilpo", "roll/actor/ppo_ratio_low_clipfrac"),
     ],
 )
 def test_find_slip_in_a_short_word_gives_the_card(finder: Finder, typed: str, card: str) -> None:
@@ -76,7 +80,13 @@ def test_find_slip_in_a_short_word_gives_the_card(finder: Finder, typed: str, ca
 
 @pytest.mark.parametrize(
     "question",
-    ["completions/grammar_errors in TRL", "train/mood_ratio meaning", "jailbreak success rate", "gross margin"],
+    [
+        "completions/grammar_errors in TRL",
+        "train/mood_ratio meaning",
+        "jailbreak success rate",
+        "gross margin",
+        "entropy_salinty",
+    ],
 )
 def test_find_what_nothing_is_called_stays_unknown(finder: Finder, question: str) -> None:
     assert shown(finder, question) == []
