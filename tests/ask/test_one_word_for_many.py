@@ -357,3 +357,19 @@ def test_whether_parameters_still_move_is_about_the_run(question: str) -> None:
     answer = told(question)
     assert answer.intent == "health"
     assert answer.slots.steps.kind in {"none", "all"}
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "lr 一直是 0，没学习？",
+        "lr 全程是 0，等于没训吧？",
+        "学习率都是零，相当于白训吧",
+        "lr 打印出来总是 0，没在更新吧",
+    ],
+)
+def test_a_rate_printed_as_zero_beside_gradients_may_be_rounded(question: str) -> None:
+    run = run_of({s: {"actor/lr": 0.0, "actor/grad_norm": 0.4 + s / 100, SCORE: 0.4, ENTROPY: 0.5} for s in STEPS})
+    answer = ask(question, run)
+    has(answer, "位数")
+    assert "恰为零" not in answer.answer
