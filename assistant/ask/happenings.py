@@ -64,6 +64,11 @@ _ANCHOR: Final = re.compile(
 _NOT_AFTER: Final = re.compile(
     r"(?i)\b(?:how (?:far|much)|by how much|why|how come)\b|为(?:什么|啥|何)|多少(?!步)|几倍|跌了|降了|drawdown"
 )
+#: What lies behind a low point is asked of the part from there on.
+_ROSE: Final = re.compile(
+    r"(?i)[涨升高](?:了|回)?(?:多少|几)|反弹|回升|\b(?:ris|rose|climb|grow|grew|rebound|gain|increas)\w*"
+)
+_WHY: Final = re.compile(r"(?i)\bwhy\b|\bhow come\b|为(?:什么|啥|何)|drawdown")
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +135,7 @@ def anchored(query: Query, run: Run) -> tuple[str, Happening] | None:
     if (near := _nearest_step(text, query, run) or _crossed(text, query, run)) is not None:
         return near
     match = _ANCHOR.search(without_names(text, query.mentions))
-    if match is None or _NOT_AFTER.search(text):
+    if match is None:
         return None
     held = [m for m in query.mentions if m.key is not None and m.key in run.columns]
     start = match.start()
@@ -142,6 +147,10 @@ def anchored(query: Query, run: Run) -> tuple[str, Happening] | None:
     keys = central([str(m.key) for m in inside or held])
     if len(keys) != 1:
         return None  # of several, which one's is not said
+    of_itself = not inside or {m.key for m in held} <= {m.key for m in inside}
+    rebound = bool(match["low"] or match["zlow"]) and _ROSE.search(text) is not None
+    if (_NOT_AFTER if of_itself and not rebound else _WHY).search(text):
+        return None
     good = SMALL_IS_GOOD.search(keys[0]) is None
     high = bool(match["high"] or match["zhigh"]) or bool(match["best"] if good else match["worst"])
     found = extreme(run, keys[0], high=high)
@@ -213,13 +222,21 @@ _CROSSED: Final = re.compile(
     r"|(?:went|got|goes|gets|rose|fell|dropped|climbed)\s+"
     r"(?:above|over|below|under|past|to))\s*-?\d[\d.e-]*\s*%?)"
 )
+#: "reward 过 5 之后平均多少", "kl 超过 0.1 以前的熵".
+_CROSSED_ZH: Final = re.compile(
+    r"(?P<what>(?:第一次|首次)?(?:超过|突破|高于|大于|达到|升到|涨到|低于|小于|跌破|降到|跌到|掉到|过|到)了?\s*-?\d[\d.e-]*\s*%?)"
+    r"\s*(?:的)?(?P<side>之后|以后|过后|之前|以前)(?!有没有|还有没有|是否|又|再)"
+)
 _SUMMED: Final = re.compile(
     r"(?i)\b(?:mean|average|avg|median|max\w*|min\w*|highest|lowest|std)\b|before and after|平均|中位"
 )
 
 
 def _crossed(text: str, query: Query, run: Run) -> tuple[str, Happening] | None:
-    match = _CROSSED.search(without_names(text, query.mentions))
+    bare = without_names(text, query.mentions)
+    match = _CROSSED.search(bare)
+    if match is None and (zh := _CROSSED_ZH.search(bare)) is not None and _SUMMED.search(text):
+        return _crossed_zh(text, query, run, zh)
     if match is None or _SUMMED.search(text) is None:
         return None
     held = [m for m in query.mentions if m.key is not None and m.key in run.columns]
@@ -231,6 +248,26 @@ def _crossed(text: str, query: Query, run: Run) -> tuple[str, Happening] | None:
     if found is None or found.side != "limit":
         return None
     return f"{text[: match.start()]}{match['side']} step {found.step}{text[match.end() :]}", found
+
+
+def _crossed_zh(text: str, query: Query, run: Run, match: re.Match[str]) -> tuple[str, Happening] | None:
+    """As :func:`_crossed`, of the metric that stands right before the limit; the name of the only one is kept."""
+    held = [m for m in query.mentions if m.key is not None and m.key in run.columns]
+    before = [
+        (m, span) for m in held for span in spans_of(text, m) if re.fullmatch(r"[\s的]*", text[span[1] : match.start()])
+        and span[1] <= match.start()
+    ]  # fmt: skip
+    keys = central(list(dict.fromkeys(str(m.key) for m, _ in before)))
+    if len(keys) != 1:
+        return None
+    words = re.sub("(?<!超)过(?=了?\\s*-?\\d)", "超过", match["what"])
+    found = happening_in(words, keys, run)
+    if found is None or found.side != "limit":
+        return None
+    alone = {m.key for m in held} <= {m.key for m, _ in before}
+    start = match.start() if alone else min(span[0] for _, span in before)
+    gap = " " if alone else ""
+    return f"{text[:start]}{gap}step {found.step} {match['side']}{text[match.end() :]}", found
 
 
 def at_that_one(context: Context, clause: str) -> str:

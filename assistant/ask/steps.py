@@ -111,6 +111,10 @@ _COUNTS = {
 _CHINESE_FRACTION_LIMIT = re.compile(
     r"(超过|高于|大于|多于|低于|小于|少于|不到|不足|跌破|突破|达到|涨到|升到|降到|跌到|掉到|(?<!超)过)了?\s*(一半|半数|[三四五十]分之[一二三])(?!的?(?:步|时间|step))"
 )
+#: "降到一半": of what it began with, and no half of a share.
+_CHINESE_FALL_TO = re.compile(
+    r"((?:降|跌|掉|减|缩|缩短|衰减|下降)到了?(?:只有|只剩)?)\s*(一半|[三四五十]分之[一二三])(?!以下|以上|的?步|时间)"
+)
 _ORDINALS = {
     "first": 1, "1st": 1, "second": 2, "2nd": 2, "third": 3, "3rd": 3, "fourth": 4, "4th": 4, "fifth": 5, "5th": 5,
     "sixth": 6, "6th": 6, "seventh": 7, "7th": 7, "eighth": 8, "8th": 8, "ninth": 9, "9th": 9, "tenth": 10, "10th": 10,
@@ -406,6 +410,7 @@ def western_numbers(text: str) -> str:
     text = _A_MINUTE.sub(r"\1 1 \2", text)
     text = _ZERO.sub(r"\1 0", text)
     text = _FRACTION_LIMIT.sub(lambda match: f"{match[1]} {_percent(match[2])}", text)
+    text = _CHINESE_FALL_TO.sub(r"\1初始值的\2", text)
     text = _CHINESE_FRACTION_LIMIT.sub(lambda match: f"{match[1]} {_percent(match[2])}", text)
     text = _CHINESE_RANGE.sub(
         lambda match: f"{match[1]}{chinese_number(match[2])}{match[3]}{chinese_number(match[4])}{match[5]}", text

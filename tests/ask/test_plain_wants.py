@@ -443,3 +443,39 @@ def test_what_a_stage_leaves_of_a_step_is_the_rest(question: str) -> None:
     made = ask(question, run_of(table, framework="verl"))
     assert any(fact.value == pytest.approx(0.7) for fact in made.facts)
     assert "70.0%" in made.verdict.summary
+
+
+@pytest.mark.parametrize("question", ["lr 降到一半是哪步", "lr 什么时候掉到一半", "lr 降到三分之一是哪步"])
+def test_to_fall_to_a_half_is_of_what_it_began_with(question: str) -> None:
+    run = run_of({step: {"actor/lr": 1e-6 * (1 - step / 50), "actor/entropy": 0.5} for step in range(41)})
+    made = ask(question, run)
+    at = {"一半": 25, "三分之一": 34}["三分之一" if "三分之一" in question else "一半"]
+    assert any(fact.step == at and fact.metric == "actor/lr" for fact in made.facts)
+    assert "0.5" not in made.verdict.summary
+
+
+@pytest.mark.parametrize(
+    ("question", "mean"),
+    [
+        ("score 过 0.3 之后平均多少", 0.5149),
+        ("score 超过 0.3 之后 grad_norm 平均多少", 0.4),
+        ("grad_norm 平均多少，在 score 过 0.3 之前", None),
+    ],
+)
+def test_what_lies_behind_a_crossing_is_not_the_whole_run(question: str, mean: float | None) -> None:
+    made = ask(question)
+    values = [fact.value for fact in made.facts if isinstance(fact.value, float)]
+    want = (10 * 2.5 + 20 * 0.4) / 30 if mean is None else mean
+    assert any(value == pytest.approx(want, abs=2e-2) for value in values)
+
+
+@pytest.mark.parametrize(
+    ("question", "metric"),
+    [("eval_loss 最低点之后 loss 又降了多少", "loss"), ("eval_loss 最低点之后涨了多少", "eval_loss")],
+)
+def test_what_came_after_a_low_point_begins_there(question: str, metric: str) -> None:
+    table = {step: {"loss": 2.0 - 0.02 * step, "eval_loss": 2.0 + abs(step - 30) / 100} for step in range(1, 61)}
+    made = ask(question, run_of(table))
+    steps = {s for fact in made.facts if fact.metric == metric for s in (fact.step, fact.from_step) if s is not None}
+    assert steps
+    assert min(steps) >= 30
