@@ -111,7 +111,8 @@ def claims_of(  # noqa: PLR0917
     if not found:
         return [_unread(frame, judge, unit, *span) for span in unspoken(frame)]
     idle = idle_clauses(frame)
-    if absence(frame, judge, idle) is not None or wholes(frame, judge, idle) or any(passes(frame, judge, idle)):
+    whole = any(not one.aside for one in wholes(frame, judge, idle))
+    if whole or absence(frame, judge, idle) is not None or any(passes(frame, judge, idle)):
         return found  # "not logged at step 5" holds of every step that is not there; wholes read the text itself
     kept = judge.pair, judge.told, judge.spans
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Final
 
 from assistant.ground.cues import bare, cue, negated
@@ -23,7 +24,7 @@ _SLOW: Final = re.compile(r"(?i)\bslow|\bfast|\bquick|[慢快]")
 #: "Its peak at step 15", "best value (step 15)", 峰值（step 15）: a thing that lies at a step, not the telling of it.
 _THING: Final = re.compile(
     r"(?i)\b(?:its|their|the|a|own|from) (?:all-time |overall |previous |earlier |global )?(?:(?P<max>peak|high(?:est (?:value|point|level))?|maximum|top)|(?P<min>trough|low(?:est (?:value|point|level))?|minimum|bottom)|(?P<best>best(?: (?:value|score|result|checkpoint))?)|(?P<worst>worst(?: (?:value|score|result))?))(?: of [-−\d.]+%?)?\s*[（(]?\s*(?:at|on|in|of)?\s*$"
-    r"|(?:(?P<zmax>最高点|峰值|顶点|最大值)|(?P<zmin>最低点|谷底|谷值|最小值)|(?P<zbest>最佳值?|最好成绩))\s*[（(]?\s*(?:在|于|是|即)?\s*$"
+    r"|(?:(?P<zmax>最高点|峰值|顶点|最大值)|(?P<zmin>最低点|谷底|谷值|最小值)|(?P<zbest>最佳值?|最好成绩))\s*[（(]\s*(?:在|于|即)?\s*$"
 )
 
 
@@ -79,7 +80,8 @@ class RankReader(SideReader):
             at = next((s for s, v in self.table.finite(key) if v == best), step)
             fact = self.table.ledger.value(key, at, self.table.run)
             note = self.judge.say("extreme_step", metric=key, step=at, true=plain(best or 0.0))
-            yield self.say(match.start(), match.end(found), bool(held), note, fact.id if fact else None)
+            told_so = self.say(match.start(), match.end(found), bool(held), note, fact.id if fact else None)
+            yield replace(told_so, aside=True)
 
     def _whose(self, at: int) -> Named | None:
         """The metric whose extreme is told at a place: that of its clause; else the only one, where "its" means it."""

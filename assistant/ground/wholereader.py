@@ -14,12 +14,16 @@ from assistant.ground.verdicts import Status, plain
 
 @dataclass(frozen=True, slots=True)
 class Whole:
-    """A claim that a sentence makes as a whole, and the stretches of it that need no more deciding."""
+    """A claim that a sentence makes as a whole, and the stretches of it that need no more deciding.
+
+    ``aside``: it is told in passing, so that whether the rest of the sentence was read is still asked.
+    """
 
     start: int
     end: int
     decision: Decision
     covers: tuple[tuple[int, int], ...]
+    aside: bool = False
 
 
 class WholeReader:
