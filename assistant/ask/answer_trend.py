@@ -28,9 +28,8 @@ from assistant.write.document import unmark
 
 MOST_GAPS, MOST_VALUES = 24, 6
 #: Asks about the run as a whole, whatever metric was named before.
-_OF_THE_RUN = re.compile(
-    r"(?i)\b(?:some|any)thing (?:\w+ )?(?:wrong|off|broken)\b|哪里(?:不对|有问题|错)|[出有](?:了)?(?:什么)?问题"
-)
+_OF_THE_RUN = re.compile(r"(?i)\b(?:some|any)thing (?:\w+ )?(?:wrong|off|broken)\b|哪里(?:不对|有问题|错)")
+_PROBLEM = re.compile(r"[出有](?:了)?(?:什么)?问题")
 #: "Is it a problem that it gets shorter?" asks about that metric.
 _MOVED = re.compile(
     r"(?i)变[长短大小高低多少快慢]|[涨升降跌掉]|\b(?:gr[eo]w|ris|fall|drop|shrink|increas|decreas|get|gett)\w*\b|(?:short|long|high|low)er\b"
@@ -234,7 +233,8 @@ def health(context: Context, keys: list[str]) -> Verdict:
         summary = texts.pop(0) + gap + context.say(_unjudged(context, keys), names=context.join(map(key, keys)))
     if not sentences and quiet == "health.few" and len(keys) == 1 and texts and asked is None and lone is None:
         summary = texts.pop(0)
-    of_run = _OF_THE_RUN.search(context.query.said) and not _MOVED.search(context.query.said)
+    said = context.query.said
+    of_run = _OF_THE_RUN.search(said) or (_PROBLEM.search(said) and not _MOVED.search(said))
     if grave and not findings and of_run:  # "is something wrong?": this is
         other = told(context, grave[:1])[0]
         summary = context.say("health.bad", first=other.sentence) + ("" if context.language == "zh" else " ") + summary

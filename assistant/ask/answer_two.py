@@ -74,6 +74,10 @@ def _within_one(context: Context, metric: str) -> bool:
     return all(0 <= value <= 1 for value in context.run.series(metric)[1])
 
 
+#: What a key says that it counts.
+_UNIT_WORD = re.compile(r"(?i)(?<![a-z])(?:tokens?|len(?:gth)?|chars|words|turns|seconds|secs|gb|gib)(?![a-z])")
+
+
 def alike(context: Context, a: str, b: str) -> bool:
     """Whether two metrics measure the same kind of quantity, so that their difference means something."""
     kinds = {context.kind_of(a), context.kind_of(b)}
@@ -87,6 +91,9 @@ def alike(context: Context, a: str, b: str) -> bool:
     if any(losses):
         return all(losses)
     if all(_VALUED.search(name) for name in (a, b)):
+        return True
+    units = [{match.lower() for match in _UNIT_WORD.findall(name)} for name in (a, b)]
+    if units[0] & units[1]:  # both count tokens
         return True
     stems = [_STATISTIC.sub("", _SIDE.sub("", name)) for name in (a, b)]
     if stems[0] == stems[1]:

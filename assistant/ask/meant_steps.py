@@ -26,6 +26,9 @@ _FIRST_ROW_EN: Final = re.compile(r"(?i)\b(?:the )?first (row|record)\b")
 _AROUND: Final = re.compile(
     r"(?:step\s?|第\s?)(?P<at>\d{1,7})\s?(?:步)?\s?(?:的)?前后\s?(?:各)?\s?(?P<many>\d{1,5})\s?步"
 )
+_SET_BESIDE: Final = re.compile(
+    r"(?i)平均|均值|比|差|变|[涨升降跌掉高低]|不同|一样|区别|(?<!/)\b(?:mean|average|avg|compar\w*|differ\w*|higher|lower|chang\w*|more|less|vs)\b"
+)
 _AROUND_EN: Final = re.compile(
     r"(?i)\b(?:the )?(?P<many>\d{1,5}) steps (?:right |just )?before and (?:the (?:\d{1,5} )?(?:steps )?)?"
     r"after step (?P<at>\d{1,7})\b"
@@ -42,7 +45,8 @@ def as_meant(question: str, runs: Sequence[Run]) -> str:
         question = _STAGE.sub(lambda m: m[0] if int(m[2]) in run.distinct_steps else "training stage", question)
     if run.step_axis == "index" and 0 in run.distinct_steps:  # rows are counted from zero, and the first one is 0
         question = _FIRST_ROW.sub(r"第 0 \1", _FIRST_ROW_EN.sub(r"\1 0", question))
-    question = _AROUND_EN.sub(_around, _AROUND.sub(_around, question))
+    if _SET_BESIDE.search(question):  # else the values themselves are asked for
+        question = _AROUND_EN.sub(_around, _AROUND.sub(_around, question))
     return _rounds(_beside_epochs(question, run), list(run.distinct_steps))
 
 

@@ -24,8 +24,7 @@ NUMBERED: Final = re.compile(r"\d|第\s*[一二三四五六七八九十]")
 #: What is asked of a part of the run rather than of one step.
 _SUMMED_UP: Final = re.compile(
     r"(?i)平均|均值|中位|最[大高小低长短多少快慢好差]|趋势|走势|怎么变|怎么走|如何变|\b(?:mean|average|avg|max\w*|min\w*|median|highest"
-    r"|lowest|trend|best|worst|do|behave|evolve|develop|go|move|change|rise|rose|fall|fell|drop|gain|grow|increase|decrease)\b"
-    r"|[涨升降跌掉变增减]了?(?:多少|几|吗|没|么)|稳(?:不稳|定)?"
+    r"|lowest|trend|best|worst|do|behave|evolve|develop|go|move|change)\b|\bhow much\b|[涨升降跌掉变增减]了?(?:多少|几)"
 )
 
 

@@ -36,9 +36,14 @@ def cells(made, metric: str) -> dict[int, float]:  # type: ignore[no-untyped-def
 
 
 @pytest.mark.parametrize(
-    "turns", [("kl 最大的三步", "这三步的 reward"), ("kl 最大的 3 步", "那3步的reward是多少"), ("top 3 kl", "reward at those steps"),
-              ("the three largest kl", "and the reward at those three steps")],
-)  # fmt: skip
+    "turns",
+    [
+        ("kl 最大的三步", "这三步的 reward"),
+        ("kl 最大的 3 步", "那3步的reward是多少"),
+        ("top 3 kl", "reward at those steps"),
+        ("the three largest kl", "and the reward at those three steps"),
+    ],
+)
 def test_steps_told_are_pointed_to_by_their_number(turns: tuple[str, ...]) -> None:
     assert cells(last(*turns), "reward") == {12: 0.12, 25: 0.25, 40: 0.4}
 

@@ -66,7 +66,7 @@ def lead(*turns: str) -> str:
         ("when did entropy go below 0.5 for the first time", "when did entropy go below 0.5 first"),
         ("when was the score last above 0.3", "last step with score above 0.3"),
         ("why did the reward nosedive", "why did the reward drop"),
-        ("the score plummeted", "the score dropped"),
+        ("the score slumped", "the score dropped"),
         ("entropy sank at 30", "entropy dropped at 30"),
         ("is it skyrocketing", "is it jumping"),
         ("how many answers are generated for one prompt", "how many answers per prompt"),
