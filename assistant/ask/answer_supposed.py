@@ -155,8 +155,8 @@ def _contradicted(context: Context, metric: str, supposed: Supposed) -> str:
     whole = part_of(context, metric, Scope())
     if not len(whole):
         return ""
-    held = [float(value) for value in context.run.series(metric)[1]]
-    if supposed.kind == "is" and any(supposed.names(v) if supposed.value else v == 0 for v in held):
+    logged = [float(value) for value in context.run.series(metric)[1]]
+    if supposed.kind == "is" and any(supposed.names(v) if supposed.value else v == 0 for v in logged):
         return ""  # a value of the log, be it one that stands for what was not measured
     largest = max(abs(value) for value in whole.values)
     supposed = supposed.scaled(largest)
