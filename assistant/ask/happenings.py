@@ -132,7 +132,8 @@ def anchored(query: Query, run: Run) -> tuple[str, Happening] | None:
     text = normalised(query.wording or query.text)
     if (slow := _slowest(text, query, run)) is not None:
         return slow
-    if (near := _nearest_step(text, query, run) or _crossed(text, query, run)) is not None:
+    near = _nearest_step(text, query, run) or _crossed(text, query, run) or _chosen(text, query, run)
+    if near is not None:
         return near
     match = _ANCHOR.search(without_names(text, query.mentions))
     if match is None:
@@ -248,6 +249,39 @@ def _crossed(text: str, query: Query, run: Run) -> tuple[str, Happening] | None:
     if found is None or found.side != "limit":
         return None
     return f"{text[: match.start()]}{match['side']} step {found.step}{text[match.end() :]}", found
+
+
+#: "at the best val step": where two metrics are set against each other at the extreme of one of them.
+_CHOSEN: Final = re.compile(
+    r"(?i)\b(?:at|on|in|for) (?:the |its )?(?:(?P<best>best|lowest|highest|worst)) (?:val\w*|eval\w*)?\s*"
+    r"(?:loss |acc\w* |score )?(?:step|iter\w*|checkpoint|point|one)\b"
+    r"|(?P<zh>最[低高小大好佳差])(?:值)?(?:的)?(?:那(?:一)?(?:步|次)|时候?(?!间)|处)(?:[,，]|的)?"
+)
+_SIDE_BY_SIDE: Final = re.compile(r"(?i)差|相减|减去|\bexceed\w*|\bgap\b|\bdiffer\w*|\babove\b|\bapart\b|\bminus\b")
+_HELD_OUT: Final = re.compile(r"(?i)(?:^|[-_/ .])(?:val|valid|validation|eval|evaluation|test)(?=$|[-_/ .@])")
+
+
+def _chosen(text: str, query: Query, run: Run) -> tuple[str, Happening] | None:
+    """A difference of two metrics asked at the extreme of the validated one of them, told by that step's number."""
+    match = _CHOSEN.search(text)
+    held = [m for m in query.mentions if m.key is not None and m.key in run.columns]
+    keys = list(dict.fromkeys(str(m.key) for m in held))
+    if match is None or len(keys) != 2 or _SIDE_BY_SIDE.search(text) is None:
+        return None
+    validated = [key for key in keys if _HELD_OUT.search(key)]
+    if len(validated) != 1:
+        return None
+    small = SMALL_IS_GOOD.search(validated[0]) is not None
+    word = (match["best"] or match["zh"]).lower()
+    high = word in {"highest", "最高", "最大"} or (word in {"best", "最好", "最佳"}) != small
+    high = high and word not in {"lowest", "最低", "最小"}
+    if word in {"worst", "最差"}:
+        high = small
+    found = extreme(run, validated[0], high=high)
+    if found is None:
+        return None
+    said = f" step {found.step} 时 " if match["zh"] else f" at step {found.step} "
+    return f"{text[: match.start()]}{said}{text[match.end() :]}", found
 
 
 def _crossed_zh(text: str, query: Query, run: Run, match: re.Match[str]) -> tuple[str, Happening] | None:
