@@ -182,6 +182,11 @@ def _slowest(text: str, query: Query, run: Run) -> tuple[str, Happening] | None:
     others = {m.key for m in query.mentions if m.key is not None} - set(STEP_TIME)
     if match is None or metric is None or not others or (_OF_STAGES.search(text) and _PORTION.search(text) is None):
         return None
+    touching = [m for m in query.mentions if m.key in others and any(
+        re.fullmatch(r"[\s的]*", text[end : match.start()]) and end <= match.start() for _, end in spans_of(text, m)
+    )]  # fmt: skip
+    if touching and not match.group().isascii():
+        return None  # "生成最快的一步": of that stage, and not of the step
     found = extreme(run, metric, high=bool(match[1] or match[2]))
     if found is None:
         return None

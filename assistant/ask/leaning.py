@@ -43,6 +43,13 @@ _STATISTIC_THERE: Final = re.compile(
     r"(?P<what>max(?:imum)?|min(?:imum)?|mean|average|median|highest|lowest)"
     r"(?: value)?(?P<there> (?:there|in there|in that (?:range|part|stretch)|over that|over there))\W*$"
 )
+#: "主机的呢", "and the host?": the same of the other memory.
+_OF_HOST: Final = re.compile(
+    r"(?i)^\W*(?:那|那么|and|what about|how about)?\s*(?:the |on the )?"
+    r"(?:(?P<host>主机|宿主机|host|cpu|系统内存|内存)|(?P<card>显卡|显存|gpu|卡上?))\s*(?:的|上的|memory)?\s*(?:呢|是?多少|用了多少)?\W*$"
+)
+_MEMORY: Final = re.compile(r"(?i)mem(?:ory)?(?:$|[_/])|vram|rss")
+_ON_HOST: Final = re.compile(r"(?i)cpu|host|rss|ram(?:$|[_/])(?<!vram)")
 
 
 def stands_alone(text: str, state: State, run: Run) -> str:
@@ -72,6 +79,14 @@ def stands_alone(text: str, state: State, run: Run) -> str:
         return f"{keys[0]} {text}" if chinese else f"{text[: why.start('it')]}{keys[0]}{text[why.end('it') :]}"
     if (there := _STATISTIC_THERE.search(text)) is not None:
         return text[: there.start("there")] + text[there.end("there") :]
+    if (memory := _OF_HOST.search(text)) is not None and _MEMORY.search(keys[0]):
+        host = memory["host"] is not None
+        other = next(
+            (m for m in run.metrics if _MEMORY.search(m) and (_ON_HOST.search(m) is not None) == host and m != keys[0]),
+            None,
+        )
+        if other is not None and (_ON_HOST.search(keys[0]) is not None) != host:
+            return f"{other} 呢" if chinese else f"and {other}?"
     at = _step_told(state)
     if at is not None and _NEIGHBOUR.search(text):
         held = [step for step in run.series(keys[0])[0] if step < at] if keys[0] in run.columns else []

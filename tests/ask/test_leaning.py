@@ -128,3 +128,31 @@ def test_steps_told_are_kept_where_they_are_few() -> None:
     assert told_steps([3, None, 3, 9]) == (3, 9)
     assert told_steps([3, 3, None]) == ()
     assert told_steps(range(MOST_TOLD + 1)) == ()
+
+
+@pytest.mark.parametrize(
+    "turns", [("显存现在占多少 GB", "主机的呢"), ("gpu memory now?", "and the host?"), ("显存多少", "cpu 呢")]
+)
+def test_the_other_memory_is_asked_for_by_where_it_is(turns: tuple[str, ...]) -> None:
+    run = run_of(
+        {
+            step: {"perf/max_memory_allocated_gb": 50.0 + step, "perf/cpu_memory_used_gb": 200.0 + step, "loss": 0.1}
+            for step in range(1, 9)
+        },
+        framework="verl",
+    )
+    state = None
+    for turn in turns:
+        made, state = answerer().ask(turn, [run], state=state)
+    assert list(made.slots.metrics) == ["perf/cpu_memory_used_gb"]
+    assert any(fact.value == 208.0 for fact in made.facts)
+
+
+@pytest.mark.parametrize("question", ["生成最快的一步用了几秒，第几步", "生成最快的一步是哪步"])
+def test_the_fastest_step_of_a_stage_is_no_fastest_step(question: str) -> None:
+    run = run_of(
+        {step: {"timing_s/gen": 10.0 + abs(step - 5), "timing_s/step": 100.0 + abs(step - 2)} for step in range(1, 9)},
+        framework="verl",
+    )
+    made, _ = answerer().ask(question, [run])
+    assert any(fact.metric == "timing_s/gen" and fact.step == 5 for fact in made.facts)
