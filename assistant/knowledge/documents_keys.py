@@ -170,9 +170,15 @@ def _one(text: str, at: int) -> tuple[Key | None, int, str] | None:
     return None if key is None else (key, after, "")
 
 
+#: An address of the web, whole or cut before its colon; a key may begin in the same letters.
+_ADDRESS = re.compile(r"(?i)https?(?:$|:|//)")
+
+
 def _judged(inner: str, quoted: bool) -> Key | None:
     """Whether a token is a key, and whether by itself."""
-    if inner.lower() in _NEVER or _FILE.search(inner) or inner.startswith(("/", "./", "~", "-", "http")):
+    if inner.lower() in _NEVER or _FILE.search(inner) or inner.startswith(("/", "./", "~", "-")):
+        return None
+    if _ADDRESS.match(inner):
         return None
     if quoted:
         if _TOKEN.fullmatch(inner) and inner.count("(") == inner.count(")") == 0 and "://" not in inner:

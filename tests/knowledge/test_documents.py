@@ -187,6 +187,11 @@ def test_read_forms_mixed_find_every_key_at_its_line(entries: list[Entry], forms
 # --- single forms ----------------------------------------------------------------------------------------
 
 
+def test_read_a_key_that_begins_like_an_address_is_a_key() -> None:
+    assert only("- `http/latency_ms`: time of a call").keys == ("http/latency_ms",)
+    assert read("- `https://example.org/x`: a page\n- https://example.org/y: another\n").definitions == ()
+
+
 def test_read_section_of_fields_keeps_each_in_its_place() -> None:
     found = only(
         "## 指标\n\n### 2. **drift_cost** (偏移代价)\n- **含义**: 与参考策略的差距\n- **公式**: `drift = p - q`\n"
