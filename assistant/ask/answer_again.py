@@ -104,10 +104,11 @@ def since_record(context: Context) -> Verdict | None:
     place = part.values.index(best)
     after = len(part) - 1 - place
     count = context.ledger.count("values since the record", after, metric=part.metric)
-    name = "again.record" if after else "again.record_now"
-    said = context.say(
-        f"{name}_{'low' if down else 'high'}", metric=part.metric, v=cell(context, part, place), n=count, over=part.over
-    )
+    if down:
+        name = "again.record_low" if after else "again.record_now_low"
+    else:
+        name = "again.record_high" if after else "again.record_now_high"
+    said = context.say(name, metric=part.metric, v=cell(context, part, place), n=count, over=part.over)
     context.metrics.append(part.metric)
     return _told(context, said, part.metric, *remarks(context, part), op="argmin" if down else "argmax")
 
