@@ -12,7 +12,7 @@ from assistant.analysis.compare import compare_windows
 from assistant.analysis.compare_model import Row
 from assistant.analysis.diagnosis import role
 from assistant.analysis.validation import validation_sets
-from assistant.ask import answer_compare, outcomes
+from assistant.ask import answer_compare, by_course, outcomes
 from assistant.ask.answer_overfit import evaluation_loss, training_loss
 from assistant.ask.comparing import knowledge_of
 from assistant.ask.context import Context, is_validation, key
@@ -282,21 +282,12 @@ def _moved(context: Context, wanted: Literal["regressed", "improved"]) -> Verdic
 
 
 def _courses(context: Context, rows: Sequence[Row]) -> dict[str, str]:
-    """Of the rows that two windows do not settle, those that the whole course does: a trend or a jump.
-
-    The trend's p-value is corrected after Bonferroni for the rows tried; a jump has passed a bound of its own.
-    """
-    tried = [row for row in rows if row.directed and row.code == "inconclusive"]
-    found = {}
-    for row in tried:
-        trend = context.ledger.trend(row.metric)
-        sign = {"rising": 1, "falling": -1}.get(trend.direction or "") if trend is not None else None
-        if trend is None or sign is None or sign * (row.change.delta or 0) <= 0:
-            continue
-        if trend.form == "shift" or (trend.p_value or 1) * len(tried) < 0.05:
-            better = (sign > 0) == (row.direction == "higher_better")
-            found[row.metric] = "improved" if better else "regressed"
-    return found
+    """Of the rows that two windows do not settle, those that the whole course does: a trend or a jump."""
+    tried = {row.metric: row for row in rows if row.directed and row.code == "inconclusive"}
+    return {
+        metric: "improved" if (sign > 0) == (tried[metric].direction == "higher_better") else "regressed"
+        for metric, sign in by_course.settled(context, list(tried.values())).items()
+    }
 
 
 def _ends(steps: Sequence[int]) -> tuple[tuple[int, int], tuple[int, int]] | None:

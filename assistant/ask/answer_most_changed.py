@@ -10,6 +10,7 @@ from typing import Final
 
 from assistant.analysis.compare import compare_windows
 from assistant.analysis.compare_model import Row
+from assistant.ask import by_course
 from assistant.ask.answer_compare import windows_of
 from assistant.ask.comparing import knowledge_of
 from assistant.ask.context import Context, key
@@ -24,7 +25,6 @@ LEAST: Final = 6
 """Fewest training steps for two stretches where none are named."""
 PART: Final = 5
 """Part of the run that each of them takes then."""
-_LEVEL: Final = 0.05
 #: What counts rather than measures: it changes by itself.
 _COUNTS: Final = re.compile(
     r"(?i)(?:^|[/_ ])(?:global_)?(?:steps?|epochs?|iterations?|timesteps|updates|num_tokens|elapsed|train_time)$"
@@ -83,20 +83,9 @@ def most_changed(context: Context) -> Verdict | None:
 
 
 def _shown(context: Context, rows: Sequence[Row]) -> set[str]:
-    """The metrics whose change is beyond noise: by the two stretches, or by the course over the whole run.
-
-    A trend's p-value is corrected after Bonferroni for the metrics tried; a jump has passed a bound of its own.
-    """
+    """The metrics whose change is beyond noise: by the two stretches, or by the course over the whole run."""
     found = {row.metric for row in rows if row.significant}
-    tried = [row for row in rows if row.metric not in found]
-    for row in tried:
-        trend = context.ledger.trend(row.metric)
-        sign = {"rising": 1, "falling": -1}.get(trend.direction or "") if trend is not None else None
-        if trend is None or sign is None or sign * (row.change.delta or 0) <= 0:
-            continue
-        if trend.form == "shift" or (trend.p_value or 1) * len(tried) < _LEVEL:
-            found.add(row.metric)
-    return found
+    return found | set(by_course.settled(context, [row for row in rows if row.metric not in found]))
 
 
 def _size(row: Row) -> float:

@@ -15,6 +15,7 @@ from assistant.analysis.diagnosis import role
 from assistant.analysis.timing import layout_of, total_key
 from assistant.ask import answer_conditioned
 from assistant.ask.answer_computed import deviation
+from assistant.ask.answer_share_moved import moved
 from assistant.ask.breakdowns import Breakdown, breakdown_in, breakdown_named
 from assistant.ask.clauses import TWO_PARTS
 from assistant.ask.computed import SMALL_IS_GOOD
@@ -22,6 +23,7 @@ from assistant.ask.conditions import condition_in
 from assistant.ask.context import Context, is_validation
 from assistant.ask.intents import is_stage
 from assistant.ask.lexicon import words
+from assistant.ask.members import against
 from assistant.ask.naming import central, named_keys
 from assistant.ask.part import slot_of
 from assistant.ask.parts import number
@@ -76,7 +78,10 @@ def attempt(context: Context) -> Verdict | None:
     if len(context.runs) != 1 or query.intent in {"define", "advice"} or query.follows == "depth":
         return None
     text = words_of(context)
+    members = against(context)
     keys = central(named_keys(context)) or _validated(context, text) or _stage(context, text)
+    if members is not None:
+        keys = [members.metric, str(members.of)]
     if not keys or len(keys) > 2 or words("portions")["judging"].search(text) or query.depth == "every":
         return None
     broken = breakdown_in(context, text)
@@ -88,14 +93,18 @@ def attempt(context: Context) -> Verdict | None:
     if query.intent not in _INTENTS:
         return None
     parts = portions_in(text, context.train_steps)
-    ratio = ratio_in(query, text, keys, _whole(context, keys))
+    ratio = members or ratio_in(query, text, keys, _whole(context, keys))
     if condition_in(text) is not None:
         return None
-    name = next((name for name in _STATISTICS if words("portions")[name].search(text)), "")
-    if ratio is not None and ratio.minus and name not in {"mean", "max", "min", "median"}:
+    name = next((name for name in _STATISTICS if words("portions")[name].search(text)), "") if members is None else ""
+    if ratio is not None and ratio.minus and members is None and name not in {"mean", "max", "min", "median"}:
         ratio = None  # the values of one step have a writer of their own
     if ratio is None:
         return _two_parts(context, keys, parts, name, text)
+    if ratio.share and ratio.of is not None and len(parts) < 2:
+        told = moved(context, text, ratio.metric, ratio.of, [step for step, _, _ in _series(context, ratio, Scope())])
+        if told is not None:
+            return told
     pointed = query.steps.kind in {"single", "pair"} or (query.steps.kind in {"last", "first"} and len(keys) == 2)
     if pointed and not parts and ratio.of is not None:
         return _at_steps(context, ratio, named_both=len(keys) == 2)
@@ -447,17 +456,21 @@ def _at_steps(context: Context, quantity: Quantity, *, named_both: bool) -> Verd
         held = [one for one in held if one[0] in slot.values]
     if not held:
         return None
-    style, items = _style(context, quantity), []
+    style, said, items = _style(context, quantity), "", []
+    what = _name(context, quantity)
     for step, value, facts in held:
         fact = context.ledger.derived(
             _formula(quantity), value, inputs=facts, formula=_formula(quantity), step=step,
             unit="fraction" if quantity.share else None,
         )  # fmt: skip
-        made = [context.doc.show(one, None, context.kind_of(str(one.metric))) for one in facts]
-        items.append(
-            context.say("portion.at_step", step=step, v=context.doc.show(fact, None, style), a=made[0], b=made[1])
-        )
-    said = context.say("portion.steps", what=_name(context, quantity), items=context.join(items))
+        a, b = (context.doc.show(one, None, context.kind_of(str(one.metric))) for one in facts)
+        v = context.doc.show(fact, None, style)
+        if len(held) == 1:
+            phrase = "portion.single_minus" if quantity.minus else "portion.single"
+            said = context.say(phrase, step=step, what=what, v=v, a=a, b=b)
+        phrase = "portion.at_step_minus" if quantity.minus else "portion.at_step"
+        items.append(context.say(phrase, step=step, v=v, a=a, b=b))
+    said = said or context.say("portion.steps", what=what, items=context.join(items))
     context.doc.paragraph(f"**{said}**")
     context.metrics.extend(name for name in (quantity.metric, quantity.of) if name is not None)
     context.settled = True

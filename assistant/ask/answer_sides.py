@@ -19,6 +19,7 @@ from assistant.ask.computed import SMALL_IS_GOOD
 from assistant.ask.conditions import condition_in
 from assistant.ask.context import Context
 from assistant.ask.lexicon import words
+from assistant.ask.members import against
 from assistant.ask.naming import central, named_keys
 from assistant.ask.part import Part, cell, part_of, remarks, shown, statistic
 from assistant.ask.parts import number
@@ -78,6 +79,8 @@ def attempt(context: Context) -> Verdict | None:
     keys = central(named_keys(context))
     if not keys or len({mention.start for mention in query.mentions if mention.key in keys}) > 1 or len(keys) > 1:
         return None
+    if against(context) is not None:
+        return None  # "the longest at step 2 and the mean one": two members of a family, and no mean over the run
     metric = keys[0]
     sides = _sides(context, metric, text)
     if sides is None:

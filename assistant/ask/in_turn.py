@@ -74,8 +74,8 @@ def turns(text: str, pieces: Sequence[str], whole: Query, understand: Understand
     named = first.mentions or first.topics or first.intent == "trend"
     if first.intent not in _OWN or first.guessed or not named or len(first.runs) > 1:
         return []
-    if keys(whole) and not keys(first) <= keys(whole):
-        return []
+    if not keys(first) <= keys(whole) and keys(first) & keys(whole):
+        return []  # where they share nothing, the first describes what it is about, and a later one names its own
     if whole.intent == "derive" and {understand(piece, None).intent for piece in found} == {"derive"}:
         return []  # what the log implies of its setup is told as one
     kind, kinds = run_questions.kind_of(whole), {run_questions.kind_of(first)}

@@ -59,6 +59,7 @@ _ASKS_HEALTH = re.compile(
 )
 _IN_A_WINDOW = re.compile(r"(?i)平均|均值|\bmean\b|average|\bavg\b")
 _AND_MEAN = re.compile(r"(?i)(?:和|与|、|,|及)\s*(?:平均|均值)|(?:平均|均值)\s*(?:和|与|、|,|及)|\bmean\b|\baverage\b")
+_SET_AGAINST = re.compile(r"(?i)\b(?:than|vs|versus|compared|against|relative to)\b|[比较](?![例重值])|相对")
 _LEARNT = 1.5
 """What a question's learnt log-odds count beside the patterns' weights; chosen on folds, as are the others here."""
 _MOST = 6.0
@@ -119,6 +120,8 @@ def operation(
         if has("where", text) and not value:
             return "argmax" if high else "argmin"
         return "max" if high else "min"
+    if steps.kind == "pair" and _SET_AGAINST.search(bare):
+        return None  # "how much longer is the average response at step 3 than at step 1": no mean over the two
     if has("mean", bare) or (steps.kind in {"range", "last_n", "all"} and _IN_A_WINDOW.search(keyless)):
         return "mean"
     return None

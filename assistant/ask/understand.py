@@ -53,6 +53,10 @@ _LENGTH_SETTING = re.compile(r"(?i)max_(?:response|completion|new|output|generat
 _STATISTIC = re.compile(
     r"(?i)min(?:imum)?|max(?:imum)?|mean|avg|average|median|std|sum|total|peak|最大值?|最小值?|平均值?|均值|中位数|标准差"
 )
+#: "The average one": of what was named before.
+_ONE = re.compile(
+    r"(?i)(?:the )?(?:(?:min|max)(?:imum)?|mean|avg|average|median|long|short|small|large|high|low)(?:est)? ones?"
+)
 _STEP_WORDS = re.compile(
     r"(?i)\b(?:the|at|in|and|to|steps?|last|first|final|latest)\b"
     r"|第|步|最后|最新|最近|一|和|到|与|呢|吗"
@@ -164,6 +168,7 @@ def evidence(
     mentions = meant or of_the_log(metrics_named(text, resolver, run), resolver, run)
     if any(m.key is None and _STATISTIC.fullmatch(m.text) for m in mentions):  # "min there?" names an operation
         mentions = tuple(m for m in mentions if m.key is not None or not _STATISTIC.fullmatch(m.text))
+    mentions = tuple(m for m in mentions if not _ONE.fullmatch(m.text))
     if any(m.key is None and m.card is None for m in mentions):
         mentions = tuple(m for m in mentions if m.key or m.card or not _LENGTH_SETTING.fullmatch(m.text))
     if not mentions and run is not None and (slow := SLOWEST_STEP.search(text)):

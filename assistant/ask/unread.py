@@ -126,11 +126,14 @@ def requalified(context: Context) -> str:
 
 def _told_by(context: Context, mention: Mentioned) -> set[str]:
     """Words that a metric's key and card name it by."""
-    told = [str(mention.key)]
-    if mention.card is not None:
-        told += [*mention.card.keys, *map(str, mention.card.meta.get("names", ())), mention.card.title("en")]
-        told += [str(word) for words in (mention.card.meta.get("words") or {}).values() for word in words]
+    told = [str(mention.key), *([] if mention.card is None else _names(mention.card))]
     return set(re.split(r"[^a-z0-9]+", " ".join(told).lower()))
+
+
+def _names(card: Card) -> list[str]:
+    """Keys, names, titles and words that a card goes by."""
+    words = [str(word) for words in (card.meta.get("words") or {}).values() for word in words]
+    return [*card.keys, *map(str, card.meta.get("names", ())), card.title("zh"), card.title("en"), *words]
 
 
 #: Names that stand for a family, which a word in front of them narrows down.
@@ -242,9 +245,7 @@ def _is_name(mention: Mentioned) -> bool:
     card = mention.card
     if card is None or card.category == "validation":
         return False
-    names = [*card.keys, *(name.rsplit("/", 1)[-1] for name in card.keys), *map(str, card.meta.get("names", ()))]
-    names += [card.title("zh"), card.title("en")]
-    names += [str(word) for words in (card.meta.get("words") or {}).values() for word in words]
+    names = [*_names(card), *(name.rsplit("/", 1)[-1] for name in card.keys)]
     return _plain(mention.text) in {_plain(name) for name in names}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -57,6 +58,25 @@ PAIRS = (
 @lru_cache(maxsize=1)
 def answerer() -> Answerer:
     return Answerer(Resolver(library()))
+
+
+def conversation(run: Run, *turns: str) -> Answer:
+    """The last answer of a conversation about a run."""
+    state = None
+    for turn in turns:
+        answer, state = answerer().ask(turn, (run,), state=state)
+    return answer
+
+
+def first_line(answer: Answer) -> str:
+    """The first line of an answer, with the marks of emphasis off."""
+    return answer.answer.split("\n", 1)[0].strip("*- ")
+
+
+def holds(answer: Answer, number: float) -> bool:
+    """Whether a number is among the facts of an answer."""
+    values = [fact.value for fact in answer.facts] + [fact.delta for fact in answer.facts]
+    return any(isinstance(value, (int, float)) and math.isclose(value, number, rel_tol=1e-9) for value in values)
 
 
 @lru_cache(maxsize=1)

@@ -68,7 +68,7 @@ def megatron() -> Run:
         ("rollout time vs train time at rollout 20", "is 100 s, `perf/actor_train_time` is 35"),
         (
             "what share of step time is rollout at the end",
-            "in `perf/step_time` is 73.0% at step 24",
+            "in `perf/step_time` is 73.0% (",
         ),
         ("did aime drop at the last eval compared with the one before", "from 0.26 at step 16 to 0.22 at step 24"),
         ("how many steps are in the log", "25 training steps, 4 validations"),

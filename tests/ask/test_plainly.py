@@ -10,8 +10,7 @@ from assistant.ask.plainly import plain
 from assistant.ask.wording import language_asked, normalised
 from assistant.model import Answer, Number, Run
 from tests.analysis.support import run_of
-
-from .support import answerer
+from tests.ask.support import conversation, first_line
 
 ENTROPY, SCORE, GRAD, STEP = "actor/entropy", "critic/score/mean", "actor/grad_norm", "timing_s/step"
 
@@ -37,14 +36,11 @@ def made() -> Run:
 
 
 def ask(*turns: str) -> Answer:
-    state = None
-    for turn in turns:
-        answer, state = answerer().ask(turn, (made(),), state=state)
-    return answer
+    return conversation(made(), *turns)
 
 
 def lead(*turns: str) -> str:
-    return ask(*turns).answer.split("\n", 1)[0].strip("*- ")
+    return first_line(ask(*turns))
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,7 @@ import pytest
 
 from assistant.model import Answer, Number, Run
 from tests.analysis.support import run_of
-
-from .support import answerer
+from tests.ask.support import answerer, conversation
 
 ENTROPY, KL, REWARD, VAL = "actor/entropy", "actor/kl_loss", "critic/rewards/mean", "val-core/aime/acc/mean@8"
 STEP, GEN, UPDATE = "timing_s/step", "timing_s/gen", "timing_s/update_actor"
@@ -32,10 +31,7 @@ def made() -> Run:
 
 
 def ask(*turns: str) -> Answer:
-    state = None
-    for turn in turns:
-        answer, state = answerer().ask(turn, (made(),), state=state)
-    return answer
+    return conversation(made(), *turns)
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,7 @@ import pytest
 from assistant.ask.wording import normalised
 from assistant.model import Answer, Number, Run
 from tests.analysis.support import run_of
-
-from .support import answerer
+from tests.ask.support import conversation, first_line
 
 STEPS = range(1, 41)
 ENTROPY, KL, PPO_KL, SCORE = "actor/entropy", "actor/kl_loss", "actor/ppo_kl", "critic/score/mean"
@@ -41,15 +40,12 @@ def made() -> Run:
 
 
 def ask(*turns: str) -> Answer:
-    state = None
-    for turn in turns:
-        answer, state = answerer().ask(turn, (made(),), state=state)
-    return answer
+    return conversation(made(), *turns)
 
 
 def lead(*turns: str) -> str:
     """The first line of the last answer, with the marks of emphasis off."""
-    return ask(*turns).answer.split("\n", 1)[0].strip("*- ")
+    return first_line(ask(*turns))
 
 
 def told(key: str, step: int) -> tuple[str, str]:
