@@ -5,24 +5,23 @@ from __future__ import annotations
 import math
 import re
 import statistics
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import pairwise
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
 from assistant.ask.blanking import blanked
 from assistant.ask.confirmed import Claim, Statement, claim_in, statement_in, values_from_to
+from assistant.ask.confirmed_factors import Told, averaged, mean_of, sides, times
 from assistant.ask.context import Context, is_validation
 from assistant.ask.lexicon import words
 from assistant.ask.naming import central, named_keys
-from assistant.ask.part import Part, cell, part_of, shown
+from assistant.ask.part import Part, cell, part_of
 from assistant.ask.scope import Scope, scope_in
 from assistant.ask.supposed import Supposed
 from assistant.ask.understand import Query, understand
 from assistant.ask.wording import normalised
-from assistant.model import Fact, Verdict
-from assistant.write.document import mark, marked_ids, unmark
-from assistant.write.numbers import format_number
+from assistant.model import Verdict
+from assistant.write.document import marked_ids, unmark
 
 #: First sentences that say yes or no themselves.
 _DENIED: Final = re.compile(
@@ -50,29 +49,19 @@ _ALIKE: Final = 0.1
 _CHANGED: Final = 1.1
 #: Half a unit of a number without decimals.
 _WHOLE: Final = 0.5
-#: How far a factor may be from the one stated.
-_TIMES: Final = (0.8, 1.25)
 #: So many times the usual move from one step to the next stands out.
 _STANDS_OUT: Final = 5.0
 _STILL: Final = 1e-6
 #: A value as small as this is zero to whoever says so.
 _NOTHING: Final = 1e-8
+#: Said of the mean, although the words went into the metric's name: "一步平均要 80 分钟".
+_AVERAGED: Final = re.compile("平均|均值")
 #: A length of time behind a number.
 _CLOCK: Final = re.compile(r"(?i)\d\s*(?:秒|分钟|小时|毫秒|(?:s|secs?|seconds?|ms|mins?|minutes?|hours?|hrs?)\b)")
 #: So many slashes a validation's key has that names its set.
 _DEEP: Final = 3
 #: Fewest values of which one move can be called the largest.
 _FEWEST: Final = 4
-
-
-@dataclass(frozen=True, slots=True)
-class Told:
-    """A clause held against the log: whether it is so, the values in words, the metric."""
-
-    holds: bool
-    said: str
-    metric: str
-    kind: str = ""
 
 
 def beside(context: Context, verdict: Verdict) -> Verdict:
@@ -254,9 +243,9 @@ def _looked_up(context: Context, metric: str, claim: Claim, scope: Scope, read: 
     if claim.kind == "from_to" and claim.ends is not None:
         return _from_to(context, part, claim, claim.ends)
     if claim.kind == "times":
-        return _times(context, metric, part, claim, scope)
-    if claim.pace and (sides := _sides(context, metric, part, scope)) is not None:
-        return replace(sides[0], holds=sides[1] > _CHANGED if claim.up else sides[1] < 1 / _CHANGED)
+        return times(context, metric, part, claim, scope)
+    if claim.pace and (both := sides(context, metric, part, scope)) is not None:
+        return replace(both[0], holds=both[1] > _CHANGED if claim.up else both[1] < 1 / _CHANGED)
     return _moved(context, part, up=bool(claim.up))
 
 
@@ -276,10 +265,17 @@ def _ends(context: Context, part: Part, name: str = "put.ends") -> str:
 def _value(context: Context, part: Part, claim: Claim, stated: Supposed, read: Query) -> Told | None:
     whole = part_of(context, part.metric, Scope())
     largest = max(abs(value) for value in whole.values)
-    stated = stated.scaled(largest)
-    raw = [float(value) for value in context.run.series(part.metric)[1]]
-    if stated.kind == "is" and len(raw) > len(whole) and any(stated.names(value) for value in raw):
+    stated = stated.scaled(largest, context.kind_of(part.metric))
+    measured = set(whole.values)
+    aside = [value for value in map(float, context.run.series(part.metric)[1]) if value not in measured]
+    if stated.kind == "is" and any(stated.names(value) for value in aside):
         return None  # one that stands for what was not measured
+    if (claim.average or _AVERAGED.search(read.text)) and len(part) > 1:
+        mean = mean_of(context, part)
+        value = float(mean.value or 0)
+        rough = claim.about and abs(value - stated.value) <= _ROUGH * abs(stated.value)
+        same = stated.names(value) if stated.kind in {"is", "to"} else stated.holds(value, whole.values[0], largest)
+        return Told(rough or same, averaged(context, part, mean), part.metric)
 
     def meets(value: float) -> bool | None:
         if claim.about and stated.kind in {"is", "to", "up_to", "down_to", "near"}:
@@ -330,7 +326,7 @@ def _range(context: Context, part: Part) -> str:
 
 def _from_to(context: Context, part: Part, claim: Claim, ends: tuple[Supposed, Supposed]) -> Told:
     largest = max(abs(value) for value in part.values)
-    first, last = (end.scaled(largest) for end in ends)
+    first, last = (end.scaled(largest, context.kind_of(part.metric)) for end in ends)
 
     def near(value: float, end: Supposed) -> bool:
         if end.kind in {"above", "below"}:
@@ -351,85 +347,6 @@ def _moved(context: Context, part: Part, *, up: bool) -> Told:
     if (last > first) != up or (way is not None and way != up):
         return Told(False, _ends(context, part), part.metric)
     return Told(True, _ends(context, part, "put.ends" if way is not None else "put.ends_only"), part.metric)
-
-
-def _times(context: Context, metric: str, part: Part, claim: Claim, scope: Scope) -> Told | None:
-    """First and last value, or the medians before and after the step named, against the factor."""
-    if _EACH.search(context.query.said) and (each := _from_each_to_the_next(context, metric, part, claim.factor)):
-        return each
-    found = _sides(context, metric, part, scope) or _first_and_last(context, metric, part)
-    if found is None:
-        return None
-    told, ratio = found
-    high = math.inf if claim.about and claim.factor > 1 else _TIMES[1] * claim.factor
-    return replace(told, holds=_TIMES[0] * claim.factor <= ratio <= high)
-
-
-#: Says that a factor is one from each value to the next.
-_EACH: Final = re.compile(
-    r"(?i)\b(?:every|each) (?:time|step|row|line|iteration|epoch|update)\b|每次|每一?步|每一?轮|每个? ?epoch|逐"
-)
-#: How far from a factor the one from a value to the next may be.
-_NEAR: Final = 1.25
-
-
-def _from_each_to_the_next(context: Context, metric: str, part: Part, factor: float) -> Told | None:
-    """Whether each value is so many times the one before; ``None`` where there are too few values."""
-    values = part.values
-    if len(values) < 3 or factor <= 0 or any(value <= 0 for value in values):
-        return None
-    ratios = [after / before for before, after in pairwise(values)]
-    alike = sum(factor / _NEAR <= ratio <= factor * _NEAR for ratio in ratios)
-    count = context.ledger.count(f"changes by the factor {factor:g}", alike, metric=metric)
-    total = context.ledger.count("changes", len(ratios), metric=metric)
-    a, b = cell(context, part, 0), cell(context, part, len(part) - 1)
-    told = _ratio(context, metric, "put.each", (a, b), {"first": a, "last": b, "k": count, "n": total})
-    return None if told is None else replace(told[0], holds=alike == len(ratios))
-
-
-def _sides(context: Context, metric: str, part: Part, scope: Scope) -> tuple[Told, float] | None:
-    """The medians before and after the step from which a part goes on, and how many times the second is the first."""
-    if scope.first is None or scope.last is not None:
-        return None
-    earlier = part_of(context, metric, Scope(last=scope.first - 1))
-    if not len(earlier):
-        return None
-    a, b = (_median(context, one) for one in (earlier, part))
-    values = {
-        "a": shown(context, a, metric), "b": shown(context, b, metric), "a_first": earlier.steps[0],
-        "a_last": earlier.steps[-1], "b_first": part.steps[0], "b_last": part.steps[-1],
-    }  # fmt: skip
-    return _ratio(context, metric, "put.sides", (a, b), values)
-
-
-def _first_and_last(context: Context, metric: str, part: Part) -> tuple[Told, float] | None:
-    a, b = cell(context, part, 0), cell(context, part, len(part) - 1)
-    return _ratio(context, metric, "put.times", (a, b), {"first": a, "last": b})
-
-
-def _ratio(
-    context: Context, metric: str, phrase: str, ends: tuple[Fact, Fact], values: Mapping[str, object]
-) -> tuple[Told, float] | None:
-    a, b = ends
-    if not isinstance(a.value, (int, float)) or not isinstance(b.value, (int, float)) or a.value <= 0 or b.value < 0:
-        return None
-    ratio = float(b.value) / float(a.value)
-    fact = context.ledger.derived(f"factor of {metric}/{phrase}", ratio, inputs=[a, b], formula="after / before")
-    said = context.say(phrase, metric=metric, times=_number(context, fact), **values)
-    return Told(False, said, metric), ratio
-
-
-def _number(context: Context, fact: Fact) -> str:
-    return mark(fact.id, format_number(float(fact.value or 0), "number", language=context.language))
-
-
-def _median(context: Context, part: Part) -> Fact:
-    inputs = [context.value(part.metric, s) for s in part.steps]
-    span = f"{part.steps[0]}-{part.steps[-1]}"
-    return context.ledger.derived(
-        f"median({part.metric})/{span}", statistics.median(part.values), inputs=inputs,
-        formula=f"median of {part.metric}, steps {span}",
-    )  # fmt: skip
 
 
 def _peak(context: Context, whole: Part, claim: Claim, read: Query) -> Told | None:

@@ -273,8 +273,7 @@ def total_time(context: Context) -> Verdict:
     lost = len(context.train_steps) - len(held)
     if lost > 0 and slot.kind != "range":
         lines.append(say("total.lost", n=context.ledger.count("steps without a time", lost)))
-    sparse = _sparse(context, held)
-    if sparse:
+    if sparse(held):
         lines.append(say("total.sparse"))
     lines.append(say("total.leaves_out"))
     doc.bullets(lines)
@@ -307,31 +306,42 @@ _IN_SECONDS = {
 }  # fmt: skip
 
 
-def _since_start(context: Context) -> Verdict | None:
-    """The last value of a time that counts on from the start; ``None`` where the log holds none."""
+def clock(context: Context) -> tuple[str, float | None] | None:
+    """The time that counts on from the start, and what its unit is of a second; ``None`` where the log holds none."""
     for metric in context.run.metrics:
         match = _SINCE_START.match(spelt_out(metric))
         steps, values = context.run.series(metric)
-        finite = [(s, v) for s, v in zip(steps, values, strict=True) if math.isfinite(v)]
-        back = sum(a[1] > b[1] for a, b in pairwise(finite))  # once: a clock that starts anew after the first steps
-        grows = len(finite) > 1 and back <= 1 and finite[-1][1] == max(value for _, value in finite) > 0
-        last = context.value(metric, finite[-1][0]) if match is not None and grows else None
-        if match is None or last is None:
+        finite = [v for _, v in zip(steps, values, strict=True) if math.isfinite(v)]
+        back = sum(a > b for a, b in pairwise(finite))  # once: a clock that starts anew after the first steps
+        if match is None or len(finite) < 2 or back > 1 or not finite[-1] == max(finite) > 0:
             continue
-        shown, card = context.doc.show(last), context.card(metric)
+        card = context.card(metric)
         named = card.unit.split()[0].lower().strip(",;") if card is not None and card.unit else ""
-        unit = match["unit"] or _UNIT_OF.get(metric) or _UNIT_NAMED.get(named)
-        if unit in _IN_SECONDS:
-            spent = context.ledger.derived(
-                f"{metric} in seconds", number(last) * _IN_SECONDS[unit], inputs=[last], unit="s",
-                formula=f"{metric} in seconds", step=last.step,
-            )  # fmt: skip
-            shown = context.doc.show(spent, None, "seconds")
-        text = context.say("total.since_start", metric=metric, v=last, shown=shown)
-        context.doc.paragraph(f"**{text}**")
-        context.metrics.append(metric)
-        return Verdict("answered", unmark(text), "medium")
+        return metric, _IN_SECONDS.get(match["unit"] or _UNIT_OF.get(metric) or _UNIT_NAMED.get(named, ""))
     return None
+
+
+def _since_start(context: Context) -> Verdict | None:
+    """The last value of a time that counts on from the start; ``None`` where the log holds none."""
+    found = clock(context)
+    if found is None:
+        return None
+    metric, scale = found
+    steps, values = context.run.series(metric)
+    last = context.value(metric, [s for s, v in zip(steps, values, strict=True) if math.isfinite(v)][-1])
+    if last is None:
+        return None
+    shown = context.doc.show(last)
+    if scale is not None:
+        spent = context.ledger.derived(
+            f"{metric} in seconds", number(last) * scale, inputs=[last], unit="s",
+            formula=f"{metric} in seconds", step=last.step,
+        )  # fmt: skip
+        shown = context.doc.show(spent, None, "seconds")
+    text = context.say("total.since_start", metric=metric, v=last, shown=shown)
+    context.doc.paragraph(f"**{text}**")
+    context.metrics.append(metric)
+    return Verdict("answered", unmark(text), "medium")
 
 
 def _stage_totals(context: Context) -> Verdict:
@@ -372,7 +382,7 @@ def _finite(fact: Fact) -> bool:
     return isinstance(fact.value, (int, float)) and math.isfinite(fact.value)
 
 
-def _sparse(context: Context, held: Sequence[Fact]) -> bool:
+def sparse(held: Sequence[Fact]) -> bool:
     """Whether only every n-th step is logged, so that the sum is not the run's."""
     steps = [fact.step or 0 for fact in held]
     return len(steps) > 2 and (steps[-1] - steps[0]) > 1.5 * (len(steps) - 1)

@@ -79,9 +79,8 @@ def attempt(context: Context) -> Verdict | None:
         return None
     text = words_of(context)
     members = against(context)
-    keys = central(named_keys(context)) or _validated(context, text) or _stage(context, text)
-    if members is not None:
-        keys = [members.metric, str(members.of)]
+    keys = [members.metric, str(members.of)] if members is not None else central(named_keys(context))
+    keys = _stage(context, text, keys) or keys or _validated(context, text)
     if not keys or len(keys) > 2 or words("portions")["judging"].search(text) or query.depth == "every":
         return None
     broken = breakdown_in(context, text)
@@ -113,6 +112,8 @@ def attempt(context: Context) -> Verdict | None:
         parts, name = [Scope(last=half - 1), Scope(first=half)], name or "mean"
     named_two = len(keys) == 2 and not (ratio.share and ratio.of == _whole(context, keys[:1]))
     plain_share = not parts and not named_two and name not in {"max", "min", "median"}
+    timed = "share" in query.topics or query.intent == "bottleneck"
+    plain_share = plain_share and (timed or len(keys) < 2)
     if plain_share or (query.steps.kind in {"first", "last"} and not named_two and not parts):
         return None  # a stage's share of the last step has a writer of its own
     return _told(context, ratio, parts or [Scope()], name or "mean")
@@ -194,11 +195,16 @@ def _two_parts(context: Context, keys: Sequence[str], parts: Sequence[Scope], na
     return _told(context, Quantity(keys[0]), parts, name)
 
 
-def _stage(context: Context, text: str) -> list[str]:
-    """The one stage that a question about a share of the step names in plain words."""
-    named = any(m.key is not None for m in context.query.mentions)
-    stages = [] if named or words("portions")["share"].search(text) is None else stages_in(context)
-    return stages if len(stages) == 1 else []
+def _stage(context: Context, text: str, named: Sequence[str]) -> list[str]:
+    """The one stage that a question about a share of the step names in plain words, before the whole where named."""
+    if words("portions")["share"].search(text) is None:
+        return []
+    layout = layout_of(context.run)
+    whole = None if layout is None else total_key(context.run, layout)
+    if any(m.key not in {None, whole} for m in context.query.mentions) or set(named) - {str(whole)}:
+        return []
+    stages = [key for key in stages_in(context) if key != whole]
+    return [*stages, *named] if len(stages) == 1 else []
 
 
 def _whole(context: Context, keys: Sequence[str]) -> str | None:

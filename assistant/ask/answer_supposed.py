@@ -10,13 +10,16 @@ from typing import Final
 
 from assistant.analysis.checks import covered
 from assistant.analysis.trend import MIN_POINTS
+from assistant.ask.confirmed import statement_in
 from assistant.ask.context import Context
 from assistant.ask.departures import all_checks
+from assistant.ask.lexicon import words
 from assistant.ask.naming import central, named_keys
 from assistant.ask.part import Part, cell, part_of
 from assistant.ask.scope import Scope, scope_in
 from assistant.ask.subject import words_of
 from assistant.ask.supposed import Supposed, supposed_in
+from assistant.ask.wording import normalised
 from assistant.model import Fact, Verdict
 from assistant.write.document import mark, unmark
 from assistant.write.numbers import format_number
@@ -48,6 +51,8 @@ def beside(context: Context, verdict: Verdict) -> Verdict:
     first = context.doc.blocks[0]
     if supposed is None or _DENIED.search(unmark(first)) or (settled and not supposed.never):
         return verdict
+    if words("confirmed")["average"].search(context.query.said) and statement_in(normalised(context.query.said)):
+        return verdict  # said of the mean, which is held against it by itself
     metric = _metric(context)
     if metric is None or _before_a_break(context, metric, supposed):
         return verdict
@@ -159,7 +164,9 @@ def _contradicted(context: Context, metric: str, supposed: Supposed) -> str:
     if supposed.kind == "is" and any(supposed.names(v) if supposed.value else v == 0 for v in logged):
         return ""  # a value of the log, be it one that stands for what was not measured
     largest = max(abs(value) for value in whole.values)
-    supposed = supposed.scaled(largest)
+    if supposed.clock and context.kind_of(metric) not in {"seconds", "milliseconds"}:
+        return ""  # a time is not said of a metric that holds none
+    supposed = supposed.scaled(largest, context.kind_of(metric))
     part = _meant(context, metric, whole)
     if part is None or not len(part):
         return ""

@@ -25,8 +25,8 @@ _SHARES: Final = (
     (3 / 4, r"three[- ]quarters|四分之三|75 ?%"),
 )
 _PERCENT: Final = re.compile(r"(\d{1,2}(?:\.\d+)?)\s*(?:%|％|percent)")
-_FELL: Final = re.compile(r"(?i)跌|掉|降|\bf[ae]ll|drop|decreas|declin|down|lower")
-_ROSE: Final = re.compile(r"(?i)涨|升|\bris|\brose|increas|\bup\b|higher|gain|improv")
+_FELL: Final = re.compile(r"(?i)跌|掉|降|低|变[小短少]|\bf[ae]ll|drop|decreas|declin|down|lower")
+_ROSE: Final = re.compile(r"(?i)涨|升|高|变[大长多]|\bris|\brose|increas|\bup\b|higher|gain|improv")
 
 
 def for_good(context: Context) -> Verdict | None:

@@ -13,6 +13,11 @@ _NUMBER: Final = re.compile(r"[-\d.,%]+")
 _WHICH_STEP: Final = re.compile(
     r"(?i)第几个?\s*(?:步|轮|次|steps?)|哪一?个?\s*(?:步|轮|次|steps?)|which step|what step"
 )
+#: What is counted, and how its count is told, beside the metric that it is said of: "大于 0.5 的步数占比".
+_COUNTED: Final = re.compile(
+    r"(?i)(?:占)?(?:总|全部)?(?:的)?(?:步数|次数|个数)(?:的)?(?:占比|比例|比重)?|占比|比例|比重|百分比|占(?:了)?多大比例"
+    r"|(?:total )?(?:number|share|fraction|percentage|proportion) of (?:all |the )?steps|(?:the )?(?:total )?steps"
+)
 _PLAIN: Final = re.compile(r"(?i)scores?|rewards?|loss|entropy|kl|lr|accuracy|acc")
 _OF: Final = re.compile(r"\s*(?:的|这项|那项|这个|那个|'s)?\s*")
 _LONGEST_OF: Final = 16
@@ -30,6 +35,8 @@ def joined(text: str, found: list[Mentioned], run: Run, resolver: Resolver) -> l
     found = [m for m in found if m.key is not None or not _NUMBER.fullmatch(m.text)]  # a limit is no name
     if any(m.key is not None for m in found):
         found = [m for m in found if not _WHICH_STEP.fullmatch(m.text)]
+    if any(m.key is not None and not _COUNTED.fullmatch(m.text) for m in found):
+        found = [m for m in found if not _COUNTED.fullmatch(m.text)]
     return _headed(
         text, _of_both(text, _owned(text, [_logged(m, run, resolver) for m in found]), run, resolver), run, resolver
     )
@@ -40,6 +47,11 @@ _OTHER_OWNER: Final = re.compile(
     r"(?P<who>[a-z]{3,12})\b(?:'s|\s*(?:的|那个|这边)?)"
 )
 
+#: "Actor 和 critic 的 grad_norm": the first owner stands before the second, which is part of the name.
+_OWNER_BEFORE: Final = re.compile(
+    r"(?i)(?<![\w/])(?P<who>[a-z]{3,12})\s*(?:和|跟|与|同|、|/|以及|还有|\band\b|\bor\b|&|\bvs\.?|\bversus\b)\s*(?:the\s+)?$"
+)
+
 
 def _of_both(text: str, found: list[Mentioned], run: Run, resolver: Resolver) -> list[Mentioned]:
     """Of "critic 的 grad norm 比 actor 的大多少": the actor's too, where the log holds the same key of both."""
@@ -47,8 +59,10 @@ def _of_both(text: str, found: list[Mentioned], run: Run, resolver: Resolver) ->
     if len(keyed) != 1 or "/" not in str(keyed[0].key):
         return found
     mention = keyed[0]
-    match = _OTHER_OWNER.match(text, mention.end)
     head, _, tail = str(mention.key).partition("/")
+    own = rf"(?i)\b{re.escape(head)}\s*(?:各自|分别)?(?:的|'s)?\s*$"
+    before = re.sub(own, "", text[: mention.start])
+    match = _OTHER_OWNER.match(text, mention.end) or _OWNER_BEFORE.search(before)
     if match is None or match["who"].lower() == head or f"{match['who'].lower()}/{tail}" not in run.columns:
         return found
     start, end = match.span("who")

@@ -24,7 +24,7 @@ _SIDES: tuple[tuple[Kind, str], ...] = (
     (
         "at_most",
         r"(?:went|go(?:es)?|going|came|comes?) (?:down )?to(?=\s*0(?![.\d]))|(?:hits?|reach(?:es|ed)?)(?=\s*0(?![.\d]))"
-        r"|不(?:超过|高于|大于|多于)|(?<!有)没(?:有)?(?:超过|高于|大于)|最多|至多|小于等于|≤|<=|\bat most\b"
+        r"|不(?:超过|高于|大于|多于)|(?<!有)没(?:有)?再?(?:超过|高于|大于)|最多|至多|小于等于|≤|<=|\bat most\b"
         r"|no (?:more|greater|higher|larger) than|\bnot (?:above|over|more than|exceed\w*)|降到|跌到|掉到|降至"
         r"|跌至|低到"
         r"|drops? to|dropp?ed to|f[ae]lls? to|fell to|(?:go|gets?|got|goes|went) down to",
@@ -33,7 +33,8 @@ _SIDES: tuple[tuple[Kind, str], ...] = (
         "at_least",
         r"(?:first|earliest) (?:step|time|eval\w*|point|one) (?:with|at|having) (?:an? |the )?(?:perfect "
         r"|full )?[a-z ]*?\bof"
-        r"|不(?:低于|小于|少于|下于)|至少|最少|大于等于|≥|>=|\bat least\b|no (?:less|lower|smaller|fewer) than"
+        r"|不(?:低于|小于|少于|下于)|(?<!有)没(?:有)?再?(?:低于|小于|少于)"
+        r"|至少|最少|大于等于|≥|>=|\bat least\b|no (?:less|lower|smaller|fewer) than"
         r"|\bnot (?:below|under|less than)|达到|升到|涨到|升至|涨至|增到|增至|达|摸到|reach(?:es|ed|ing)?"
         r"|\bhits?\b|hitting"
         r"|rises? to|rose to|(?:goes|go|went|gets?|got) (?:up )?to|climb(?:s|ed)? to"

@@ -79,6 +79,7 @@ class Claim:
         about: whether the number is a rough one.
         first: whether it is said of the start.
         pace: whether the direction is said as faster or slower.
+        average: whether it is said of the mean.
     """
 
     kind: Kind
@@ -89,6 +90,7 @@ class Claim:
     about: bool = False
     first: bool = False
     pace: bool = False
+    average: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +122,8 @@ def statement_in(text: str) -> Statement | None:
         if match is None:
             break
         body, tagged = body[: match.start()], True
+    if not tagged and (asked := held["is_it"].search(body)) is not None:  # "entropy 是 0.2 吗"
+        body, tagged = body[: asked.start("tag")], True
     lead = held["lead"].search(body)
     if lead is not None and lead.end():
         body, tagged = body[lead.end() :], True
@@ -212,7 +216,8 @@ def claim_in(text: str) -> Claim | None:
         found = Claim("moved", up=way)
     if found is None or _unread(rest):
         return None
-    return replace(found, pace=held["pace"].search(text) is not None)
+    average = held["average"].search(text) is not None
+    return replace(found, pace=held["pace"].search(text) is not None, average=average)
 
 
 def values_from_to(text: str) -> bool:

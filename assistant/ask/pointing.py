@@ -28,6 +28,17 @@ _SUMMED_UP: Final = re.compile(
 )
 
 
+#: How long it took to get to what was told before.
+_TOOK: Final = re.compile(
+    r"(?i)(?:一共|总共|大概|大约)?(?:跑|花|用|训|练|耗|过)了?"
+    r"(?P<zh>多(?:久|长时间|少时间)|几个?(?:小时|分钟)|多少个?(?:小时|分钟|秒))"
+    r"才?(?:到|达到|做到|降到|升到|涨到|走到)(?:的|那里|那儿|这里|这儿|这个?值)?(?=\s*[?。]*$)"
+    r"|\b(?P<en>how (?:long|much time|many (?:hours|minutes|seconds))) did (?:that|it|this) take"
+    r"(?: (?:to get (?:there|to it)|until then))?"
+    r"(?=\s*[?.]*$)"
+)
+
+
 def pointed(clause: str, step: int | None) -> str:
     """A clause with "there", "afterwards" and "before that" told by the step's number.
 
@@ -37,6 +48,9 @@ def pointed(clause: str, step: int | None) -> str:
     """
     if step is None or NUMBERED.search(clause):
         return clause
+    if (took := _TOOK.search(clause)) is not None:
+        said = f"到 step {step} 花了{took['zh']}" if took["zh"] else f"{took['en']} did it take to get to step {step}"
+        return f"{clause[: took.start()]}{said}{clause[took.end() :]}"
     chinese = re.search(r"[\u3400-\u9fff]", clause) is not None
     for words, zh, en in (
         (THERE, f"step {step} ", f" at step {step} "),

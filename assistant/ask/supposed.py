@@ -13,7 +13,7 @@ Kind = Literal["above", "below", "up_to", "down_to", "to", "is", "near", "negati
 
 _NUMBER: Final = re.compile(
     r"(?i)(?<![\d.A-Za-z_/@#-])(?P<digits>-?\d{1,12}(?:\.\d{1,12})?(?:e[+-]?\d{1,3})?)(?!\d|\.\d)\s*(?P<unit>%|％|percent\b|pct\b"
-    r"|k\b|千|万|minutes?\b|mins?\b|分钟|hours?\b|hrs?\b|小时|ms\b|毫秒)?"
+    r"|k\b|千|万|minutes?\b|mins?\b|分钟|hours?\b|hrs?\b|小时|ms\b|毫秒|秒|s\b|secs?\b|seconds?\b)?"
     r"(?!\s*(?:步|steps?\b|iter|epochs?\b|轮|倍|times\b|x\b|次|个|条|张|卡|块|题|gpus?\b|runs?\b|evals?\b|rows?\b"
     r"|[-–~～]\s*\d|(?:到|至|to|and|vs)\s*\d))"
 )
@@ -23,6 +23,10 @@ _SCALES: Final = {
     "hours": 3600.0, "hr": 3600.0, "hrs": 3600.0,
 }  # fmt: skip
 _PER_CENT: Final = {"%", "％", "percent", "pct"}
+_CLOCK: Final = {
+    "ms", "毫秒", "秒", "s", "sec", "secs", "second", "seconds", "分钟", "小时", "min", "mins", "minute", "minutes",
+    "hour", "hours", "hr", "hrs",
+}  # fmt: skip
 #: Words between what says how a number is meant and the number.
 _BETWEEN: Final = re.compile(
     r"(?i)(?:\s|了|过|到|的|about|around|roughly|almost|nearly|the|a|an|大约|大概|差不多|约|快)*$"
@@ -56,6 +60,7 @@ class Supposed:
         text: the number as typed.
         every: whether it is said of every step.
         never: whether it is said of none.
+        clock: whether it was given in a unit of time; the number is in seconds then.
     """
 
     kind: Kind
@@ -66,9 +71,18 @@ class Supposed:
     text: str
     every: bool = False
     never: bool = False
+    clock: bool = False
 
-    def scaled(self, largest: float) -> Supposed:
-        """In the metric's own unit: per cent are no fractions where the log's values are per cent themselves."""
+    def scaled(self, largest: float, kind: str = "") -> Supposed:
+        """In the metric's own unit: per cent are no fractions where the log's values are per cent themselves, and
+        seconds are a thousand where it logs milliseconds.
+
+        Args:
+            largest: the metric's largest magnitude.
+            kind: how its numbers are shown.
+        """
+        if self.clock and kind == "milliseconds":
+            return replace(self, value=self.value * 1e3, half=self.half * 1e3, clock=False)
         if not self.percent or largest <= _FACTOR:
             return self
         return replace(self, value=self.value * 100, half=self.half * 100, percent=False)
@@ -196,4 +210,6 @@ def _of(match: re.Match[str], kind: Kind, *, last: bool, never: bool = False, ev
     value = 0.0 if word else float(digits) * scale
     mantissa, _, exponent = ("0" if word else digits.lower()).partition("e")
     unit_of_last = 10.0 ** (int(exponent or 0) - len(mantissa.partition(".")[2])) * scale
-    return Supposed(kind, value, 0.5 * unit_of_last, unit in _PER_CENT, last, match.group().strip(), every, never)
+    return Supposed(
+        kind, value, 0.5 * unit_of_last, unit in _PER_CENT, last, match.group().strip(), every, never, unit in _CLOCK
+    )
