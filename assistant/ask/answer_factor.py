@@ -6,10 +6,12 @@ import re
 from dataclasses import replace
 from typing import Final
 
+from assistant.ask.between_ends import ends
 from assistant.ask.context import Context
 from assistant.ask.naming import central, named_keys
 from assistant.ask.part import part_of
-from assistant.ask.scope import Scope
+from assistant.ask.scope import scope_in
+from assistant.ask.subject import words_of
 from assistant.ask.wording import normalised
 from assistant.model import Fact, Verdict
 from assistant.write.document import mark, unmark
@@ -61,12 +63,11 @@ def _asked_first(context: Context, said: str) -> list[str]:
 
 
 def _change(context: Context, metric: str) -> Fact | None:
-    slot = context.query.steps
-    part = part_of(context, metric, Scope())
+    text = words_of(context)
+    part = part_of(context, metric, scope_in(text, context.train_steps))
     if len(part) < 2:
         return None
-    named = slot.kind in {"pair", "range"} and len(slot.values) == 2
-    first, last = (slot.values[0], slot.values[1]) if named else (part.steps[0], part.steps[-1])
+    first, last = ends(text, part, context.query.steps)
     change = context.ledger.change(metric, min(first, last), max(first, last))
     if change is None or change.ratio is None or not change.from_value or change.from_value < 0 or change.ratio < 0:
         return None

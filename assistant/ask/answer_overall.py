@@ -10,6 +10,7 @@ from itertools import pairwise
 from statistics import median
 from typing import Final
 
+from assistant.ask.between_ends import ends
 from assistant.ask.conditions import Condition, condition_in
 from assistant.ask.context import Context
 from assistant.ask.part import Part, cell, limit_text, part_of, remarks, shown, statistic
@@ -29,11 +30,6 @@ LEAST_SIDE: Final = 5
 ALIKE: Final = 0.2
 _LEFT: Final = re.compile(r"剩|\bleft\b|\bremain")
 _NAMED: Final = 8
-_FROM_EXTREME: Final = re.compile(
-    r"(?i)[从自比由](?:它的)?(?:(?P<low>最低|最小|谷底|低点)|最高|最大|峰值|顶点|高点)"
-    r"|\b(?:from|since|over|above|below) (?:its|the) "
-    r"(?:(?P<low_en>low(?:est)?|min(?:imum)?|bottom)|high(?:est)?|max(?:imum)?|peak|top)\b"
-)
 _IN_PERCENT: Final = re.compile(r"(?i)percent|%|％|百分|相对")
 
 
@@ -148,10 +144,7 @@ def percent_change(context: Context) -> Verdict | None:
     if found is None:
         return None
     part, slot = found.part, context.query.steps
-    first, last = (slot.values[0], slot.values[1]) if slot.kind == "pair" else (part.steps[0], part.steps[-1])
-    if (extreme := _FROM_EXTREME.search(found.text)) is not None:  # "from its lowest to the end"
-        pick = min if extreme["low"] or extreme["low_en"] else max
-        first = part.steps[part.values.index(pick(part.values))]
+    first, last = ends(found.text, part, slot)
     change = context.ledger.change(found.metric, min(first, last), max(first, last))
     if change is None or not change.from_value or change.ratio is None or change.from_value < 0 or change.ratio < 0:
         return None

@@ -111,6 +111,7 @@ def _sides(context: Context, metric: str, text: str) -> tuple[Side, Side] | None
         first = said or _of_query(context, steps)
         if second is None and first is not None and first.at is not None:
             second = _beside(right, first.at, steps)
+        first, second = _of_one_statistic(first, second, seam.group())
         if said is None and first == second and first is not None and first.at is not None:
             first = Side(at=steps[-1])  # "how many times the first step's": the latest
         if first is None or second is None or first == second:
@@ -118,10 +119,24 @@ def _sides(context: Context, metric: str, text: str) -> tuple[Side, Side] | None
         named = held["previous"].search(right) or held["next"].search(right)
         if (first.at is not None and second.at is not None) and not (named or held["either"].search(text)):
             return None  # two steps
-        if first.name and first.name == second.name and not (first.scope.whole or second.scope.whole):
+        parts = not (first.scope.whole or second.scope.whole)
+        if first.name and first.name == second.name and parts and held["ratio"].search(text) is None:
             return None  # one statistic of two parts
         return first, second
     return None
+
+
+def _of_one_statistic(first: Side | None, second: Side | None, seam: str) -> tuple[Side | None, Side | None]:
+    """Two parts of which one names a statistic are compared by it ("the median of the first 10 and the last 10")."""
+    parts = [side for side in (first, second) if side is not None and not side.scope.whole]
+    named = [side.name for side in parts if side.name]
+    own = first is not None and not first.name and "比" in seam  # "the last 10 than the highest of the first 10"
+    shared = named[0] if len(parts) == 2 and len(named) == 1 and not (own and named[0] in {"max", "min"}) else "mean"
+
+    def full(side: Side | None) -> Side | None:
+        return replace(side, name=shared) if side in parts and side is not None and not side.name else side
+
+    return full(first), full(second)
 
 
 def _of_query(context: Context, steps: Sequence[int]) -> Side | None:
@@ -145,7 +160,7 @@ def _side(context: Context, metric: str, text: str, steps: Sequence[int]) -> Sid
                 name = "min" if one == "max" else "max"
     scope = replace(scope_in(text, context.train_steps), spans=())
     if not scope.whole:
-        return Side(name or "mean", scope)
+        return Side(name, scope)
     if (match := held["from_end"].search(text)) is not None:
         back = int(match["n"] or 2)
         return Side(at=steps[-back]) if 0 < back <= len(steps) else None

@@ -17,6 +17,7 @@ from assistant import resources
 from assistant.ask.blanking import blanked, figures, spans_of, without_names
 from assistant.ask.conditions import Condition, condition_in
 from assistant.ask.query import Query
+from assistant.ask.rates import turned
 from assistant.ask.scope import Scope, scope_in
 from assistant.ask.steps import chinese_number
 from assistant.ask.wording import normalised
@@ -183,6 +184,10 @@ class _Reading:
     @property
     def side(self) -> bool | None:
         """Whether the largest (``True``) or the smallest is meant; a name such as "max length" counts as said."""
+        return self.side_of(self.keys[0])
+
+    def side_of(self, key: str) -> bool | None:
+        """The side that is meant of one of the metrics: the slowest step of a rate has its smallest value."""
         spoken = blanked(
             self.text, [s for m in self.query.mentions if re.search(r"[/_@]", m.text) for s in spans_of(self.text, m)]
         )
@@ -190,10 +195,10 @@ class _Reading:
         if high or low:
             if high and low:
                 return None
-            return high is not None
+            return (high is not None) != turned(spoken, key)
         if words()["better"].search(spoken) or words()["worse"].search(spoken):
             good = words()["better"].search(spoken) is not None
-            return good != bool(SMALL_IS_GOOD.search(self.keys[0]))
+            return good != bool(SMALL_IS_GOOD.search(key))
         return None
 
     @property
@@ -229,7 +234,7 @@ def _at_extreme(r: _Reading) -> Request | None:
     near = min((first, a), (second, b), key=lambda one: min(abs(one[1][0] - middle), abs(one[1][1] - middle)))[0]
     near = own[0] if len(own) == 1 else near  # the one of the same clause: "when the reward was lowest, how long …"
     other = second if near == first else first
-    return Request("at_extreme", r.scope, high=r.side, keys=(near, other), text=r.rest)
+    return Request("at_extreme", r.scope, high=r.side_of(near), keys=(near, other), text=r.rest)
 
 
 def _places(r: _Reading) -> list[tuple[str, tuple[int, int]]]:

@@ -11,6 +11,7 @@ from typing import cast
 from assistant.ask.learnt import Table, features
 from assistant.ask.patterns import patterns
 from assistant.ask.query import Query
+from assistant.ask.rates import turned
 from assistant.ask.stated import claim_in
 from assistant.ask.weighing import TIMED, VALIDATED, weigh
 from assistant.knowledge import Mentioned
@@ -30,8 +31,6 @@ _SMALL_IS_GOOD = re.compile(
     r"|(?<![a-z])(?:ppl|nll|mse|rmse|mae|wer|cer|fid|bp[bcd])(?![a-z])",
     re.IGNORECASE,
 )
-_RATE = re.compile(r"throughput|tps|mfu|per_sec|per_second")
-_RATES = re.compile(r"(?i)最(?:快|慢)|\b(?:fastest|slowest|quickest)\b")
 _HOW_OFTEN = re.compile(r"(?i)几次|多少次|次数|how many|how often")
 _CUT = re.compile(r"(?i)(?:被)?(?:truncat\w*|cut(?: off| short)?|截断\S{0,2}|clipped)\s*")
 _STEPS_TO_COME = re.compile(
@@ -56,6 +55,12 @@ _WHICH_RUN = re.compile(r"(?i)谁|哪(?:个|边|一个|份|次)|\bwhich\b|\bwhos
 _ASKS_HEALTH = re.compile(
     r"(?i)正常|健康|异常|问题|毛病|不对|奇怪|要紧|严重|危险|行不行|可以吗|吗\s*[?。]*$|过拟合|hack|作弊|normal|healthy|wrong|\bok\b|okay|fine"
     r"|\bbad\b|concern|worr|odd|weird|strange|issue|problem|overfit|stable|low|high|good"
+)
+#: What a metric does over a window: "is mean reward still rising over the last 20 steps" asks for no mean.
+_COURSE = re.compile(
+    r"(?i)不再|不动|趋势|走势|稳定|收敛|饱和|平台|(?:在|还|一直|有没有|是不是|有)[^,，。?]{0,4}[涨升降跌变]"
+    r"|[涨升降跌]了?(?:吗|么|没)|\btrend|\bplateau|\bstable\b|\bflat\b|\bconverg|\bstall"
+    r"|\bstill (?:ris|fall|improv|increas|decreas|go|climb|drop)"
 )
 _IN_A_WINDOW = re.compile(r"(?i)平均|均值|\bmean\b|average|\bavg\b")
 _AND_MEAN = re.compile(r"(?i)(?:和|与|、|,|及)\s*(?:平均|均值)|(?:平均|均值)\s*(?:和|与|、|,|及)|\bmean\b|\baverage\b")
@@ -111,7 +116,7 @@ def operation(
         named = [m for m in mentions if m.key is not None] or list(mentions)
         down = bool(named) and all(_SMALL_IS_GOOD.search(m.key or m.text) for m in named)
         high, low = (not down, down) if not has("worst", keyless) else (down, not down)
-    if high != low and _RATES.search(text) and mentions and all(_RATE.search(m.key or "") for m in mentions):
+    if high != low and mentions and all(turned(text, m.key or "") for m in mentions):
         high, low = low, high  # the fastest step has the largest throughput
     if not window and steps.kind != "pair":
         return None
@@ -122,7 +127,8 @@ def operation(
         return "max" if high else "min"
     if steps.kind == "pair" and _SET_AGAINST.search(bare):
         return None  # "how much longer is the average response at step 3 than at step 1": no mean over the two
-    if has("mean", bare) or (steps.kind in {"range", "last_n", "all"} and _IN_A_WINDOW.search(keyless)):
+    in_name = steps.kind in {"range", "last_n", "all"} and _IN_A_WINDOW.search(keyless)
+    if has("mean", bare) or (in_name and not _COURSE.search(bare)):
         return "mean"
     return None
 

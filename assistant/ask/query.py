@@ -43,6 +43,8 @@ class Query:
         asked_op: the operation as asked, for the slots, where a writer takes another course.
         earlier: the step of the question before, where this one asked the same of another step.
         beside: the metrics of the question before, where this one asked the same of others.
+        line: the steps that the same was asked of, one after the other, this one's last.
+        other_part: the part of the run of the question before, where this one asked the same of another part.
     """
 
     text: str
@@ -66,6 +68,8 @@ class Query:
     not_finite: bool = False
     earlier: int | None = None
     beside: tuple[Mentioned, ...] = ()
+    line: tuple[int, ...] = ()
+    other_part: StepSlot | None = None
 
     @property
     def said(self) -> str:

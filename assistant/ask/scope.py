@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from assistant.ask.patterns import patterns
+from assistant.ask.sparse import since_last
 from assistant.ask.steps import chinese_number, first_steps
 
 _STEP = r"(?:(?:the )?(?:global[_ ]?)?(?:steps?|iterations?|iter|updates?)\s*#?\s*|第\s*)"
@@ -178,9 +179,12 @@ def scope_in(text: str, training: Sequence[int]) -> Scope:
     first, last, more, plain = _bounds(rest, training)
     if without and first is not None and last is None and not more:
         plain = False
+    latest = _latest(rest, more, training)
+    if first is None and (since := since_last(training, latest)) is not None:
+        first, latest = since, 0
     return Scope(
         first if first is None or first >= 0 else None, last, tuple(without), (*spans, *more[:4]),
-        plain and not without, _latest(rest, more, training),
+        plain and not without, latest,
     )  # fmt: skip
 
 

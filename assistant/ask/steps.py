@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any, cast
 
 from assistant.ask.epochs import epochs, rows, validations
+from assistant.ask.sparse import since_last
 from assistant.ask.steplists import Mark, both_ends, listed, loose, other_side, set_against, span
 from assistant.model import Run, StepSlot
 
@@ -213,7 +214,10 @@ def step_marks(text: str, rules: dict[str, Any], run: Run | None) -> tuple[StepS
         return StepSlot("single", (step,)), ((match.start(), step),)
     text = _FEW.sub(lambda found: str(chinese_number(found[0].lstrip("的"))), text)
     if match := rules["last_n"].search(text):
-        return StepSlot("last_n", (int(next(group for group in match.groups() if group)),)), ()
+        count = int(next(group for group in match.groups() if group))
+        since = since_last(training_steps(run), count) if run else None
+        part = StepSlot("last_n", (count,)) if run is None or since is None else _since(since, run)
+        return part, ()
     if match := rules["first_n"].search(text):
         count = int(next(group for group in match.groups() if group))
         picked = first_steps(training_steps(run) if run else (), count)
@@ -294,6 +298,10 @@ def _singles(text: str, rules: dict[str, Any], run: Run | None, found: list[Mark
         if rules[kind].search(text):
             return StepSlot(cast("Any", kind)), ()
     return StepSlot("none"), ()
+
+
+def _since(step: int, run: Run) -> StepSlot:
+    return StepSlot("range", (step, run.distinct_steps[-1]))
 
 
 def first_steps(training: Sequence[int], count: int) -> Sequence[int]:

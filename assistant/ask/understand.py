@@ -24,6 +24,7 @@ from assistant.ask.patterns import patterns
 from assistant.ask.pointing import owned, pointed_span
 from assistant.ask.query import Depth, Query, State
 from assistant.ask.readings import alternatives
+from assistant.ask.restated import remembered, restated
 from assistant.ask.runs_named import runs_named
 from assistant.ask.scope import bounds_named
 from assistant.ask.steplists import Mark
@@ -93,8 +94,11 @@ def understand(
     said, places = runs_named(text, runs)
     about = runs[places[0]] if places else runs[0] if runs else None
     said = said if about is None else bounds_named(said, training_steps(about))
+    alone = False
     if state is not None and state.query is not None and about is not None:
-        said = stands_alone(said, state, about)
+        leaning, said = said, stands_alone(said, state, about)
+        put = restated(said, state, about, resolver) if said == leaning else said
+        alone, said = put != said, put
         held = state.step if state.step is not None else one_step(state.query, about)
         said = owned(pointed_span(said, held), state.query.wording or state.query.text, held)
     wording = question if said == question.strip() else said
@@ -125,7 +129,11 @@ def understand(
     own = replace(own, text=question, runs=places)
     if state is not None and state.query is not None:
         more = asked if own.mentions or own.steps.kind != "none" else said  # "in English, and for step 90"
-        own = followed(own, more, state, runs, resolver=resolver, strength=strength)
+        if alone:
+            own = replace(own, runs=own.runs or state.query.runs, follows="slots")
+        else:
+            own = followed(own, more, state, runs, resolver=resolver, strength=strength)
+        own = remembered(own, state.query, about)
     return replace(own, alternatives=alternatives(own, said, about))
 
 

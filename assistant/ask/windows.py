@@ -6,7 +6,8 @@ import re
 from collections.abc import Sequence
 
 from assistant.ask.scope import scope_in, shares_in
-from assistant.ask.steps import chinese_number
+from assistant.ask.sparse import since_last
+from assistant.ask.steps import chinese_number, first_steps
 from assistant.model import Run
 
 Window = tuple[int, int]
@@ -90,6 +91,10 @@ def windows_in(
         n, m = _number(first[1]), _number(last[1])
         if n and m and n + m <= len(steps):
             return _ordered((steps[0], steps[n - 1]), (steps[-m], steps[-1]), run)
+        since = since_last(steps, m)
+        early = first_steps(steps, n)
+        if early and since is not None and early[-1] < since:  # of a log that prints every nth
+            return _ordered((steps[0], early[-1]), (since, steps[-1]), run)
         return None
     if (match := _AROUND.search(text)) and (at := int(next(group for group in match.groups() if group))) in steps[1:]:
         place = steps.index(at)
