@@ -81,6 +81,8 @@ _ASKED = {
         re.compile(r"truncation"),
     ),
 }  # fmt: skip
+#: Rules that speak against it, whatever speaks for it: answers that count as cut off without being so.
+_AGAINST = {"longer": re.compile(r"eos_misconfigured")}
 _CHECKPOINT = re.compile(
     r"(?i)\bstop\b|[该要]停|停不停|存档|检查点|checkpoint|ckpt|早停|回退|回滚|early[- ]stop|roll ?back"
     r"|\b(?:number of|how many|which) epochs?\b"
@@ -92,6 +94,11 @@ def _word(context: Context, findings: list[Told]) -> str:
     """With which words the first finding answers what is asked: yes to it, or that something else comes first."""
     for name, (asked, rules) in _ASKED.items():
         if asked.search(context.query.said):
+            against = _AGAINST.get(name)
+            other = next((one for one in findings if against is not None and against.search(one.check.rule)), None)
+            if other is not None:
+                findings.sort(key=lambda one: one is not other)
+                return f"no_{name}"
             first = next((one for one in findings if rules.search(one.check.rule)), None)
             if first is None:
                 return f"not_yet_{name}" if name == "stop" else "some"
@@ -161,6 +168,17 @@ def hypothetical(text: str) -> bool:
     return _IF.search(text) is not None
 
 
+def clause_of(context: Context, metric: str) -> str:
+    """The clause of a question that names a metric; all of the question where several do, or none."""
+    said = context.query.said
+    named = [mention.text for mention in context.query.mentions if mention.key == metric]
+    held = [one for one in _SEAM.split(said) if any(name and name in one for name in named)]
+    return held[0] if len(held) == 1 else said
+
+
+_SEAM = re.compile(r"[,，;；。?？]")
+
+
 def _about_named(context: Context, named: list[str]) -> list[str]:
     """What the log shows of each metric that the question is about: its course, extremes and latest value."""
     lines = []
@@ -169,7 +187,8 @@ def _about_named(context: Context, named: list[str]) -> list[str]:
         if trend is None:
             continue
         sentence = trend_sentence(context, metric, trend)
-        asserted = "down" if FELL.search(context.query.said) else "up" if ROSE.search(context.query.said) else None
+        said = clause_of(context, metric)
+        asserted = "down" if FELL.search(said) else "up" if ROSE.search(said) else None
         other_way = {"down": "rising", "up": "falling"}.get(asserted or "")
         if asserted and trend.direction == other_way and not hypothetical(context.query.said):
             word = context.say(f"premise.word_{asserted}")

@@ -12,18 +12,20 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
-from assistant.analysis.checks import LOSS_GONE
+from assistant.analysis.checks import LOSS_GONE, Check
 from assistant.analysis.diagnosis import role
 from assistant.analysis.trend import MIN_POINTS
-from assistant.ask import answer_causes, answer_complaint_run, answer_supposed, findings, run_questions
+from assistant.ask import answer_causes, answer_complaint_run, answer_supposed, answer_why, findings, run_questions
 from assistant.ask.causes import keys_for, quantity_of
 from assistant.ask.complaint_course import MAIN, TIMES, Course, course_of, ends
 from assistant.ask.complaint_tellers import TELLERS, since
 from assistant.ask.complaints import Complaint, clauses_of, complaints_in, merely_complains, sentences
+from assistant.ask.confirmed import statement_in
 from assistant.ask.context import Context, is_validation
 from assistant.ask.departures import all_checks
 from assistant.ask.parts import number
 from assistant.ask.telling import course_table
+from assistant.ask.wording import normalised
 from assistant.model import Verdict
 from assistant.model.answer import Intent
 from assistant.write.document import unmark
@@ -72,6 +74,7 @@ def attempt(context: Context) -> Verdict | None:
     return told(context, found)
 
 
+_GRAVE: Final = ("critical", "warning")
 #: "只有 9 个 token 正常吗": how a value that is named is judged, rather than which way it went.
 _VALUED: Final = re.compile(
     r"(?i)(?:只有|才|仅有?|只剩|高达|多达|达到|大到|小到|低到|高到)了?"
@@ -90,6 +93,9 @@ def _left(context: Context, found: Sequence[Complaint]) -> bool:
         return False
     if context.query.steps.kind in {"single", "pair"} and _WHY_ASKED.search(said) and all(one.metrics for one in found):
         return True  # why it moved there, and not over the whole log
+    put = statement_in(normalised(said))
+    if put is not None and not put.taken and len(put.clauses) > 1:  # "…, so the step got longer, right?"
+        return True
     states = {one.state for one in found}
     large = states <= {"high", "low"} and all(one.metrics for one in found)
     held_out = any(is_validation(key) or _HELD_OUT.search(key) for one in found for key in one.metrics)
@@ -118,12 +124,27 @@ def at_once(context: Context) -> Verdict | None:
     found = complaints_in(context, context.query.said)
     if not found or (len(found) == 1 and _known_elsewhere(context, found[0])):
         return None
+    if _at_a_step(context, found):
+        context.query = replace(context.query, intent="explain", op=None, asked_op=None)
+        return answer_why.premise(context)
     story = _is_story(context, found)
     if not story and _left(context, found):
         return None
     broken = len(found) > 1 and any(one.state == "not_finite" for one in found)
     at_once = story or broken or found[0].state in {"spike", "not_rising", "not_falling"}
     return told(context, found) if at_once or _went_to_zero(context, found[0]) else None
+
+
+_MOVES: Final = frozenset({"spike", "rising", "falling"})
+
+
+def _at_a_step(context: Context, found: Sequence[Complaint]) -> bool:
+    """Whether one move of one metric at one step is complained of, which is held against that step."""
+    slot, first = context.query.steps, found[0]
+    if slot.kind != "single" or len(found) != 1 or first.state not in _MOVES or first.since is not None:
+        return False
+    steps = context.run.series(first.metrics[0])[0] if len(first.metrics) == 1 else []
+    return len(context.query.said) <= PREMISE and "\n" not in context.query.said and slot.values[0] in list(steps)[1:]
 
 
 def _why_at_once(context: Context) -> Verdict | None:
@@ -241,7 +262,16 @@ def told(context: Context, found: Sequence[Complaint]) -> Verdict | None:
     kept: Intent = asked if asked in {"advice", "bottleneck"} else "health"
     context.query = replace(context.query, intent=kept, op=None, asked_op=None, threshold=None)
     odd = first.state == "not_finite" and "NaN" in lead
-    return Verdict("warning" if odd else "insufficient_data", unmark(lead), "medium")
+    grave = findings.told(context, _of_the_metric(context, first)[:1])
+    context.doc.bullets([one.whole(context.language) for one in grave])
+    worst = grave[0].check.severity if grave else "warning" if odd else "insufficient_data"
+    return Verdict(worst, unmark(lead), "medium")
+
+
+def _of_the_metric(context: Context, complaint: Complaint) -> list[Check]:
+    """What rules say of the metrics that somebody complains of, the gravest first."""
+    grave = [c for c in all_checks(context) if c.severity in _GRAVE and set(c.metrics) & set(complaint.metrics)]
+    return sorted(grave, key=lambda c: _GRAVE.index(c.severity))
 
 
 def _by_cause(context: Context) -> Verdict | None:

@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Final
 
 from assistant.ask.blanking import blanked
+from assistant.ask.clause_subjects import anchored, first_odd, of_whole_steps
 from assistant.ask.confirmed import Claim, Statement, claim_in, statement_in, values_from_to
 from assistant.ask.confirmed_factors import Told, averaged, mean_of, sides, times
 from assistant.ask.context import Context, is_validation
@@ -85,11 +86,14 @@ def beside(context: Context, verdict: Verdict) -> Verdict:
         {one.kind for one in told} <= _PLAIN
         and not unread
         and (denied if len(wrong) == len(told) else affirmed and not wrong)
+        and all(one.metric in first for one in told)
     ):
         return verdict
     said = _sentence(context, statement, told, unread)
     if denied or affirmed or set(marked_ids(blocks[0])) <= set(marked_ids(said)):
         del blocks[0]
+    elif wrong and blocks[0].startswith(so := f"**{context.say('complaint.so')}"):  # not all of it is as stated
+        blocks[0] = f"**{blocks[0][len(so) :].lstrip()}"
     blocks.insert(0, f"**{said}**")
     for one in reversed(told):
         if one.metric and one.metric not in context.metrics:
@@ -119,11 +123,11 @@ def _all(context: Context, statement: Statement) -> tuple[list[Told], str]:
     unread = ""
     step: int | None = None
     for clause in statement.clauses:
-        for piece in _conjoined(context, _anchored(context, clause)):
+        for piece in _conjoined(context, anchored(context, clause)):
             read = understand(piece, context.resolver, context.runs, language=context.language)
             own = _keys(context, read, piece)
-            keys = own or keys
-            if not keys and words("confirmed")["nan"].search(piece) and (odd := _first_odd(context)) is not None:
+            keys = own or of_whole_steps(context, piece) or keys
+            if not keys and words("confirmed")["nan"].search(piece) and (odd := first_odd(context)) is not None:
                 keys = [odd]
             scope, text = _stripped(context, piece, read)
             if scope.whole and step is not None and words("confirmed")["afterwards"].search(piece):
@@ -139,18 +143,6 @@ def _all(context: Context, statement: Statement) -> tuple[list[Told], str]:
             if read.steps.kind == "single" and scope.whole:
                 step = read.steps.values[0]
     return told, unread
-
-
-def _anchored(context: Context, clause: str) -> str:
-    """A clause with the step of the first NaN for "after the NaN"."""
-    held = words("confirmed")["after_nan"]
-    match = held.search(clause)
-    odd = _first_odd(context) if match is not None else None
-    if match is None or odd is None:
-        return clause
-    step = next(s for s, v in zip(*context.run.series(odd), strict=True) if not math.isfinite(v))
-    side = "before" if words("confirmed")["before"].search(match.group()) else "after"
-    return f"{clause[: match.start()]} {side} step {step} {clause[match.end() :]}"
 
 
 def _conjoined(context: Context, clause: str) -> list[str]:
@@ -366,21 +358,11 @@ def _peak(context: Context, whole: Part, claim: Claim, read: Query) -> Told | No
     return Told(holds, said, whole.metric)
 
 
-def _first_odd(context: Context) -> str | None:
-    """The metric whose first NaN or infinity is the earliest."""
-    found = [
-        (next(s for s, v in zip(*context.run.series(key), strict=True) if not math.isfinite(v)), place, key)
-        for place, key in enumerate(context.run.metrics)
-        if any(not math.isfinite(v) for v in context.run.series(key)[1])
-    ]
-    return min(found)[2] if found else None
-
-
 def _nan(context: Context, metric: str, read: Query) -> Told | None:
     steps, values = context.run.series(metric)
     odd = next((s for s, v in zip(steps, values, strict=True) if not math.isfinite(v)), None)
     if odd is None:
-        return None if _first_odd(context) is not None else Told(False, context.say("put.all_finite"), "")
+        return None if first_odd(context) is not None else Told(False, context.say("put.all_finite"), "")
     fact = context.value(metric, odd)
     if fact is None:
         return None

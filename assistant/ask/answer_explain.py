@@ -8,8 +8,9 @@ from assistant.analysis.checks import NOT_FINITE, RANK, Check, check_step, cover
 from assistant.analysis.diagnosis import role
 from assistant.ask import answer_validation, held_out_gap, outcomes
 from assistant.ask.context import Context, key
-from assistant.ask.departures import LEAPS, all_checks
+from assistant.ask.departures import LEAPS, all_checks, began
 from assistant.ask.detail import every_metric
+from assistant.ask.findings import told
 from assistant.ask.parts import (
     change_remarks,
     change_table,
@@ -33,6 +34,10 @@ MORE_CHANGES = (
     "timing_s/update_actor", "timing_s/old_log_prob", "timing_s/agent_loop/generate_sequences/max",
     "timing_s/agent_loop/tool_calls/max", "global_seqlen/minmax_diff", "perf/mfu/actor", "perf/cpu_memory_used_gb",
 )  # fmt: skip
+
+
+#: So many steps after the one asked about a finding may set in: its first step is an estimate.
+SOON = 2
 
 
 def explain_step(context: Context, step: int) -> Verdict:
@@ -73,6 +78,12 @@ def explain_step(context: Context, step: int) -> Verdict:
     next_part(context, bool(grave_of(checks)), step)
     grave = len(grave_of(checks))
     worth = sentences[grave] if len(sentences) > grave else ""
+    before = [] if grave else _set_in_before(context, step)
+    if before:
+        said = context.say("explain.step_before", step=step, first=told(context, before[:1])[0].sentence)
+        doc.blocks[slot] = f"**{said}**"
+        context.metrics.extend(headlines(context, step)[:6])
+        return verdict_of(context, before, said)
     summary = _step_summary(context, step, sentences[:grave], worth, changes)
     if not grave and previous is None and (apart := held_out_gap.sentence(context)):
         doc.blocks[slot] = f"**{apart}**"
@@ -80,6 +91,16 @@ def explain_step(context: Context, step: int) -> Verdict:
     doc.blocks[slot] = f"**{summary}**"
     context.metrics.extend(headlines(context, step)[:6])
     return verdict_of(context, checks, summary)
+
+
+def _set_in_before(context: Context, step: int) -> list[Check]:
+    """Findings over the run that had set in by a step; one that sets in a few steps later is as good as there."""
+    found = []
+    for check in all_checks(context):
+        start = began(context, check) if check.severity in {"critical", "warning"} else None
+        if start is not None and start <= step + SOON:
+            found.append(check)
+    return found
 
 
 def _checks_of(context: Context, step: int) -> list[Check]:

@@ -59,6 +59,8 @@ _UNIT: Final = re.compile(r"(?:^|[_( /])(ms|us|s|sec|seconds|min)\)?$")
 SLOWER, MOST = 1.2, 5
 LEAST_OTHERS, LEAST_THIRDS = 2, 6
 RECENT = 20
+#: So many last lines are looked at for times by stage.
+LINES = 5
 
 
 #: A stage's part of a step, which its whole time does not tell.
@@ -69,8 +71,8 @@ def attempt(context: Context) -> Verdict | None:
     """Answers a question about a slow step of a log whose stages are not known; ``None`` for any other."""
     steps = context.train_steps or list(context.run.distinct_steps)
     said = seamed(context.query.wording or context.query.text)
-    if not steps or timed(context, steps[-1]) is not None:
-        return None
+    if not steps or any(timed(context, step) is not None for step in steps[: -LINES - 1 : -1]):
+        return None  # the last lines may be cut before their timings
     found = (slow_step(context) or slowest(context)) if _SLOW.search(said) else None
     asked = _OF_THE_RUN.search(said) and not _MORE_AND_MORE.search(said)
     return found or (overall(context) if asked else None)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 
 from assistant.analysis.timing import inside_step, layout_of, row_of_total, total_key
@@ -11,7 +12,7 @@ from assistant.ask.answer_speedup import each_share
 from assistant.ask.context import Context, key
 from assistant.ask.intents import is_stage
 from assistant.ask.logged import as_mention
-from assistant.ask.naming import named_keys
+from assistant.ask.naming import absent, named_keys
 from assistant.ask.parts import number, timed
 from assistant.ask.stages import finite, stages_in
 from assistant.model import Fact, Verdict
@@ -48,6 +49,10 @@ def share(context: Context) -> Verdict | None:
         if not held:
             continue
         wanted = [one for one in held if slot.kind in {"single", "pair"} and one.step in slot.values]
+        lost = lacking(context, (stage, whole), held)
+        if lost and not wanted:
+            return _not_there(context, stage, whole, lost)
+        texts += lost
         text = ""
         for one in wanted or [held[0] if slot.kind == "first" else held[-1]]:
             cell, total = (context.ledger.get(name) for name in (one.inputs or ("", ""))[:2])
@@ -78,6 +83,27 @@ def share(context: Context) -> Verdict | None:
     doc.bullets(texts[1:])
     _others(context, stages, told)
     return Verdict("answered", unmark(texts[0]))
+
+
+def lacking(context: Context, keys: Sequence[str], held: Sequence[Fact]) -> list[str]:
+    """For each step that is named and has no share: which of the two values the log does not hold there, and why."""
+    slot = context.query.steps
+    named = slot.values if slot.kind in {"single", "pair"} else ()
+    without = [step for step in named if step in context.run.distinct_steps and all(one.step != step for one in held)]
+    texts = list[str]()
+    for step in without:
+        gone = next((name for name in keys if context.value(name, step) is None), None)
+        texts += [absent(context, gone, [step])] if gone is not None else []
+    return texts
+
+
+def _not_there(context: Context, stage: str, whole: str, lost: Sequence[str]) -> Verdict:
+    """That there is no share at the step named."""
+    context.doc.paragraph(f"**{lost[0]}**")
+    context.doc.bullets(lost[1:])
+    context.metrics.extend([stage, whole])
+    context.query = replace(context.query, intent="lookup")
+    return Verdict("no_data", unmark(lost[0]))
 
 
 #: "What part is not generation": the rest of the step.

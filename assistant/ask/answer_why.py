@@ -13,6 +13,7 @@ from assistant.analysis.compare import compare_windows
 from assistant.analysis.diagnosis import role
 from assistant.analysis.trend import MIN_POINTS
 from assistant.ask.answer_single import tail_of
+from assistant.ask.came_back import from_extreme
 from assistant.ask.comparing import knowledge_of
 from assistant.ask.context import Context, key
 from assistant.ask.departures import all_checks
@@ -315,6 +316,10 @@ def _over_run(
         return context.say("premise.not_flat", metric=metric, trend=sentence), False
     if wanted in {"up", "down"} and way != wanted and not (trend.form == "shift" and way is None):
         word = context.say(f"premise.word_{wanted}")
+        come = None if since or way is not None else from_extreme(context, metric, up=wanted == "up")
+        if come is not None:
+            said = "premise.came_up" if wanted == "up" else "premise.came_down"
+            return context.say(said, metric=metric, far=come[0], last=come[1]), True
         if trend.n == 1:
             only = context.value(metric, trend.first_step or 0)
             return context.say("premise.one_value", metric=metric, word=word, v=only), False

@@ -162,6 +162,9 @@ def complaints_in(context: Context, text: str) -> list[Complaint]:
     return found[:MOST]
 
 
+_CLOCK_SAID: Final = re.compile(r"(?i)\btimes?\b|耗时|时间|用时")
+
+
 def _all(context: Context, text: str) -> Iterator[Complaint]:
     distinct = {(mention.text.lower(), mention.key): mention for mention in context.query.mentions[:MOST_MENTIONS]}
     described = [mention for mention in distinct.values() if not _said(mention, text)]
@@ -245,7 +248,7 @@ def _fitting(state: State, metrics: tuple[str, ...], matter: Matter, clause: str
         return Complaint("slow", metrics)
     if state in {"slow", "slower", "standstill"}:
         timed = tuple(key for key in metrics if is_timed(key))
-        if timed or not metrics:
+        if timed or not metrics or _CLOCK_SAID.search(clause):  # "…, so the step time got longer"
             return Complaint(state, timed, "" if timed else "time")
         if state == "standstill":
             return Complaint("still", metrics)

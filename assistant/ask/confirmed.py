@@ -197,6 +197,8 @@ def claim_in(text: str) -> Claim | None:
         rest = held["over"].sub(" ", _without(text, match.span()))
     elif (match := held["times"].search(text)) is not None:
         factor = _factor(match)
+        if up and not down and (match["halve"] or match["zh_halve"]):
+            factor = 1.5  # "rose by half"
         falling = factor < 1 or (down and not up)
         several = bool(match.groupdict().get("several"))
         found = Claim("times", factor=1 / factor if falling and factor > 1 else factor, up=not falling, about=several)

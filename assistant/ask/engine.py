@@ -54,12 +54,11 @@ from assistant.knowledge import Library, Resolver
 from assistant.model import Answer, Fact, GroundingError, Mention, Run, Usage, Verdict
 from assistant.write.document import mark, marked_ids, render, unmark
 
-#: Intents that can be answered without any log.
 MAX_SOURCES, MAX_PLACES = 8, 3
 _FEW = 4
 _TRAIN_ACCURACY = re.compile(r"训练(?:集)?(?:的|上)?(?:准确率|正确率|accuracy)|train(?:ing)? acc", re.IGNORECASE)
 _SCALED = re.compile(r"\((1e-?\d{1,2})\)$")
-_WITHOUT_LOG = {"define", "out_of_scope"}
+_WITHOUT_LOG = {"define", "out_of_scope"}  # intents that can be answered without any log
 
 
 def strict_grounding() -> bool:
@@ -120,7 +119,7 @@ class Answerer:
                 return every
         pieces = clauses.framed(leaning, normalised(asked)) or pieces
         queries = [whole if part == asked else read(part, state) for part in pieces]
-        marked = len(re.findall("[?？]", asked)) >= len(pieces)  # each asks for itself, whatever the whole looks like
+        marked = len(re.findall("[?？]", asked)) >= len(pieces)  # each asks for itself
         if len(queries) == 1 or not (marked or {q.intent for q in queries} & {whole.intent, "out_of_scope"}):
             queries = [whole]
         if runs and complaints.merely_complains(asked):  # "reward does not rise. Any idea?" is one matter
@@ -140,11 +139,12 @@ class Answerer:
             happenings.told(context, anchor[1])
         if narrowed:
             context.doc.blocks.insert(0, narrowed)
-        if context.runs and problem is None and context.kind != answer_complaint.KIND:
-            unread.not_computed(context)
-            aspects.further(context)
-            answer_overfit.beside(context)
-            verdict = answer_supposed.beside(context, verdict)
+        if context.runs and problem is None:
+            if context.kind != answer_complaint.KIND:
+                unread.not_computed(context)
+                aspects.further(context)
+                answer_overfit.beside(context)
+                verdict = answer_supposed.beside(context, verdict)
             verdict = answer_confirmed.beside(context, verdict)
         first = context.query
         starts: list[int] = []
