@@ -10,7 +10,7 @@ from statistics import median
 from typing import Final
 
 from assistant.analysis import derive
-from assistant.analysis.forecast import STEP_TIMES
+from assistant.analysis.forecast import STEP_TIMES, total_steps
 from assistant.analysis.timing import layout_of, total_key
 from assistant.ask.answer_hours import by_rate
 from assistant.ask.answer_other import derived
@@ -22,6 +22,7 @@ from assistant.ask.parts import number
 from assistant.ask.scope import Scope
 from assistant.ask.wording import normalised
 from assistant.model import Fact, Verdict
+from assistant.parsing.totals import LEFT, PACE
 from assistant.write.document import unmark
 
 _PROMPTS: Final = re.compile(r"(?i)prompt|题|问题|question|problem")
@@ -142,7 +143,29 @@ def step_time_absent(context: Context) -> Verdict | None:
         return _step_time(context, metric)
     if any(_SOME_TIME.search(m) for m in context.run.metrics):
         return None
-    return _without(context, "step_time")
+    return _at_pace(context) or _without(context, "step_time")
+
+
+def _at_pace(context: Context) -> Verdict | None:
+    """A step's time as the progress bar shows it, or as the time left printed beside the last row implies it."""
+    extras, last = context.run.extras, max(context.run.distinct_steps)
+    total = total_steps(context.run)
+    if PACE in extras:
+        pace = context.ledger.constant("seconds_per_step", extras[PACE][0], "the progress bar", unit="s")
+        text = context.say("step_time.bar", v=pace)
+    elif LEFT in extras and total is not None and total > last:
+        left = context.ledger.constant("seconds_left", extras[LEFT][0], "the log", unit="s")
+        pace = context.ledger.derived(
+            "seconds_per_step", number(left) / (total - last), inputs=[left], unit="s",
+            formula=f"seconds left / ({total} − {last} steps)",
+        )  # fmt: skip
+        steps = context.ledger.derived("steps_left", total - last, inputs=[], formula=f"{total} − {last}")
+        text = context.say("step_time.printed", v=pace, left=left, n=steps, last=last)
+    else:
+        return None
+    context.doc.paragraph(f"**{text}**")
+    context.doc.paragraph(context.say("step_time.not_each"))
+    return Verdict("answered", unmark(text), "medium")
 
 
 #: Keys of the time that a step took, in any trainer's spelling.

@@ -10,7 +10,7 @@ from assistant.ask.answer_counts import evaluations_absent
 from assistant.ask.context import Context, key
 from assistant.ask.logged import as_mention
 from assistant.ask.naming import steps_text
-from assistant.ask.part import cell, part_of
+from assistant.ask.part import Part, cell, part_of
 from assistant.ask.scope import Scope
 from assistant.ask.wording import normalised
 from assistant.model import Verdict
@@ -25,7 +25,7 @@ _ASIDE: Final = re.compile(
     r"(?i)runtime|per_second|(?:^|[_/])n_|num_|count|time|steps?$|samples|tokens|length|loss|truncat|repetition|entropy|_len\b"
 )
 _MOVES: Final = re.compile(
-    r"(?i)涨|[升降跌掉]|提高|变好|变差|改善|好转|进步|趋势|走势|improv|trend|better|worse|\b(?:up|down)\b|\b(?:ris|fall|drop)"
+    r"(?i)涨|[升降跌掉]|提高|[好差高低](?:吗|么|没|不|些|一点|还是|了)|比|变好|变差|改善|好转|进步|趋势|走势|improv|trend|better|worse|\b(?:up|down)\b|\b(?:ris|fall|drop)"
 )
 #: The first evaluation against the last.
 _ENDS: Final = re.compile(
@@ -69,6 +69,8 @@ def evaluations(context: Context) -> Verdict | None:
     say, doc = context.say, context.doc
     count = context.ledger.count("evaluation metrics", len(parts))
     text = say("evals.lead", n=count, steps=steps_text(context, list(parts[0].steps)))
+    if _MOVES.search(said) and len(parts[0]) > 1 and context.query.steps.kind != "pair":
+        text = _first_to_last(context, parts)
     doc.paragraph(f"**{text}**")
     rows = []
     for part in parts[:MOST]:
@@ -80,6 +82,25 @@ def evaluations(context: Context) -> Verdict | None:
     context.metrics.extend(part.metric for part in parts[:MOST])
     context.chart(context.title(parts[0].metric), [part.metric for part in parts[:4]])
     return Verdict("answered", unmark(text))
+
+
+def several(context: Context) -> Verdict | None:
+    """As :func:`evaluations`, of a log that holds more than one; of one alone its own gap has a writer."""
+    keys = [m for m in context.run.metrics if _EVALUATED.search(m) and not _ASIDE.search(m)]
+    return evaluations(context) if len(keys) > 1 else None
+
+
+def _first_to_last(context: Context, parts: list[Part]) -> str:
+    """How many of the evaluation metrics are above, below and at their first value."""
+    moves = [part.values[-1] - part.values[0] for part in parts]
+    counts = {
+        "k": context.ledger.count("evaluation metrics above their first value", sum(move > 0 for move in moves)),
+        "d": context.ledger.count("evaluation metrics below their first value", sum(move < 0 for move in moves)),
+        "s": context.ledger.count("evaluation metrics at their first value", sum(move == 0 for move in moves)),
+        "n": context.ledger.count("evaluation metrics", len(parts)),
+    }
+    steps = parts[0].steps
+    return context.say("evals.moved", first=steps[0], last=steps[-1], **counts)
 
 
 def _worded(keys: list[str], said: str) -> list[str]:

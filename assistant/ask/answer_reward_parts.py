@@ -26,7 +26,8 @@ _NO_PART: Final = re.compile(
 _ASKED: Final = re.compile(
     r"(?i)\b(?:which|what)\b.{0,12}\breward(?:s| func\w*| term| component| part| signal)?\b"
     r"|\breward (?:func\w*|component|term|part)s?\b"
-    r"|(?:哪(?:个|一个|种|项|部分)).{0,6}(?:奖励|reward)|奖励(?:函数|分项|成分|项)"
+    r"|(?:哪(?:个|一个|种|项|部分)).{0,6}(?:奖励|reward)|(?:奖励|rewards?\s?)(?:的)?(?:函数|分项|成分|分量|组成部分|子项|项)"
+    r"|(?:\d|[两二三四五六七八九十几各])\s?(?:个|种|项)\s?(?:奖励|rewards?\b)|(?:奖励|\brewards?\s?)(?:里|里面|中|当中|之中)[^,，。?]{0,4}(?:哪|谁)"
     r"|\b(?:which|what)\b.{0,16}\bpenalt(?:y|ies)\b|哪(?:个|一个|种|项).{0,6}惩罚|惩罚项.{0,6}(?:哪|最)"
 )
 #: A penalty is the larger the more negative it is.
@@ -54,6 +55,18 @@ _LOW: Final = re.compile(
 _HIGH: Final = re.compile(
     r"(?i)\bhigh\w*|\bbest|\blargest|\bmost\b|\bcontribut\w*|\bdominat\w*|\bdriv\w*|最高|最大|贡献|主导"
 )
+#: Which part changed most, and which way; and which is so at the end rather than on average.
+_MOVED: Final = re.compile(
+    r"(?i)(?:涨|升|提升|提高|增长?|上升|上涨|进步)(?:得|的|幅|幅度)?最|最(?:涨|能涨)"
+    r"|\b(?:rose|gr[eo]w|gain\w*|improv\w*|increas\w*|climb\w*) (?:the )?most"
+    r"|(?P<down>(?:跌|降|掉|下降|下跌|减少?|退步)(?:得|的|幅|幅度)?最"
+    r"|\b(?:f[ae]ll|fell|drop\w*|declin\w*|decreas\w*|lost) (?:the )?most)"
+    r"|(?P<any>(?:变化|变动)(?:得|的|幅|幅度)?最|\bchang\w* (?:the )?most)"
+)
+_AT_END: Final = re.compile(
+    r"(?i)最后(?!一个|一段)|最新|最近|末(?:步|尾)|现在|目前|结束时|\b(?:at the end|finally|last|latest|now|final)\b"
+)
+_STEP_TO_STEP: Final = re.compile(r"(?i)单步|相邻|一步之|上一步|前一步|\b(?:single|one) step\b|\bstep to step\b")
 _HACKING: Final = re.compile(r"(?i)\bhack\w*|\bgam(?:e|ing)\b|\bcheat\w*|刷分|作弊|投机")
 #: Asks for the parts themselves: how many, which, each by itself.
 _LISTED: Final = re.compile(
@@ -62,6 +75,7 @@ _LISTED: Final = re.compile(
     r"|组成|构成|拆开|拆分|分项)"
     r"|(?:奖励|rewards?)(?![/_])[^,，。?]{0,30}分开(?:看|说|列|统计|记)"
     r"|(?:奖励|rewards?)[^,，。?]{0,4}各?(?:个)?(?:分?项|部分)(?:各|都|分别|怎么|怎样|如何)"
+    r"|各(?:个|项)?\s?(?:奖励|rewards?)(?![/_])\s?(?:的)?(?:函数|分项|成分|分量|项)[^,，。?]{0,12}(?:多少|几|怎么样|如何|情况)"
     r"|\brewards?\b[^?.]{0,30}"
     r"\b(?:made (?:up )?of|consists? of|composed of|break ?down|broken down|components?|parts)\b"
     r"|\b(?:break ?down|components?|parts|composition)\b[^?.]{0,16}\brewards?\b"
@@ -70,6 +84,10 @@ _WHEN: Final = re.compile(r"(?i)\bwhich (?:step|epoch|row|line)|\bwhat (?:step|e
 #: From which share of its first value on a part's fall beside a rising sum is told.
 FALLEN: Final = 0.3
 LEAST, MOST = 2, 8
+_KIND: Final = "reward_parts"
+_BARE: Final = re.compile(
+    r"(?i)\W*(?:又|那|再|还有|and |then )*(?:是)?(?:哪(?:个|一个|项)|谁|which(?: one| of them)?\b)"
+)
 #: How far the sum of printed parts may be from the printed whole.
 _ROUNDED: Final = 2e-3
 
@@ -79,14 +97,11 @@ def attempt(context: Context) -> Verdict | None:
     if len(context.runs) != 1:
         return None
     said = seamed(context.query.wording or context.query.text)
-    if (
-        _ASKED.search(said)
-        and (_LOW.search(said) or _HIGH.search(said))
-        and context.query.steps.kind in {"none", "all"}
-    ):
+    kind = context.query.steps.kind
+    if _ASKED.search(said) and (_LOW.search(said) or _HIGH.search(said)) and kind in {"none", "all"}:
         low = (_LOW.search(said) is not None) != (_PENALTY.search(said) is not None)
         return _ranked(context, parts_of(context), low=low)
-    if _LISTED.search(said) and context.query.steps.kind in {"none", "all"} and context.query.intent != "advice":
+    if _LISTED.search(said) and kind in {"none", "all", "last"} and context.query.intent != "advice":
         told = _listed(context, parts_of(context))
         if told is not None:
             context.settled, context.query = True, replace(context.query, intent="lookup", topics=())
@@ -104,6 +119,19 @@ def attempt(context: Context) -> Verdict | None:
     if _HACKING.search(said):
         return _at_the_cost(context)
     return None
+
+
+def by_course(context: Context) -> Verdict | None:
+    """Which part of the reward changed most, or is the highest at the end; ``None`` where neither is asked."""
+    said = seamed(context.query.wording or context.query.text)
+    asked = _ASKED.search(said) or (context.kind == _KIND and _BARE.match(said))  # "…, and which rose most?"
+    if len(context.runs) != 1 or not asked or context.query.steps.kind not in {"none", "all", "last"}:
+        return None
+    moved, parts = _MOVED.search(said), parts_of(context)
+    ended = _AT_END.search(said) and (_LOW.search(said) or _HIGH.search(said))
+    if not parts or (moved is None and not ended) or _WHEN.search(said) or _STEP_TO_STEP.search(said):
+        return None
+    return _at_the_end(context, parts, said, moved)
 
 
 def parts_of(context: Context) -> list[str]:
@@ -168,6 +196,55 @@ def _ranked(context: Context, parts: list[str], *, low: bool) -> Verdict | None:
     context.doc.paragraph(context.say("parts.scale"))
     context.metrics.extend(name for name, _ in means[:2])
     return Verdict("answered", unmark(text), "medium")
+
+
+def _at_the_end(context: Context, parts: list[str], said: str, moved: re.Match[str] | None) -> Verdict | None:
+    """Which part is highest or lowest at its last value, which changed most from its first: what is asked of both."""
+    rest = said if moved is None else f"{said[: moved.start()]} {said[moved.end() :]}"
+    changes = [
+        change for metric in parts
+        if len(steps := context.run.series(metric)[0]) > 1
+        and (change := context.ledger.change(metric, steps[0], steps[-1])) is not None and change.delta is not None
+    ]  # fmt: skip
+    if len(changes) < LEAST:
+        return None
+    lines = []
+    if (low := _LOW.search(rest) is not None) or _HIGH.search(rest):
+        low = low != (_PENALTY.search(rest) is not None)
+        pick = (min if low else max)(changes, key=lambda one: float(one.to_value or 0))
+        last = context.value(str(pick.metric), int(pick.to_step or 0))
+        phrase = "parts.last_lowest" if low else "parts.last_highest"
+        if _AT_END.search(rest) and last is not None:
+            lines.append(context.say(phrase, metric=str(pick.metric), v=last))
+        elif (mean := dict(_means(context, parts))) and (
+            worst := (min if low else max)(mean, key=lambda m: number(mean[m]))
+        ):
+            lines.append(context.say("parts.lowest" if low else "parts.highest", metric=worst, v=mean[worst]))
+    if moved is not None:
+        most = max(changes, key=lambda one: _way(one, moved))
+        none = _way(most, moved) <= 0
+        phrase = "parts.none_moved" if none else "parts.moved_most"
+        lines.append(context.say(phrase, metric=str(most.metric), c=most))
+    if not lines:
+        return None
+    context.doc.paragraph(*[f"**{line}**" for line in lines])
+    first, last_head = context.say("parts.head_first"), context.say("parts.head_last")
+    rows = []
+    for change in sorted(changes, key=lambda one: -float(one.delta or 0))[:MOST]:
+        ends = [context.value(str(change.metric), int(step or 0)) for step in (change.from_step, change.to_step)]
+        rows.append([key(str(change.metric)), *("" if end is None else context.doc.show(end) for end in ends)])
+    context.doc.table([context.say("head.metric"), first, last_head], rows)
+    context.doc.paragraph(context.say("parts.scale"))
+    context.metrics.extend(str(change.metric) for change in changes[:MOST])
+    context.settled, context.kind = True, _KIND
+    context.query = replace(context.query, intent="lookup", topics=())
+    return Verdict("answered", unmark(lines[0]), "medium")
+
+
+def _way(change: Fact, moved: re.Match[str]) -> float:
+    """How far a part moved the way that is asked for."""
+    delta = float(change.delta or 0)
+    return abs(delta) if moved["any"] else -delta if moved["down"] else delta
 
 
 def _listed(context: Context, parts: list[str]) -> Verdict | None:

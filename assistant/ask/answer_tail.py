@@ -6,12 +6,10 @@ import fnmatch
 import math
 import re
 from collections.abc import Sequence
-from statistics import median
 from typing import Final
 
-from assistant.analysis.forecast import STEP_TIMES
 from assistant.analysis.slowdown import Slowdown
-from assistant.analysis.timing import layout_of, total_key
+from assistant.analysis.timing import layout_of
 from assistant.ask.context import Context
 from assistant.ask.parts import number
 from assistant.ask.stages import finite, mean_of
@@ -72,36 +70,6 @@ def tail(context: Context) -> Verdict | None:
     context.metrics.extend([longest_key, mean_key])
     for metric in (longest_key, mean_key):
         context.cite(context.card(metric))
-    return Verdict("answered", unmark(text))
-
-
-#: Times the median from which a step is slow; how many of them are told.
-SLOW, MOST_STEPS = 1.5, 5
-
-
-def slow_steps(context: Context) -> Verdict | None:
-    """The steps that took longest, beside the median of all; ``None`` where the log times no whole steps."""
-    layout = layout_of(context.run)
-    whole = next((name for name in STEP_TIMES if name in context.run.columns), None)
-    whole = whole or (None if layout is None else total_key(context.run, layout))
-    cells = [] if whole is None else [f for s in context.run.series(whole)[0] if (f := finite(context, whole, s))]
-    cells = [fact for fact in cells if number(fact) > 0]
-    if whole is None or len(cells) < MOST_STEPS:
-        return None
-    usual = context.ledger.derived(
-        f"median of {whole}", median(map(number, cells)), inputs=cells, formula=f"median of {whole}", unit="s"
-    )
-    ordered = sorted(cells, key=number, reverse=True)
-    slow = [fact for fact in ordered if number(fact) >= SLOW * number(usual)][:MOST_STEPS]
-    items = [context.say("slow_steps.item", v=fact, shown=_seconds(context, fact)) for fact in slow or ordered[:1]]
-    text = context.say(
-        "slow_steps.lead" if slow else "slow_steps.none", items=context.join(items), metric=whole,
-        n=context.ledger.count("steps timed", len(cells)), usual=_seconds(context, usual),
-    )  # fmt: skip
-    context.doc.paragraph(f"**{text}**")
-    context.metrics.append(whole)
-    context.cite(context.card(whole))
-    context.chart(context.title(whole), [whole])
     return Verdict("answered", unmark(text))
 
 

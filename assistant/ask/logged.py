@@ -28,12 +28,17 @@ def as_mention(run: Run, resolver: Resolver, key: str, start: int, end: int, tex
     return Mentioned(start, end, text, resolution.card if resolution is not None else None, key)
 
 
+#: A count of what was scored is no score: "*val*score*" does not mean ``eval_n_scored``.
+_OF_HOW_MANY: Final = re.compile(r"(?i)(?:^|[_/-])(?:n|num)_(?:scored|samples|problems|items|examples|total)")
+
+
 def held(patterns: Iterable[str], keys: Sequence[str]) -> list[list[str]]:
     """Of each pattern that a log's key answers to, these keys; a pattern that ends in "~" asks for scores alone."""
     groups = []
     for pattern in patterns:
         lowered, scores = pattern.lower().removesuffix("~"), pattern.endswith("~")
         same = [key for key in keys if key.lower() == lowered or ("*" in lowered and fnmatchcase(key.lower(), lowered))]
+        same = [key for key in same if key.lower() == lowered or _OF_HOW_MANY.search(key) is None]
         same = [key for key in same if not scores or _NO_SCORE.search(key) is None]
         if same:
             groups.append(same)

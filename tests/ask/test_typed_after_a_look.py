@@ -185,3 +185,96 @@ def test_time_to_a_step_to_come_is_what_is_left(question: str) -> None:
     answer = ask(question, made())
     assert answer.intent == "forecast"
     assert any(fact.value == 60 for fact in answer.facts)
+
+
+def _rewarded() -> Run:
+    table = {
+        step: {
+            "reward": round(0.2 * step, 3), "rewards/format": round(1.0 + 0.01 * step, 3),
+            "rewards/answer": round(-0.5 + 0.04 * step, 3), "rewards/length": round(0.9 - 0.01 * step, 3),
+        }
+        for step in STEPS
+    }  # fmt: skip
+    return run_of(table, framework="TRL", format="trl")
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "哪个奖励函数涨得最多",
+        "三个奖励里哪个涨得最多",
+        "rewards 里哪一项涨幅最大",
+        "which reward function improved the most?",
+    ],
+)
+def test_part_of_the_reward_that_rose_most_is_no_single_move_of_the_whole(question: str) -> None:
+    answer = ask(question, _rewarded())
+    has(answer, "`rewards/answer`", "-0.46", "1.1")
+    assert answer.answer.index("`rewards/answer`") < 40
+
+
+def test_highest_part_at_the_end_and_the_one_that_rose_most_are_both_told() -> None:
+    answer = ask("三个 reward 分量里哪个最后最高，哪个涨得最多", _rewarded())
+    has(answer, "最后最高的是 `rewards/format`：1.4", "变得最多的是 `rewards/answer`")
+
+
+def test_part_of_the_reward_that_fell_most_is_the_one_that_fell() -> None:
+    has(ask("哪个奖励跌得最多", _rewarded()), "变得最多的是 `rewards/length`：由 0.89 变为 0.5")
+
+
+@lru_cache(maxsize=1)
+def evaluated() -> Run:
+    """Evaluations under keys of their own, one of them how many were scored."""
+    table: dict[int, dict[str, float]] = {step: {"loss": 1.0 / step, "mean_reward": 0.5} for step in STEPS}
+    for step in range(10, 41, 10):
+        table[step] |= {
+            "eval_n_scored": 150.0, "eval_total": 0.5 + step / 100, "eval_format": 1.0, "eval_prm": 0.9 - step / 1000,
+        }  # fmt: skip
+    return run_of(table, framework="", format="csv")
+
+
+@pytest.mark.parametrize(
+    "question", ["最后一次 eval 比第一次 eval 好吗", "eval 有提升吗", "最后一次评测和第一次评测相比有提升吗"]
+)
+def test_evaluations_first_against_last_tell_how_many_rose(question: str) -> None:
+    answer = ask(question, evaluated())
+    has(answer, "3 个评估指标里 1 个升、1 个降、1 个首尾相同", "0.6 → 0.9")
+    assert "eval_n_scored" not in answer.answer
+
+
+@pytest.mark.parametrize("question", ["有没有特别慢的 iter", "有没有特别慢的步，为什么慢", "哪些步特别慢"])
+def test_slow_steps_are_told_with_the_validation_that_they_hold(question: str) -> None:
+    table = {step: {"loss": 2.0 / step, "step_time": 900.0 if step % 10 == 0 else 60.0} for step in STEPS}
+    for step in range(10, 41, 10):
+        table[step]["val loss"] = 1.0
+    answer = ask(question, run_of(table, framework="nanoGPT", format="nanogpt"))
+    has(answer, "最慢的几步", "step 10", "step 40", "做了验证")
+
+
+def test_slow_steps_of_a_log_that_times_stages_are_those_of_their_sum() -> None:
+    table = {
+        step: {"timing/gen": 90.0 if step == 17 else 20.0, "timing/update_actor": 30.0, "actor/entropy_loss": 0.3}
+        for step in STEPS
+    }
+    has(ask("有没有特别慢的步", run_of(table)), "step 17", "120 秒", "各阶段耗时之和")
+
+
+@pytest.mark.parametrize("question", ["平均一步多少秒", "一步要多久"])
+def test_step_time_of_a_log_with_a_bar_is_that_of_the_bar(question: str) -> None:
+    extras = {"total_steps": (400, 1), "seconds_per_step": (74.5, 1)}
+    run = run_of({step: {"loss": 1.0 / step} for step in STEPS}, framework="TRL", format="trl", extras=extras)
+    has(ask(question, run), "74.5 秒")
+
+
+def test_step_time_of_a_log_that_prints_the_time_left_is_worked_out() -> None:
+    extras = {"total_steps": (400, 1), "seconds_left": (3600.0, 40)}
+    run = run_of({step: {"loss": 1.0 / step} for step in STEPS}, framework="LLaMA-Factory", extras=extras)
+    has(ask("一步要多少秒", run), "10 秒", "360")
+
+
+@pytest.mark.parametrize("question", ["这个跑到一半被 kill 了吧，跑了百分之几", "进度跑到百分之多少了", "跑了百分之几"])
+def test_how_far_a_run_got_is_told_in_per_cent(question: str) -> None:
+    run = run_of({step: {"loss": 1.0 / step} for step in STEPS}, extras={"total_steps": (160, 1)})
+    answer = ask(question, run)
+    has(answer, "25.0%", "160")
+    assert "step 20" not in answer.answer
