@@ -6,6 +6,8 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
 
 from assistant.analysis.ledger import Ledger
 from assistant.analysis.validation import ValidationSet, problem_count, sampling_error, validation_sets
@@ -60,7 +62,10 @@ def validation_error(
         error = sampling_error(ledger, table, step, problems, run)
         if error is not None and isinstance(error.value, float) and error.value > 0 and problems is not None:
             return ValidationError(error, error.value, "resampling", agreement(error.value, problems, table.samples))
-        return _share_bound(ledger, (run, metric, step), problems, int(match["n"]))
+        samples = int(match["n"])
+        if problems is None and (answers := least_answers(run, metric)):
+            return _share_bound(ledger, (run, metric, step), -(-answers // samples), samples, least=True)
+        return _share_bound(ledger, (run, metric, step), problems, samples)
     if not _SHARE.search(metric):
         return None
     printed = run.extras.get("validation_samples")
@@ -99,8 +104,42 @@ def _table(run: Run, step: int, source: str, variable: str) -> ValidationSet | N
     return next(found, None)
 
 
+#: Fewest answers that a share's values must tell of, and the most that are looked for.
+LEAST_ANSWERS, MOST_ANSWERS = 20, 20_000
+#: Beyond so many, digits are those of a 32-bit number.
+EXACT_DIGITS = 7
+
+
+def least_answers(run: Run, metric: str) -> int | None:
+    """So many answers a share is of at least, as its values tell: 0.4375 is of 16 or more, 0.44 of 9 or more.
+
+    Each printed value is a whole number over the number of answers, so that number is no smaller than the smallest
+    denominator that gives the value to its printed digits; the largest of these over the run counts, as all
+    validations are of the same problems.
+
+    Args:
+        run: the run.
+        metric: key of a share of right answers, its answers right or wrong.
+
+    Returns:
+        The number; ``None`` below :data:`LEAST_ANSWERS`, of which an error tells little.
+    """
+    found = max((_denominator(value) for value in run.series(metric)[1] if 0 <= value <= 1), default=0)
+    return found if found >= LEAST_ANSWERS else None
+
+
+@lru_cache(maxsize=4096)
+def _denominator(value: float) -> int:
+    """The smallest denominator of a fraction that agrees with a number to its printed digits."""
+    digits = len(repr(float(value)).partition(".")[2])
+    reach = Fraction(1, 2 * 10 ** min(digits, EXACT_DIGITS))
+    exact = Fraction(repr(float(value)))
+    low, high = exact - reach, exact + reach
+    return next((n for n in range(1, MOST_ANSWERS) if math.floor(high * n) >= math.ceil(low * n)), 0)
+
+
 def _share_bound(
-    ledger: Ledger, cell: tuple[Run, str, int], problems: int | None, samples: int
+    ledger: Ledger, cell: tuple[Run, str, int], problems: int | None, samples: int, *, least: bool = False
 ) -> ValidationError | None:
     run, metric, step = cell
     fact = ledger.value(metric, step, run)
@@ -111,6 +150,6 @@ def _share_bound(
     error = math.sqrt(share * (1 - share) / (problems * samples))
     found = ledger.derived(
         f"se_bound/{metric}", error, step=step, run=run, inputs=[fact],
-        formula=f"√(p(1 − p)/(P·N)), P = {problems}, N = {samples}",
+        formula=f"√(p(1 − p)/(P·N)), P {'≥' if least else '='} {problems}, N = {samples}",
     )  # fmt: skip
     return ValidationError(found, error, "share_bound")

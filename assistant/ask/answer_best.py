@@ -12,7 +12,7 @@ from assistant.analysis.compare import compare_windows
 from assistant.analysis.compare_model import Row
 from assistant.analysis.diagnosis import role
 from assistant.analysis.validation import validation_sets
-from assistant.ask import answer_compare, by_course, outcomes
+from assistant.ask import by_course, outcomes
 from assistant.ask.answer_overfit import evaluation_loss, training_loss
 from assistant.ask.comparing import knowledge_of
 from assistant.ask.context import Context, is_validation, key
@@ -20,6 +20,7 @@ from assistant.ask.departures import departures
 from assistant.ask.held_out_gap import is_held_out
 from assistant.ask.naming import central, named_keys, unknown, wanted_steps
 from assistant.ask.parts import note, number
+from assistant.ask.validation_errors import with_error
 from assistant.model import Fact, StepSlot, Verdict
 from assistant.write.comparison import BOUNDS
 from assistant.write.document import unmark
@@ -180,7 +181,7 @@ def _cautions(context: Context, metric: str, ranked: Sequence[Fact]) -> list[str
     change = ledger.change(metric, low.step or 0, high.step or 0)
     table = next((t for t in validation_sets(context.run, first.step or 0) if t.key("mean") == metric), None)
     if change is not None and table is not None:
-        change = answer_compare.with_error(context, change, table)
+        change = with_error(context, change, table)
     if change is not None and change.noise is not None and change.delta:
         phrase = "best.lead_sure" if change.significant else "best.lead_noise"
         gap = ledger.derived(

@@ -9,13 +9,14 @@ from dataclasses import replace
 from assistant.analysis.compare import compare_runs, compare_windows
 from assistant.analysis.compare_rules import rules
 from assistant.analysis.noise import TOO_WIDE
-from assistant.analysis.validation import ValidationSet, problem_count, validation_sets
+from assistant.analysis.validation import validation_sets
 from assistant.ask import answer_validation, outcomes
 from assistant.ask.comparing import knowledge_of, tell
-from assistant.ask.context import Context, benchmark_sizes, is_validation, key
+from assistant.ask.context import Context, is_validation, key
 from assistant.ask.naming import absent, central, named_keys
 from assistant.ask.parts import change_remarks, change_table, headlines, noise_text
 from assistant.ask.schedules import is_schedule, schedule_sentence
+from assistant.ask.validation_errors import with_error
 from assistant.ask.windows import windows_in
 from assistant.model import Fact, StepSlot, Verdict
 from assistant.write.document import unmark
@@ -41,7 +42,6 @@ _LISTED = re.compile(
     r"|最[大小长短高低]值?.{0,4}(?:平均|均值)|\bmax\w*.{0,8}\bmin|\bmin\w*.{0,8}\bmax"
 )
 #: Basis of a noise that is the most a share's sampling can do.
-BOUND = "share_bound"
 REWARDS = ("critic/score", "critic/rewards", "reward", "mean_reward")
 
 
@@ -326,38 +326,6 @@ def _validations(context: Context, first: int, second: int, *, also_training: bo
 
 def _is_reward(metric: str) -> bool:
     return metric.startswith(REWARDS) or "reward" in metric.lower()
-
-
-def with_error(context: Context, change: Fact, table: ValidationSet) -> Fact:
-    """The change with its re-sampling error in place of batch noise (validation problems do not change)."""
-    errors = []
-    for step in (change.from_step or 0, change.to_step or 0):
-        for other in validation_sets(context.run, step):
-            if (other.source, other.variable) == (table.source, table.variable):
-                errors.append(answer_validation.standard_error(context, other, step))
-    known = [(e, e.value) for e in errors if e is not None and isinstance(e.value, float)]
-    if len(known) < 2:
-        return _bounded(context, change, table)
-    noise = math.sqrt(sum(value**2 for _, value in known))
-    return context.ledger.with_noise(change, noise, "resampling", [fact for fact, _ in known])
-
-
-def _bounded(context: Context, change: Fact, table: ValidationSet) -> Fact:
-    """The change with the most that re-sampling answers to the same problems can do, where it is larger than that.
-
-    The variance of mean@N over P problems is at most p(1 − p)/(P·N) for a binary variable. A change within that bound
-    keeps the scatter of the validations themselves, where there are enough of them.
-    """
-    variances, inputs = [], []
-    for step in (change.from_step or 0, change.to_step or 0):
-        problems = problem_count(context.run, table, step, benchmark_sizes())
-        fact = context.value(str(change.metric), step)
-        if table.variable != "acc" or not problems or fact is None or not isinstance(fact.value, (int, float)):
-            return change
-        variances.append(max(0.0, fact.value * (1 - fact.value)) / (problems * table.samples))
-        inputs.append(fact)
-    noise = math.sqrt(sum(variances))
-    return context.ledger.with_noise(change, noise, BOUND, inputs) if abs(change.delta or 0) > 1.96 * noise else change
 
 
 def metrics(context: Context, keys: list[str], first: int, second: int) -> Verdict:

@@ -291,7 +291,8 @@ def progress(context: Context, metric: str, trend: Fact) -> tuple[str, str]:
     if trend.n == 1:
         return "few", trend_sentence(context, metric, trend)
     if is_validation(metric) or (trend.n or 0) < MIN_POINTS:
-        from assistant.ask.answer_compare import judge_with_trend, with_error
+        from assistant.ask.answer_compare import judge_with_trend
+        from assistant.ask.validation_errors import with_error
 
         change = context.ledger.change(metric, first, last)
         if change is not None:

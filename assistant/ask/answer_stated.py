@@ -8,10 +8,11 @@ from collections.abc import Sequence
 from assistant.analysis.diagnosis import role
 from assistant.analysis.validation import ValidationSet, population_error, problem_count, validation_sets
 from assistant.ask import answer_validation
-from assistant.ask.answer_compare import judge_with_trend, with_error
+from assistant.ask.answer_compare import judge_with_trend
 from assistant.ask.context import Context, benchmark_sizes, is_validation, key
 from assistant.ask.parts import number
 from assistant.ask.stated import Claim, claim_in, sides_in
+from assistant.ask.validation_errors import with_error
 from assistant.ask.wording import normalised
 from assistant.model import Fact, Verdict
 from assistant.write.document import mark, unmark

@@ -86,8 +86,10 @@ def answer(context: Context) -> Verdict:
         if (meanings := answer_meanings.attempt(context)) is not None:
             context.query = replace(query, intent="define")
             return meanings
-    from assistant.ask import answer_average
+    from assistant.ask import answer_average, answer_judged
 
+    if (judged := answer_judged.attempt(context)) is not None:
+        return judged
     if (averaged := answer_average.attempt(context)) is not None:
         context.query = replace(query, intent="lookup")
         return averaged

@@ -30,7 +30,8 @@ _MINUS: Final = re.compile(
     r"|相差|差距|差值|之差|差多少|差(?:了)?几|减去?|[高低大小长短多少]多少|[高低大小长短多少]出?几"
 )
 _REVERSED: Final = re.compile(
-    r"(?i)(?<!is )(?<!was )\bhow many times (?:the )?(?:mean|average|avg|max\w*|min\w*|smallest|largest|longest|shortest)\b"
+    r"(?i)(?<!is )(?<!was )\bhow many times (?:the )?"
+    r"(?:mean|average|avg|max\w*|min\w*|smallest|largest|longest|shortest)\b"
     r"|\b(?:fraction|share|percentage) of the\b"
 )
 _OF_LENGTH: Final = re.compile(r"(?i)(?:^|[/_])(?:\w*len(?:gth)?s?|tokens)(?:$|[/_])")

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from assistant.analysis import derive, derive_all, time_shares
 from assistant.analysis.noise import TOO_WIDE
 from assistant.analysis.timing import inside_step, layout_of, total_key
-from assistant.ask.context import Context, key
+from assistant.ask.context import Context, is_validation, key
+from assistant.ask.validation_errors import as_validated
 from assistant.model import Fact
 
 #: Metrics that carry a run, in the order in which they are shown.
@@ -224,6 +225,7 @@ def change_table(context: Context, metrics: Sequence[str], first: int, second: i
         change = context.ledger.change(metric, first, second)
         if change is None:
             continue
+        change = as_validated(context, change)
         changes.append(change)
         relative = doc.show(change, "rel")
         moved = doc.show(change, "delta") + ("" if "—" in relative else f" ({relative})")
@@ -238,6 +240,11 @@ def change_table(context: Context, metrics: Sequence[str], first: int, second: i
     )  # fmt: skip
     if changes:
         bases = {change.noise_basis for change in changes}
+        if all(is_validation(str(change.metric)) for change in changes):
+            told = bool(bases & {"resampling", "share_bound"})
+            if told or bases == {None}:
+                doc.paragraph(say("noise.note_validation") if told else say("noise.note_validation_unknown"))
+                return changes
         prompts = derive(context.ledger, "prompts_per_step", second)
         wide = [say("noise.note_wide")] if TOO_WIDE in bases else []
         if bases & {"residual", "autocorrelated", TOO_WIDE}:
