@@ -64,12 +64,12 @@ def _side(context: Context, limit: Condition | None, keys: list[str]) -> tuple[s
     if limit is None or limit.percent or not keys:
         return None
     values = context.run.series(keys[0])[1]
-    kind = _as_reached(context, limit, keys[0], float(values[0])).kind if values else limit.kind
+    kind = as_reached(context, limit, keys[0], float(values[0])).kind if values else limit.kind
     side = {"above": "above", "at_least": "above", "below": "below", "at_most": "below"}.get(kind)
     return None if side is None else (side, limit.low)
 
 
-def _as_reached(context: Context, limit: Condition, metric: str, first: float) -> Condition:
+def as_reached(context: Context, limit: Condition, metric: str, first: float) -> Condition:
     """A level that is said to be reached, from the side of the first value: a loss reaches 0.5 from above."""
     if limit.reach and first > limit.low and outcomes.direction(context, metric) != "higher_better":
         return replace(limit, kind="at_most")
@@ -228,7 +228,7 @@ def conditional(context: Context, request: Request, part: Part) -> list[str]:
         return everywhere(context, part, request.limit)
     say, metric = context.say, part.metric
     limit = request.limit.scaled(max(abs(v) for v in part.values))
-    limit = _as_reached(context, limit, metric, part.values[0])
+    limit = as_reached(context, limit, metric, part.values[0])
     text = limit_text(context, limit, metric)
     places = [place for place, value in enumerate(part.values) if limit.holds(value)]
     lines = []

@@ -12,6 +12,7 @@ from typing import Final
 from assistant.analysis import derive
 from assistant.analysis.forecast import STEP_TIMES, total_steps
 from assistant.analysis.timing import layout_of, total_key
+from assistant.ask import answer_clock
 from assistant.ask.answer_hours import by_rate
 from assistant.ask.answer_other import derived
 from assistant.ask.answer_stage_sums import slowest_by_stages
@@ -143,7 +144,7 @@ def step_time_absent(context: Context) -> Verdict | None:
         return _step_time(context, metric)
     if any(_SOME_TIME.search(m) for m in context.run.metrics):
         return None
-    return _at_pace(context) or _without(context, "step_time")
+    return answer_clock.step_on_average(context) or _at_pace(context) or _without(context, "step_time")
 
 
 def _at_pace(context: Context) -> Verdict | None:

@@ -13,8 +13,9 @@ from assistant.analysis.checks import covered
 from assistant.analysis.diagnosis import role
 from assistant.analysis.forecast import STEP_TIMES
 from assistant.analysis.timing import layout_of, stage_keys
+from assistant.ask import answer_clock
+from assistant.ask.answer_clock import in_seconds, running_clock
 from assistant.ask.answer_lookup import lost_in_a_cut
-from assistant.ask.concepts import spelt_out
 from assistant.ask.context import Context, key
 from assistant.ask.departures import all_checks, began
 from assistant.ask.findings import told
@@ -295,52 +296,17 @@ def _runtime(context: Context) -> Verdict:
 
 #: Keys that say themselves that they are the seconds of one step: "iter_time_s", "step_time (s)".
 _SECONDS_OF_A_STEP = re.compile(r"(?i)^(?:train/)?(?:iter(?:ation)?|step)?_?time ?(?:_s|_sec|_seconds|\(s\))$")
-_SINCE_START = re.compile(
-    r"^(?:(?:train|time|timing) )?(?:time elapsed|elapsed time|elapsed|total time|wall(?: ?clock)?(?: time)?"
-    r"|train(?:ing)? time)(?: (?P<unit>s|sec|seconds|ms|min|minutes|h|hours))?$"
-)
-_UNIT_OF = {"time/time_elapsed": "s"}  # stable_baselines3/common/on_policy_algorithm.py
-_UNIT_NAMED = {"seconds": "s", "second": "s", "s": "s", "milliseconds": "ms", "ms": "ms"}
-_IN_SECONDS = {
-    "s": 1.0, "sec": 1.0, "seconds": 1.0, "ms": 1e-3, "min": 60.0, "minutes": 60.0, "h": 3600.0, "hours": 3600.0,
-}  # fmt: skip
-
-
-def clock(context: Context) -> tuple[str, float | None] | None:
-    """The time that counts on from the start, and what its unit is of a second; ``None`` where the log holds none."""
-    for metric in context.run.metrics:
-        match = _SINCE_START.match(spelt_out(metric))
-        steps, values = context.run.series(metric)
-        finite = [v for _, v in zip(steps, values, strict=True) if math.isfinite(v)]
-        back = sum(a > b for a, b in pairwise(finite))  # once: a clock that starts anew after the first steps
-        if match is None or len(finite) < 2 or back > 1 or not finite[-1] == max(finite) > 0:
-            continue
-        card = context.card(metric)
-        named = card.unit.split()[0].lower().strip(",;") if card is not None and card.unit else ""
-        return metric, _IN_SECONDS.get(match["unit"] or _UNIT_OF.get(metric) or _UNIT_NAMED.get(named, ""))
-    return None
 
 
 def _since_start(context: Context) -> Verdict | None:
     """The last value of a time that counts on from the start; ``None`` where the log holds none."""
-    found = clock(context)
-    if found is None:
+    clock = running_clock(context)
+    last = None if clock is None else context.value(clock[0], context.run.series(clock[0])[0][-1])
+    if clock is None or last is None:
         return None
-    metric, scale = found
-    steps, values = context.run.series(metric)
-    last = context.value(metric, [s for s, v in zip(steps, values, strict=True) if math.isfinite(v)][-1])
-    if last is None:
-        return None
-    shown = context.doc.show(last)
-    if scale is not None:
-        spent = context.ledger.derived(
-            f"{metric} in seconds", number(last) * scale, inputs=[last], unit="s",
-            formula=f"{metric} in seconds", step=last.step,
-        )  # fmt: skip
-        shown = context.doc.show(spent, None, "seconds")
-    text = context.say("total.since_start", metric=metric, v=last, shown=shown)
+    text = context.say("total.since_start", metric=clock[0], v=last, shown=in_seconds(context, last, clock[1]))
     context.doc.paragraph(f"**{text}**")
-    context.metrics.append(metric)
+    context.metrics.append(clock[0])
     return Verdict("answered", unmark(text), "medium")
 
 
@@ -356,7 +322,7 @@ def _stage_totals(context: Context) -> Verdict:
                 f"total of {stage}", math.fsum(number(f) for f in cells), inputs=cells, unit="s", formula=f"Σ {stage}"
             )
             sums.append((stage, spent, len(cells)))
-    if not sums and (told := _since_start(context)) is not None:
+    if not sums and (told := _since_start(context) or answer_clock.elapsed(context)) is not None:
         return told
     if not sums:
         text = say("total.none")

@@ -468,6 +468,7 @@ def _operation(context: Context, metric: str, held: list[Fact], op: Op | None) -
     side, limit = context.query.threshold
     over = [f for v, f in numbers if (v > limit if side == "above" else v < limit)]
     given = context.ledger.constant("threshold", limit, "the question")
+    context.doc.limits.add(limit)
     words = {
         "side": say(f"lookup.{side}"),
         "limit": context.doc.show(given, None, "seconds" if context.kind_of(metric) == "seconds" else None),

@@ -19,7 +19,7 @@ from assistant.ask.part import shown
 from assistant.ask.parts import number, timed
 from assistant.ask.wording import seamed
 from assistant.model import Fact, Run, Verdict
-from assistant.parsing.totals import LEFT, PACE, TOTAL
+from assistant.parsing.totals import ELAPSED_AT, LEFT, PACE, TOTAL
 from assistant.write.document import unmark
 
 #: Two estimates of one time that differ by no more agree.
@@ -375,14 +375,18 @@ def _left_by_bar(context: Context, total: int, *, stated: bool) -> str | None:
     if shown is None:
         return _left_printed(context, total)
     ledger, source, last = context.ledger, "question" if stated else "log", max(context.run.distinct_steps)
+    at = context.run.extras.get(ELAPSED_AT)
+    if at is not None and last < at[0] < total:  # the bar goes on where rows are logged every so many steps
+        last = int(at[0])
     whole = ledger.constant("total_steps", total, f"the {source}")
     left = ledger.derived("steps_left", total - last, inputs=[whole], formula=f"total_steps − {last}")
+    reached = ledger.constant("step of the bar", last, "the progress bar")
     pace = ledger.constant("seconds_per_step", shown[0], "the progress bar", unit="s")
     taken = ledger.derived(
         "seconds_left_at_this_pace", number(pace) * (total - last), unit="s", inputs=[pace, left],
         formula="seconds_per_step × steps_left",
     )  # fmt: skip
-    text = context.say("pace.bar", v=taken, pace=pace, left=left, total=whole, last=last)
+    text = context.say("pace.bar", v=taken, pace=pace, left=left, total=whole, last=reached)
     context.doc.paragraph(f"**{text}**")
     context.doc.paragraph(context.say("pace.left_note"))
     return text

@@ -29,7 +29,7 @@ from assistant.ask.part import slot_of
 from assistant.ask.parts import number
 from assistant.ask.portions import Quantity, portions_in, ratio_asked, ratio_in
 from assistant.ask.scope import Scope
-from assistant.ask.stages import all_stages, stages_in
+from assistant.ask.stages import all_stages, part_of_step, stages_in
 from assistant.ask.subject import words_of
 from assistant.ask.windows import windows_in
 from assistant.model import Fact, StepSlot, Verdict
@@ -80,7 +80,8 @@ def attempt(context: Context) -> Verdict | None:
     text = words_of(context)
     members = against(context)
     keys = [members.metric, str(members.of)] if members is not None else central(named_keys(context))
-    keys = _stage(context, text, keys) or keys or _validated(context, text)
+    of_step = _of_step(context, text)
+    keys = of_step or _stage(context, text, keys) or keys or _validated(context, text)
     if not keys or len(keys) > 2 or words("portions")["judging"].search(text) or query.depth == "every":
         return None
     broken = breakdown_in(context, text)
@@ -106,11 +107,11 @@ def attempt(context: Context) -> Verdict | None:
             return told
     pointed = query.steps.kind in {"single", "pair"} or (query.steps.kind in {"last", "first"} and len(keys) == 2)
     if pointed and not parts and ratio.of is not None:
-        return _at_steps(context, ratio, named_both=len(keys) == 2)
+        return _at_steps(context, ratio, named_both=len(keys) == 2 or bool(of_step))
     if not parts and words("portions")["trend"].search(text) and len(context.train_steps) >= 2 * LEAST:
         half = context.train_steps[len(context.train_steps) // 2]
         parts, name = [Scope(last=half - 1), Scope(first=half)], name or "mean"
-    named_two = len(keys) == 2 and not (ratio.share and ratio.of == _whole(context, keys[:1]))
+    named_two = bool(of_step) or (len(keys) == 2 and not (ratio.share and ratio.of == _whole(context, keys[:1])))
     plain_share = not parts and not named_two and name not in {"max", "min", "median"}
     timed = "share" in query.topics or query.intent == "bottleneck"
     plain_share = plain_share and (timed or len(keys) < 2)
@@ -205,6 +206,12 @@ def _stage(context: Context, text: str, named: Sequence[str]) -> list[str]:
         return []
     stages = [key for key in stages_in(context) if key != whole]
     return [*stages, *named] if len(stages) == 1 else []
+
+
+def _of_step(context: Context, text: str) -> list[str]:
+    """The one stage in plain words of which a share is asked for beside the time of the step."""
+    stage = part_of_step(context) if context.query.mentions and words("portions")["share"].search(text) else None
+    return [] if stage is None else [stage]
 
 
 def _whole(context: Context, keys: Sequence[str]) -> str | None:

@@ -97,9 +97,8 @@ def attempt(context: Context) -> Verdict | None:
     if len(context.runs) != 1:
         return None
     said = seamed(context.query.wording or context.query.text)
-    kind = context.query.steps.kind
-    if _ASKED.search(said) and (_LOW.search(said) or _HIGH.search(said)) and kind in {"none", "all"}:
-        low = (_LOW.search(said) is not None) != (_PENALTY.search(said) is not None)
+    kind, low = context.query.steps.kind, spoken_of(said)
+    if low is not None and kind in {"none", "all"}:
         return _ranked(context, parts_of(context), low=low)
     if _LISTED.search(said) and kind in {"none", "all", "last"} and context.query.intent != "advice":
         told = _listed(context, parts_of(context))
@@ -134,6 +133,13 @@ def by_course(context: Context) -> Verdict | None:
     return _at_the_end(context, parts, said, moved)
 
 
+def spoken_of(said: str) -> bool | None:
+    """Whether the lowest of the parts is asked for; ``None`` where neither it nor the highest is."""
+    if not _ASKED.search(said) or not (_LOW.search(said) or _HIGH.search(said)):
+        return None
+    return (_LOW.search(said) is not None) != (_PENALTY.search(said) is not None)
+
+
 def parts_of(context: Context) -> list[str]:
     """The keys of the reward's parts."""
     found = [m for m in context.run.metrics if _PART.match(m) and not _NO_PART.search(m.removesuffix("/mean"))]
@@ -151,7 +157,7 @@ def _means(context: Context, parts: list[str]) -> list[tuple[str, Fact]]:
     """Each part with its mean over the run."""
     means = []
     for metric in parts:
-        held = [f for s in context.run.series(metric)[0] if (f := context.value(metric, s)) is not None and _finite(f)]
+        held = [f for s in context.run.series(metric)[0] if (f := context.value(metric, s)) is not None and finite(f)]
         if held:
             mean = context.ledger.derived(
                 f"mean({metric})", math.fsum(number(f) for f in held) / len(held), inputs=held,
@@ -298,7 +304,7 @@ def _shares(context: Context, name: str | None, means: list[tuple[str, Fact]]) -
     for step in context.run.series(name)[0]:
         total = context.value(name, step)
         cells = [context.value(metric, step) for metric, _ in means]
-        if total is None or any(cell is None or not _finite(cell) for cell in cells) or not _finite(total):
+        if total is None or any(cell is None or not finite(cell) for cell in cells) or not finite(total):
             return {}
         added = math.fsum(number(cell) for cell in cells if cell is not None)
         if abs(added - number(total)) > _ROUNDED * max(1.0, abs(number(total))):
@@ -345,5 +351,6 @@ def _at_the_cost(context: Context) -> Verdict | None:
     return Verdict("warning", unmark(text), "low")
 
 
-def _finite(fact: Fact) -> bool:
+def finite(fact: Fact) -> bool:
+    """Whether a fact's value is a finite number."""
     return isinstance(fact.value, (int, float)) and math.isfinite(fact.value)

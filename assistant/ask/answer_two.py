@@ -30,7 +30,8 @@ def two(context: Context, request: Request, keys: list[str]) -> Verdict:
     """The answer to a question about two metrics."""
     context.metrics.extend(keys)
     tell = {"at_extreme": _at_extreme, "difference": _difference, "correlation": _correlation}[request.kind]
-    lines, found = tell(context, request, keys[0], keys[1])
+    several = request.kind == "at_extreme" and len(keys) > 2
+    lines, found = _all_there(context, request, keys) if several else tell(context, request, keys[0], keys[1])
     context.doc.paragraph(f"**{lines[0]}**")
     context.doc.paragraph(*lines[1:])
     if request.kind != "at_extreme":
@@ -66,6 +67,25 @@ def _at_extreme(context: Context, request: Request, metric: str, other: str) -> 
             context.say("calc.tied", k=context.ledger.count(f"steps at the {side}imum", shared, metric=metric))
         )
     return [*lines, *remarks(context, part)], there is not None
+
+
+def _all_there(context: Context, request: Request, keys: list[str]) -> tuple[list[str], bool]:
+    """The values of several metrics at the extreme of the first."""
+    part = part_of(context, keys[0], request.scope)
+    if not len(part):
+        return [absent(context, keys[0], list(context.run.distinct_steps[-1:]))], False
+    best = (max if request.high else min)(part.values)
+    top, side = cell(context, part, part.values.index(best)), "max" if request.high else "min"
+    there = {other: context.value(other, top.step or 0) for other in keys[1:]}
+    told = [context.say("calc.there", other=other, w=fact) for other, fact in there.items() if fact is not None]
+    lost = [absent(context, other, [top.step or 0]) for other, fact in there.items() if fact is None]
+    gap, joint = ("", "，") if context.language == "zh" else (" ", ", ")
+    first = context.say(f"calc.at_{side}_absent", metric=keys[0], v=top)
+    first += gap + context.say("calc.all_there", listed=joint.join(told)) if told else ""
+    shared = part.values.count(best)
+    if shared > 1:
+        lost.append(context.say("calc.tied", k=context.ledger.count(f"at the {side}imum", shared, metric=keys[0])))
+    return [first, *lost, *remarks(context, part)], bool(told)
 
 
 # -- difference --------------------------------------------------------------------------------------------------------

@@ -6,7 +6,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
-from assistant.ask.answer_log import clock, sparse
+from assistant.ask.answer_clock import at_the_mean, running_clock
+from assistant.ask.answer_computed import as_reached
+from assistant.ask.answer_log import sparse
 from assistant.ask.answer_pace import whole_step_time
 from assistant.ask.conditions import condition_in
 from assistant.ask.context import Context
@@ -28,6 +30,7 @@ def until(context: Context) -> Verdict | None:
     found = subject_of(context, least=1)
     limit = None if found is None else condition_in(found.text)
     if found is not None and limit is not None:
+        limit = as_reached(context, limit, found.metric, found.part.values[0])
         limit = limit.scaled(max(abs(value) for value in found.part.values))
         place = next((at for at, value in enumerate(found.part.values) if limit.holds(value)), None)
         if place is None:
@@ -57,12 +60,12 @@ def until(context: Context) -> Verdict | None:
 
 def time_to(context: Context, step: int) -> str:
     """The sentence for the time from the start to a step; empty where the log holds none."""
-    return _by_clock(context, step) or _by_steps(context, step)
+    return _by_clock(context, step) or _by_steps(context, step) or at_the_mean(context, step)
 
 
 def _by_clock(context: Context, step: int) -> str:
     """By the time that counts on from the start, at that step or at the last row before it."""
-    found = clock(context)
+    found = running_clock(context)
     if found is None:
         return ""
     metric, scale = found

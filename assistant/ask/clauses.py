@@ -36,6 +36,11 @@ _ASKS: Final = re.compile(
     r"|\b(?:when|where|why|how much|how many|which one)\s*$"
     r"|^and (?:before|after|since|until|over|between|from|at|in) .{1,30}$|^and (?:before|after|since|until)\s*$"
 )
+#: A clause that tells when, rather than one that asks for it.
+_SUBORDINATE: Final = re.compile(
+    r"(?i)(?:when(?:ever)?|where|while|once|at (?:the|its|their)) "
+    r"(?!(?:is|are|was|were|did|does|do|has|have|had|will|can|should|exactly|else)\b)[^,]{1,60}$"
+)
 #: By how much, of what the clause before it asks which is larger.
 _AMOUNT: Final = re.compile(
     r"(?i)(?:那|又|具体|大概|大约|and )?\s*(?:比(?:全程|整体)?的?(?:平均|均值|中位数|平时)(?:值|水平)?)?"
@@ -65,6 +70,8 @@ def asking(text: str) -> list[str]:
     """The clauses of a text that ask, in order; none where only one does."""
     pieces = [one for piece in _BETWEEN.split(text) if piece and piece.strip() for one in _listed(piece.strip())]
     found = [piece for piece in pieces if _ASKS.search(piece)]
+    while len(found) > 1 and _SUBORDINATE.match(found[0]):  # "when the KL was highest, what was the reward?" is one
+        found[:2] = [f"{found[0]}, {found[1]}"]
     for place in range(len(found) - 1, 0, -1):  # "which is higher, and by how much?" is one
         if _AMOUNT.fullmatch(found[place]) and _WHICH.search(found[place - 1]):
             found[place - 1 : place + 1] = [f"{found[place - 1]}，{found[place]}"]
@@ -95,7 +102,10 @@ _JUDGED: Final = re.compile(
 _ONSET: Final = re.compile(
     r"(?i)^(?:那|是|又)?(?:从|在)?(?:(?:第|哪一?)?几?个?(?:步|step)|什么时候|啥时候|何时|几时|哪儿?)(?:就)?(?:开始|起|出现)(?:的|了)?\s*$"
 )
-AT_WHICH: Final = re.compile(r"(?i)(?:是)?在?(?:哪一?个?|第几个?)\s*(?:步|step|次)(?:的|呢)?")
+AT_WHICH: Final = re.compile(
+    r"(?i)(?:是)?在?(?:哪一?个?|第几个?)\s*(?:步|step|次)(?:的|呢)?|(?:and )?where(?: (?:is|was) (?:it|that))?"
+    r"|(?:and )?(?:(?:at|on|in) )?which (?:step|iteration|row|update|timestep)"
+)
 #: A clause that asks for the value of what the clause before looks for: "…, at which step, and how many seconds?".
 HOW_MUCH: Final = re.compile(
     r"(?i)(?:那|又|分别|各)?(?:值|数值)?(?:是|有|到|到了|花了|用了|要)?\s*(?:多少|几|多[大高低长久快慢])"
@@ -174,7 +184,10 @@ def further(context: Context, understand: Understand, write: Write) -> None:
 
 
 #: What an answer of a kind holds beside what its words ask for.
-_HELD: Final = {"slowest_trajectory": re.compile(r"(?i)token|长|\blong\b|多久|时间|\btime\b")}
+_HELD: Final = {
+    "slowest_trajectory": re.compile(r"(?i)token|长|\blong\b|多久|时间|\btime\b"),
+    **dict.fromkeys(("relapsed", "first_times"), re.compile(r"(?<![\w.])-?\d")),
+}
 
 
 def covered(kind: str, clause: str) -> bool:
@@ -321,7 +334,8 @@ def pointed_step(context: Context) -> int | None:
             continue
         if fact.to_step is not None and fact.from_step is not None:
             return fact.to_step
-        if fact.kind == "value" and fact.step is not None and context.query.op is not None:
+        picked = context.query.op is not None or {"best", "worst"} & set(context.query.topics)
+        if fact.kind == "value" and fact.step is not None and picked:
             return fact.step
     return None
 

@@ -208,6 +208,8 @@ class _Reading:
 
 
 Reader = Callable[[_Reading], Request | None]
+#: Metrics, of which one tells the step and the others are told there, at most.
+MOST_THERE = 8
 
 
 def _correlation(r: _Reading) -> Request | None:
@@ -216,25 +218,44 @@ def _correlation(r: _Reading) -> Request | None:
 
 def _at_extreme(r: _Reading) -> Request | None:
     """ "KL 最大的那步 reward 是多少": one metric's extreme tells the step, the other's value is asked for."""
-    if len(r.keys) != 2 or not r.has("at_that"):
+    if not 2 <= len(r.keys) <= MOST_THERE or not r.has("at_that"):
         return None
     found = [m for name in ("high", "low", "better", "worse") for m in words()[name].finditer(r.rest)]
     if len({(m.start(), m.end()) for m in found}) != 1 or r.side is None:
         return None
     places = _places(r)
-    if len(places) != 2:
+    if len(places) != len(r.keys):
         return None
+    near = _near(r, places, found[0].span()) if len(places) == 2 else _nearest(r, places, found[0].span())
+    if near is None:
+        return None
+    others = tuple(metric for metric, _ in places if metric != near)
+    return Request("at_extreme", r.scope, high=r.side_of(near), keys=(near, *others), text=r.rest)
+
+
+_Placed = tuple[str, tuple[int, int]]
+_BARE_JOINT = re.compile(r"(?i)\s*`?(?:and|or|和|与|及|跟|以及)`?\s*")
+
+
+def _near(r: _Reading, places: Sequence[_Placed], at: tuple[int, int]) -> str | None:
+    """Of two metrics the one whose extreme is meant; ``None`` where each is asked for at its own."""
     (first, a), (second, b) = places
     between = r.text[a[1] : b[0]].strip(" `")
     if re.fullmatch(r"(?i)(?:and|or|,|、|和|与|及|跟|以及)", between):
-        return None  # both at their own extreme
-    middle = (found[0].start() + found[0].end()) / 2
-    between_them = {m: r.text[min(at[1], found[0].start()) : max(at[0], found[0].end())] for m, at in places}
-    own = [m for m, words_between in between_them.items() if not re.search(r"[,，;；]", words_between)]
+        return None
+    middle = (at[0] + at[1]) / 2
+    between_them = {m: r.text[min(own[1], at[0]) : max(own[0], at[1])] for m, own in places}
+    same = [m for m, words_between in between_them.items() if not re.search(r"[,，;；]", words_between)]
     near = min((first, a), (second, b), key=lambda one: min(abs(one[1][0] - middle), abs(one[1][1] - middle)))[0]
-    near = own[0] if len(own) == 1 else near  # the one of the same clause: "when the reward was lowest, how long …"
-    other = second if near == first else first
-    return Request("at_extreme", r.scope, high=r.side_of(near), keys=(near, other), text=r.rest)
+    return same[0] if len(same) == 1 else near  # the one of the same clause: "when the reward was lowest, how long …"
+
+
+def _nearest(r: _Reading, places: Sequence[_Placed], at: tuple[int, int]) -> str | None:
+    """Of several metrics the one that stands by the word of the extreme, alone; the others are a list of their own."""
+    gaps = [max(own[0] - at[1], at[0] - own[1]) for _, own in places]
+    place = min(range(len(places)), key=gaps.__getitem__)
+    beside = [r.text[places[n][1][1] : places[n + 1][1][0]] for n in (place - 1, place) if 0 <= n < len(places) - 1]
+    return None if any(_BARE_JOINT.fullmatch(words_between) for words_between in beside) else places[place][0]
 
 
 def _places(r: _Reading) -> list[tuple[str, tuple[int, int]]]:

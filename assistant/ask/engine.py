@@ -25,7 +25,7 @@ from assistant.ask import (
     answer_pace,
     answer_portions,
     answer_reference,
-    answer_reward_parts,
+    answer_reward_sum,
     answer_sides,
     answer_stage_pair,
     answer_supposed,
@@ -251,8 +251,8 @@ class Answerer:
             or answer_sides.attempt(context)
         )
         computed = computed or answer_stage_pair.attempt(context) or answer_collapsed.attempt(context)
-        computed = computed or answer_portions.attempt(context) or answer_reward_parts.by_course(context)
-        computed = computed or run_questions.attempt(context) or answer_reward_parts.attempt(context)
+        computed = computed or answer_portions.attempt(context) or answer_reward_sum.by_course(context)
+        computed = computed or run_questions.attempt(context) or answer_reward_sum.attempt(context)
         computed = computed or answer_computed.attempt(context) or answer_pace.attempt(context)
         computed = computed or answer_complaint.attempt(context)
         if computed is not None:

@@ -141,6 +141,7 @@ def limit_text(context: Context, limit: Condition, metric: str) -> str:
         value = getattr(limit, name)
         fact = context.ledger.constant(f"limit {value:g}", value, "the question")
         style = kind if kind in {"fraction", "seconds"} and abs(value) < 1e6 else "number"
+        context.doc.limits.add(value)
         texts[name] = mark(fact.id, format_number(value, style, language=context.language))
     needed = (
         {"low", "high"}

@@ -41,14 +41,29 @@ def stages_in(context: Context) -> list[str]:
     """The stages that a question means: keys that it names first, then those of its words."""
     known = all_stages(context)
     named = [key for key in central(named_keys(context)) if key in known or is_stage(key)]
-    text, held = words_of(context), words("stages")
-    found: list[tuple[int, str]] = []
+    found = [keys[0] for keys in _worded(context) if not set(keys) & set(named)]
+    return [*named, *(key for key in dict.fromkeys(found) if key not in named)]
+
+
+def _worded(context: Context) -> list[list[str]]:
+    """The keys of each stage that a question's plain words mean, in its order."""
+    text, held, known = words_of(context), words("stages"), all_stages(context)
+    found: list[tuple[int, list[str]]] = []
     for name in NAMES:
         match = held[name].search(text)
         keys = [key for key in known if match and held[f"{name}_keys"].match(leaf(key))]
-        if match is not None and keys and not set(keys) & set(named):
-            found.append((match.start(), keys[0]))
-    return [*named, *(key for _, key in sorted(found) if key not in named)]
+        if match is not None and keys:
+            found.append((match.start(), keys))
+    return [keys for _, keys in sorted(found)]
+
+
+def part_of_step(context: Context) -> str | None:
+    """The one stage in plain words, where what is named beside it is the time of the step, or all its parts at once."""
+    layout = layout_of(context.run)
+    whole = None if layout is None else total_key(context.run, layout)
+    named, worded = set(central(named_keys(context))), _worded(context)
+    of_step = whole is not None and (named == {whole} or named >= {whole, *all_stages(context)})
+    return worded[0][0] if of_step and len(worded) == 1 and worded[0][0] != whole else None
 
 
 def totals(context: Context) -> Timed | None:

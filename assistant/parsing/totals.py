@@ -23,6 +23,13 @@ TOTAL: Final = "total_steps"
 PACE: Final = "seconds_per_step"
 LEFT: Final = "seconds_left"
 """What a trainer itself prints to be left, at the last row of the run."""
+ELAPSED: Final = "seconds_elapsed"
+ELAPSED_AT: Final = "seconds_elapsed_at"
+"""The time since the start that a trainer or its progress bar printed last, and the step at which it did."""
+_ELAPSED: Final = re.compile(
+    r"['\"]elapsed_time['\"]: ?['\"](?:(?P<days>[0-9]{1,4}) ?d(?:ays?)?,? )?"
+    r"(?P<h>[0-9]{1,4}):(?P<m>[0-9]{2}):(?P<s>[0-9]{2})['\"]"
+)
 _LEFT: Final = re.compile(
     r"(?:['\"]remaining_time['\"]: ?['\"]|(?i:\beta): {0,3})(?:(?P<days>[0-9]{1,4}) ?d(?:ays?)?,? )?"
     r"(?:(?P<h>[0-9]{1,3}):(?P<m>[0-9]{2}):(?P<s>[0-9]{2})"
@@ -44,7 +51,9 @@ _COUNTED: Final = re.compile(
 _IN_EPOCH: Final = re.compile(r"\[ {0,8}[0-9]{1,9}(?:/ {0,8}[0-9]{1,9})?\] {0,2}\[ {0,8}$")
 _BAR: Final = re.compile(r"(?i)training progress:[^|\n]{0,20}\|[^|\n]{0,300}\| ?[0-9]{1,12}/([0-9]{1,12}) \[")
 _RATE: Final = re.compile(
-    r"[|%] {0,3}[0-9]{1,12}/([0-9]{1,12}) \[[^\]\n]{1,60}?[ ,]([0-9]{1,9}(?:\.[0-9]{1,6})?)(s/it|it/s)[,\]]"
+    r"[|%] {0,3}(?P<at>[0-9]{1,12})/(?P<total>[0-9]{1,12}) \["
+    r"(?:(?:(?P<h>[0-9]{1,4}):)?(?P<m>[0-9]{2}):(?P<s>[0-9]{2})<)?"
+    r"[^\]\n]{1,60}?[ ,](?P<rate>[0-9]{1,9}(?:\.[0-9]{1,6})?)(?P<unit>s/it|it/s)[,\]]"
 )
 _NAMED_TOTAL: Final = re.compile(r"^starting training|learning iteration [0-9]|global step: {1,12}[0-9]")
 _SAID: Final = re.compile(
@@ -86,40 +95,51 @@ def with_totals(runs: Iterable[Run], lines: Sequence[str], numbers: Sequence[int
 def _paced(run: Run, lines: Sequence[str], numbers: Sequence[int]) -> Run:
     """The run, with the pace that the bar of its total shows as a side fact."""
     total = run.extras.get(TOTAL)
-    pace = None if total is None else _pace(lines, numbers, total[0])
-    left = _left(run, lines, numbers)
-    if pace is None and left is None:
-        return run
-    more = {key: value for key, value in ((PACE, pace), (LEFT, left)) if value is not None}
-    return replace(run, extras={**run.extras, **more})
+    bar = {} if total is None else _bar(lines, numbers, total[0])
+    left = _timed(_LEFT, ("remaining_time", "eta:", "ETA:"), run, lines, numbers)
+    spent = _timed(_ELAPSED, ("elapsed_time",), run, lines, numbers)
+    more = dict(bar)
+    if left is not None:
+        more[LEFT] = left
+    if spent is not None:
+        more[ELAPSED], more[ELAPSED_AT] = spent, (max(run.steps), spent[1])
+    return replace(run, extras={**run.extras, **more}) if more else run
 
 
-def _left(run: Run, lines: Sequence[str], numbers: Sequence[int]) -> tuple[Number, int] | None:
-    """The seconds that the last row says are left: ``"remaining_time": "0:23:24"``, ``'2h 57m'``, ``eta: 0:39:15``."""
+def _timed(
+    pattern: re.Pattern[str], marks: Sequence[str], run: Run, lines: Sequence[str], numbers: Sequence[int]
+) -> tuple[Number, int] | None:
+    """The seconds that the last row tells: ``"remaining_time": "0:23:24"``, ``'2h 57m'``, ``eta: 0:39:15``."""
     number = max(run.row_lines, default=0)
     at = bisect_left(numbers, number)
     if at == len(numbers) or numbers[at] != number:
         return None
     text = lines[at][:_LONGEST]
-    found = _LEFT.search(text) if "remaining_time" in text or "eta:" in text or "ETA:" in text else None
-    if found is None:
-        return None
-    part = {key: int(text) for key, text in found.groupdict().items() if text}
+    found = pattern.search(text) if any(mark in text for mark in marks) else None
+    return None if found is None else (_seconds(found), number)
+
+
+def _seconds(found: re.Match[str]) -> int:
+    part = {key: int(text) for key, text in found.groupdict().items() if text and text.isdigit()}
     hours, minutes = part.get("h", part.get("hh", 0)), part.get("m", part.get("mm", 0))
-    seconds = part.get("s", part.get("ss", 0))
-    return ((part.get("days", 0) * 24 + hours) * 60 + minutes) * 60 + seconds, number
+    return ((part.get("days", 0) * 24 + hours) * 60 + minutes) * 60 + part.get("s", part.get("ss", 0))
 
 
-def _pace(lines: Sequence[str], numbers: Sequence[int], total: Number) -> tuple[Number, int] | None:
-    """The seconds of a step that the last bar of the training's own total shows."""
+def _bar(lines: Sequence[str], numbers: Sequence[int], total: Number) -> dict[str, tuple[Number, int]]:
+    """The seconds of a step, and those since the start, that the last bar of the training's own total shows."""
     for line, number in zip(reversed(lines), reversed(numbers), strict=False):
         if "s/it" not in line and "it/s" not in line:
             continue
-        bars = [bar for bar in _RATE.finditer(line[:_LONGEST]) if int(bar[1]) == total and float(bar[2]) > 0]
-        if bars:
-            value = float(bars[-1][2])
-            return (value if bars[-1][3] == "s/it" else 1 / value), number
-    return None
+        bars = [bar for bar in _RATE.finditer(line[-_LONGEST:]) if int(bar["total"]) == total and float(bar["rate"])]
+        if not bars:
+            continue
+        last = bars[-1]
+        value = float(last["rate"])
+        told: dict[str, tuple[Number, int]] = {PACE: (value if last["unit"] == "s/it" else 1 / value, number)}
+        if last["s"] is not None and int(last["at"]) > 0:
+            told |= {ELAPSED: (_seconds(last), number), ELAPSED_AT: (int(last["at"]), number)}
+        return told
+    return {}
 
 
 def _fits(total: Number, run: Run) -> bool:

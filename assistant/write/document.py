@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from assistant.model import Citation, Fact, Mention, Number
-from assistant.write.numbers import format_number, percent, plain, signed
+from assistant.write.numbers import beside, format_number, percent, plain, signed
 from assistant.write.phrases import FIELD, PLURAL, Phrases, phrases
 
 KindOf = Callable[[str], str]
@@ -54,6 +54,8 @@ class Document:
         self.phrases = table or phrases()
         self.blocks: list[str] = []
         self.citations: dict[str, Citation] = {}
+        self.limits: set[float] = set()
+        """Numbers that values are set against: those next to one are shown with as many digits as tell them apart."""
         self.rows = False
         """Whether the log prints no steps: what is called a step elsewhere is then the place of a row."""
 
@@ -133,7 +135,7 @@ class Document:
             return str(number)
         if kind == "points":
             return mark(fact.id, signed(number, "fraction", language=language).lstrip("+±"))
-        return mark(fact.id, format_number(number, kind, language=language) + each)
+        return mark(fact.id, beside(number, self.limits, kind, language=language) + each)
 
     def _relative(self, fact: Fact) -> str:
         if fact.ratio is None or fact.from_value is None or fact.from_value == 0:

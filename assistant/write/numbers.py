@@ -6,6 +6,7 @@ The check reads the text back with :mod:`assistant.ground`; what is written here
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 
 from assistant.model import Number
 
@@ -38,6 +39,39 @@ def format_number(value: Number, kind: str = "number", *, language: str = "en") 
     if kind == "digits4":
         return plain(value, 4)
     return plain(value)
+
+
+MOST_DIGITS = 9
+
+
+def beside(value: Number, limits: Iterable[float], kind: str = "number", *, language: str = "en") -> str:
+    """One value with its unit, with as many digits as tell it from the limits that it is set against.
+
+    What is below 3.5 by a little is "3.497" there, and no "3.50".
+
+    Args:
+        value: the number.
+        limits: the numbers that it may be mistaken for.
+        kind: as for :func:`format_number`; shares and numbers without a unit alone are shown with more digits.
+        language: of the unit.
+    """
+    text = format_number(value, kind, language=language)
+    if not math.isfinite(value) or (kind != "fraction" and text != plain(value)):
+        return text
+    scale, unit = (100, "%") if kind == "fraction" else (1, "")
+    for limit in limits:
+        digits = 4
+        while digits <= MOST_DIGITS and value != limit and _read(text, unit) == limit * scale:
+            text = plain(value * scale, digits) + unit
+            digits += 1
+    return text
+
+
+def _read(text: str, unit: str) -> float | None:
+    try:
+        return float(text.removesuffix(unit).replace(",", ""))
+    except ValueError:
+        return None
 
 
 def percent(value: Number) -> str:
