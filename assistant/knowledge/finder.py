@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import zip_longest
 from typing import Final
@@ -17,7 +16,7 @@ from assistant.knowledge.cards import Card, Library
 from assistant.knowledge.counterparts import Counterparts
 from assistant.knowledge.elsewhere import Elsewhere
 from assistant.knowledge.entries import entry_of, entry_of_passage
-from assistant.knowledge.finder_found import SHOWN_NAMED, Found, How, varied, with_named
+from assistant.knowledge.finder_found import SHOWN_NAMED, Found, How, Reading, varied, with_named
 from assistant.knowledge.finder_signs import Signs
 from assistant.knowledge.foreignkeys import ForeignKeys, said_in, taken_for_another
 from assistant.knowledge.index import Entry, Index
@@ -39,13 +38,15 @@ from assistant.knowledge.questions import (
     without_fillers,
     without_frame,
     without_framework,
+    without_place,
 )
 from assistant.knowledge.resolver import EXPLAINED_AS, Resolution, Resolver, _ordered
 from assistant.knowledge.resolver import GENERAL as ANYBODYS
 from assistant.knowledge.spoken import SpokenKeys
-from assistant.knowledge.stated import names_within
+from assistant.knowledge.stated import names_within, without_ends
 from assistant.knowledge.terms import fold, pieces
 from assistant.knowledge.typos import KEY, NAME, Speller, keys_in
+from assistant.knowledge.wordings import plainly, wordings_of
 
 _JOINT: Final = re.compile(r"[/_@]")
 _SHORT_REST: Final = 12
@@ -65,7 +66,6 @@ _SPELLINGS: Final = 4
 _THE_NAME: Final = 0.99
 """How alike the words of a key and of a name are that are the same."""
 
-_FEW: Final = 2
 _FEW_WORDS: Final = 3
 """Words that a question for a quantity may hold besides its name."""
 
@@ -74,20 +74,6 @@ _UNJOINED: Final = re.compile(r"[\s-]+")
 _WORDS: Final = re.compile(r"[a-z]+")
 _LEAST_LIKENESS: Final = 0.5
 """Cosine from which on a passage of a team's own documents is about a question."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Reading:
-    """A question as it is understood: as typed and mended, what it calls by name, the framework it names, whether it
-    is about a key that nothing is called, or a quantity that nothing here measures, and the names that count only where
-    nothing else is found: bare words of other trainers."""
-
-    typed: str
-    question: str
-    direct: tuple[Resolution, ...]
-    asked: str | None
-    unknown: bool
-    aside: tuple[Resolution, ...] = ()
 
 
 class Finder:
@@ -178,6 +164,17 @@ class Finder:
         read = self._read(question, framework)
         if read.unknown:
             return []
+        found = self._found(read, framework, k)
+        name, says_how_high = without_ends(without_framework(fold(read.typed)))
+        perhaps_unknown = not read.direct and (says_how_high or self.signs.rare_words(name) >= 1)
+        if not name or (found and not perhaps_unknown) or asks_counterpart(fold(read.typed)):
+            return found
+        bare = self._read(name, framework or read.asked)  # what is said around a name makes the search less or too sure
+        alone = [] if bare.unknown else self._found(bare, framework or read.asked, k)
+        return (found or alone) if alone else []
+
+    def _found(self, read: Reading, framework: str | None, k: int) -> list[Found]:
+        """Cards that answer a question that is read."""
         first, rest = self._ranked(read, framework)
         best = rest[0] if rest else None
         sure = bool(first) or (best is not None and (best.is_named or self._is_sure(read, best, rest)))
@@ -199,7 +196,7 @@ class Finder:
             shown = with_named(shown, spelt, leads=about_it and "failure" not in asked_kinds(text))
         return varied(shown, len(first), self._counterparts_of(read, framework))[:k]
 
-    def _about(self, read: _Reading, framework: str | None, *, sure: bool) -> list[Card]:
+    def _about(self, read: Reading, framework: str | None, *, sure: bool) -> list[Card]:
         """Cards of the one quantity that a question calls by name where it says nothing else than how that is.
 
         What cards are asked for by besides names counts only where the search is not sure.
@@ -214,12 +211,12 @@ class Finder:
             cards = [r.card for r in self.resolver.name(name, asked) if r.how != "template"] if said else []
             cards = self.naming.also_called(name, asked) or cards or [r.card for r in self.naming.alone(name, asked)]
             if not cards and asked is None and not sure:
-                cards = self._wordings.get(_spoken(name), [])
+                cards = self._wordings.get(plainly(name), [])
             if cards:
                 return cards
         return []
 
-    def _spelt(self, read: _Reading) -> list[Card]:
+    def _spelt(self, read: Reading) -> list[Card]:
         """Cards of the keys that a question spells in full, with their joints, whatever else it says."""
         found = map(self.resolver.key, keys_in(fold(read.question)))
         return list(dict.fromkeys(one.card for one in found if one is not None and one.how == "exact"))[:SHOWN_NAMED]
@@ -258,7 +255,7 @@ class Finder:
                 return key
         return card.id
 
-    def _counterparts_of(self, read: _Reading, framework: str | None) -> Callable[[str], Collection[str]]:
+    def _counterparts_of(self, read: Reading, framework: str | None) -> Callable[[str], Collection[str]]:
         """From a card to those of other frameworks for the same quantity, where the question is about no framework."""
         if framework is None and not named_frameworks(fold(read.question)):
             return self.counterparts.of
@@ -283,7 +280,7 @@ class Finder:
                 table.setdefault(key.lower(), []).append(card)
         return table
 
-    def _ranked(self, read: _Reading, framework: str | None) -> tuple[list[Found], list[Found]]:
+    def _ranked(self, read: Reading, framework: str | None) -> tuple[list[Found], list[Found]]:
         """What a question names, then all other cards that have any sign, each list best first."""
         features = self.features(read.question, framework)
         scored = [
@@ -298,9 +295,9 @@ class Finder:
         known = {found.card.id for found in first}
         return first, sorted((f for f in scored if f.card.id not in known), key=lambda found: -found.score)
 
-    def _read(self, question: str, framework: str | None) -> _Reading:
+    def _read(self, question: str, framework: str | None) -> Reading:
         """A question without its typos, what it calls by name, and whether it is about a key that does not exist."""
-        question = brackets_apart(question)
+        question = brackets_apart(without_place(question))
         if (rejoined := self.speller.rejoined(fold(question))) is not None:
             question = rejoined
         direct = self.resolver.name(question, framework)
@@ -311,6 +308,8 @@ class Finder:
         if all(r.foreign or r.how == "template" or r.card.framework == ANYBODYS for r in direct):
             shown = shown_as(question, framework or asked_framework(fold(question)), self.resolver)
             direct = [Resolution(card, "alias", 0.9) for card in shown] or direct
+        if framework is not None and not KEY.search(question) and all(r.foreign for r in direct):
+            direct = []  # others' cards by this name are weighed with its own
         typed_as, typed = question, spelt_out(question)
         if not direct and (
             said := self._said_in_keys(question, framework or asked_framework(fold(question)), mended=True)
@@ -340,7 +339,7 @@ class Finder:
             if text in mended.values():  # a misspelt name and nothing else
                 direct = self.naming.called(text, framework)
         if not direct and framework is None:
-            direct = [Resolution(card, "alias", 0.9) for card in self._wordings.get(_spoken(fold(question)), ())]
+            direct = [Resolution(card, "alias", 0.9) for card in self._wordings.get(plainly(fold(question)), ())]
         aside: list[Resolution] = []
         if framework is None and not _JOINT.search(question) and all(r.card.framework not in MAJOR for r in direct):
             direct, aside = [], direct  # other trainers' bare names are weighed with everything else
@@ -354,7 +353,7 @@ class Finder:
         unknown = not direct and (self._asks_for_unknown(question, framework or asked) or self._asks_for_absent(typed))
         if unknown and (said := self._said_in_keys(typed_as, framework or asked)):
             direct, unknown = [Resolution(card, "search", 0.8) for card in said], False
-        return _Reading(typed, question, tuple(direct), asked, unknown, tuple(aside))
+        return Reading(typed, question, tuple(direct), asked, unknown, tuple(aside))
 
     def _loosely_called(self, question: str, framework: str | None) -> list[Card]:
         """Cards of a key that a question is nothing but, its joints or letters typed otherwise."""
@@ -418,22 +417,15 @@ class Finder:
         home = None if framework is None else EXPLAINED_AS.get(framework, framework)
         if direct and (home is None or any(resolution.card.framework == home for resolution in direct)):
             return direct
-        called = self.naming.also_called(question, framework)
+        called = self.naming.also_called(question, framework, in_words=True)
         return [*(Resolution(card, "alias", 0.9) for card in called), *direct]
 
     @cached_property
     def _wordings(self) -> dict[str, list[Card]]:
         """What people say who mean a card → the cards, if they are few."""
-        table: dict[str, list[Card]] = {}
-        for card in self.library:
-            for language in ("zh", "en"):
-                for said in (card.title(language), *card.words(language), *card.asks(language)):
-                    bucket = table.setdefault(_spoken(said.lower()), [])
-                    if card not in bucket:
-                        bucket.append(card)
-        return {said: _ordered(cards, None) for said, cards in table.items() if said and len(cards) <= _FEW}
+        return wordings_of(self.library)
 
-    def _is_sure(self, read: _Reading, best: Found, found: Sequence[Found]) -> bool:
+    def _is_sure(self, read: Reading, best: Found, found: Sequence[Found]) -> bool:
         """Whether what was found best is about the question at all; how much each sign tells is in the table."""
         signs = self.signs.of_sureness(read.question, best, found, read.typed)
         return sum(self.sureness[sign] * value for sign, value in signs.items()) >= self.sureness["least"]
@@ -489,11 +481,6 @@ class Finder:
         if not keys or any(True for key in keys for _ in self.naming.named(self.speller.mend(fold(key))[0], framework)):
             return False
         return not any(True for _ in self.naming.named(without_framework(question), framework))
-
-
-def _spoken(text: str) -> str:
-    """A wording in lower case without its signs."""
-    return " ".join(pieces(text))
 
 
 def _how(signs: Mapping[str, float]) -> How:

@@ -8,6 +8,7 @@ from typing import Final, Literal
 
 from assistant.knowledge.cards import Card
 from assistant.knowledge.naming import GENERAL
+from assistant.knowledge.resolver import Resolution
 
 How = Literal["exact", "template", "alias", "search"]
 
@@ -21,6 +22,20 @@ SHOWN_NAMED: Final = 2
 _NEXT: Final = 5
 _NEARLY: Final = 0.02
 """How much less a card of another kind may score than the third."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A question as it is understood: as typed and mended, what it calls by name, the framework it names, whether it
+    is about a key that nothing is called, or a quantity that nothing here measures, and the names that count only where
+    nothing else is found: bare words of other trainers."""
+
+    typed: str
+    question: str
+    direct: tuple[Resolution, ...]
+    asked: str | None
+    unknown: bool
+    aside: tuple[Resolution, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

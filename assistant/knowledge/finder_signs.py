@@ -298,7 +298,7 @@ class Signs:
             "best_named": max(best.features.get(sign, 0.0) for sign in _NAMING),
             "score": best.score,
             "unlike": (1.0 - best.features.get("alike", 0.0)) * min(1.0, _SHORT_NAME / words),
-            "rare": min(_RARE, self._rare_words(without_framework(without_fillers(fold(typed))))) / _RARE,
+            "rare": min(_RARE, self.rare_words(without_framework(without_fillers(fold(typed))))) / _RARE,
             "same": float(best.features.get("same", 0.0) >= 1.0),
             "beside": float(self._speaks_beside(fold(question), best.card)),
             "everyday": min(_EVERYDAY, len(search_table()["everyday"].findall(fold(question)))) / _EVERYDAY,
@@ -309,7 +309,7 @@ class Signs:
         groups = {search_table()["things"][name] for name in search_table()["thing"].findall(text)}
         return not all(any(self._index.is_said(card.id, _terms_of(name)) for name in group) for group in groups)
 
-    def _rare_words(self, text: str) -> float:
+    def rare_words(self, text: str) -> float:
         """How many English words of a folded text hardly a card holds; one that may be a misspelling counts less."""
         words = {word for word in _ALONE.findall(text) if len(word) > 1}
         rare = {word for word in words if self._index.share(word) * len(self._library) <= _HARDLY}

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Final
 
 from assistant.knowledge.cards import Card, Library
+from assistant.knowledge.namewords import name_words
 from assistant.knowledge.questions import FRAMEWORKS, search_table, without_frame, without_framework
 from assistant.knowledge.resolver import EXPLAINED_AS, Resolution, Resolver, _ordered
 from assistant.knowledge.spoken import SpokenKeys
@@ -52,20 +53,22 @@ class Naming:
             for card in _ordered(list(alike), framework)
         ]
 
-    def also_called(self, question: str, framework: str | None) -> list[Card]:
+    def also_called(self, question: str, framework: str | None, *, in_words: bool = False) -> list[Card]:
         """Cards of what a question that is nothing but a name goes by elsewhere (``called`` in ``search.yaml``).
 
         Args:
             question: folded.
             framework: whose cards are meant, those of no other are returned; ``None`` for everybody's.
+            in_words: whether the words of such a name, in any order and form, are enough.
         """
         home = None if framework is None else EXPLAINED_AS.get(framework, framework)
         bare = without_framework(question)
-        for name in (bare, without_frame(bare)):
-            cards = self._called.get(_joined(name.strip("`'\"?？ ")), [])
-            if cards:
-                return [card for card in cards if home in {None, card.framework}]
-        return []
+        names = [_joined(name.strip("`'\"?？ ")) for name in (bare, without_frame(bare))]
+        found = [self._called.get(name) for name in names]
+        if in_words and not KEY.search(bare) and not self._resolver.name(names[0].replace(" ", "_")):
+            found.append(self._called_in_words.get(frozenset(name_words(names[0]))))
+        cards = next((cards for cards in found if cards), [])
+        return [card for card in cards if home in {None, card.framework}]
 
     def nearly_called(self, question: str, framework: str | None) -> list[Card]:
         """The same for a name with a slip in it: ``clip_fracc``. Nothing if all its words are spelt right."""
@@ -74,7 +77,8 @@ class Naming:
 
         home = None if framework is None else EXPLAINED_AS.get(framework, framework)
         name = _joined(without_frame(without_framework(question)).strip("`'\"?？ "))
-        known = all(self._speller.words.knows(word) for word in name.split())
+        held = self._speller.words.counts  # of two letters any word is right, but not all are words
+        known = all(word in held or (len(word) > 2 and self._speller.words.knows(word)) for word in name.split())
         if known or not _SHORTEST_SAID <= len(name) <= _LONGEST_SAID or not name.isascii():
             return []
         scorer = OSA.normalized_similarity
@@ -175,6 +179,16 @@ class Naming:
         for entry in search_table()["called"]:
             cards = [self._library.cards[card] for card in entry["cards"] if card in self._library.cards]
             table.update((_joined(fold(name)), cards) for name in entry["names"])
+        return table
+
+    @cached_property
+    def _called_in_words(self) -> dict[frozenset[str], list[Card]]:
+        """The words of each such name of several → its cards, where these are all names' of the same words."""
+        table: dict[frozenset[str], list[Card]] = {}
+        for name, cards in self._called.items():
+            words = frozenset(name_words(name))
+            if len(words) > 1 and table.setdefault(words, cards) != cards:
+                table[words] = []
         return table
 
     @cached_property

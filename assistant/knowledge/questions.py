@@ -86,10 +86,21 @@ _TIME_OF_ONE: Final = re.compile(
 """How long one takes: ``ms/token``, ``secs/step``."""
 
 _NUMBERED: Final = re.compile(
-    r"(?<![\w/@.-])(?P<how>pass|maj|cons|avg|mean|best|worst|bo|bon)-?(?:of-?|at-?)?(?P<n>\d{1,4})(?![\w/@.-])",
+    r"(?<![\w/@.-])(?:(?P<how>pass|maj|cons|avg|mean|best|worst|bo|bon)-?(?:of-?|at-?)?"
+    r"|(?P<said>pass|maj|cons|avg|mean|best|worst) at )(?P<n>\d{1,4})(?![\w/@.-])",
     re.IGNORECASE,
 )
-"""A score over several answers whose ``@`` is left out: ``pass8``, ``bo16``."""
+"""A score over several answers whose ``@`` is left out or said: ``pass8``, ``bo16``, ``pass at 8``."""
+
+_TRAINING: Final = "grpo|ppo|rl|rlhf|rlvr|dapo"
+_RUN: Final = "run|runs|log|logs|training|dashboard|dashboards|job|jobs|experiment|experiments|setup|wandb|tensorboard"
+_PLACE: Final = re.compile(
+    r"(?<![\w/@.-])(?:in|on|from|of|for|during)\s+(?:(?:my|our|the|this|a|an|your)\s+)?"
+    rf"(?:{_TRAINING})[- ](?:{_RUN})(?![\w/@-])"
+    rf"|(?:在|我的|我们的|我)?\s*(?<![\w/@.-])(?:{_TRAINING})\s*(?:训练|日志|实验|面板|任务)(?:里面?|中|时)的?",
+    re.IGNORECASE | re.ASCII,
+)
+"""Where somebody saw something, which tells nothing of what it is: ``in my GRPO logs``."""
 
 _WHOLE_WORDS: Final = {"tok": "token", "seq": "sequence", "it": "step", "iter": "step", "bo": "best", "bon": "best"}
 
@@ -147,6 +158,12 @@ def without_framework(text: str) -> str:
     return re.sub(r"^(?:\s|[的里中:()\[\],])+|(?:\s|[的里中:()\[\],]|\b(?:in|of|from)\b)+$", "", rest)
 
 
+def without_place(text: str) -> str:
+    """A question without the training in whose log something was seen; the question itself if it is nothing else."""
+    rest = _PLACE.sub(" ", text)
+    return rest if rest.strip(" ,.:;?!，。：；？！") else text
+
+
 def brackets_apart(text: str) -> str:
     """A question with spaces around a framework in brackets, which are no part of the key before them: ``kl(verl)``."""
     return _BRACKETED.sub(" (\\1) ", text)
@@ -156,7 +173,7 @@ def spelt_out(text: str) -> str:
     """A question without abbreviations: ``tok/s/gpu`` is no key, but tokens per second per gpu; ``fwd`` is forward."""
     text = _RATE.sub(_rate_in_words, text)
     text = _TIME_OF_ONE.sub(_time_in_words, text)
-    text = _NUMBERED.sub(lambda match: f"{_whole(match['how'])}@{match['n']}", text)
+    text = _NUMBERED.sub(lambda match: f"{_whole(match['how'] or match['said'])}@{match['n']}", text)
     table: dict[str, str] = search_table()["abbreviations"]
     return _ALONE.sub(lambda match: table.get(match[0].lower(), match[0]), text)
 
@@ -291,6 +308,7 @@ def search_table() -> dict[str, Any]:
         "fillers": {*english, *chinese},
         "framed": {*table["frame"]["en"], *table["frame"]["zh"]},
         "stated": {*table["states"]["en"], *table["states"]["zh"]},
+        "height": frozenset(table["height"]),
         "known": {
             *english,
             *table["frame"]["en"],

@@ -488,8 +488,8 @@ def _foreign(card: Card, framework: str | None) -> bool:
 
 def _ordered(cards: list[Card], framework: str | None) -> list[Card]:
     own = EXPLAINED_AS.get(framework or "", framework)
-    known = framework is not None
-    order = {OWN: -1, "verl": 2, "concept": 3 if known else 1, GENERAL: 1 if known else 3, own: 0}
+    concept, general, failure = (3, 1, 4) if framework is not None else (1, 3, 1.5)  # a failure's name means it
+    order = {OWN: -1, "verl": 2, "concept": concept, GENERAL: general, "failure": failure, own: 0}
     return sorted(
         cards, key=lambda card: (order.get(card.framework, 4), _RANK.get(card.framework, len(_RANK)), card.id)
     )

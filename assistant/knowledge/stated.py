@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final
 
+from assistant.knowledge.namewords import table
 from assistant.knowledge.questions import search_table
 
 _TOKEN: Final = re.compile(
@@ -15,6 +16,9 @@ _TOKEN: Final = re.compile(
 _NUMBER: Final = re.compile(r"\d+(?:\.\d+)?(?:e-?\d+)?", re.ASCII)
 _LONGEST: Final = 80
 """Characters of a question that is about one quantity and little else."""
+
+_STATISTICS: Final = frozenset((word,) for word in ("mean", "max", "min", "total", "count", "token", "time", "ratio"))
+"""Words of a name that are said around it, too."""
 
 _MOST_AROUND: Final = 9
 """Words before a name, and after it."""
@@ -46,6 +50,26 @@ def names_within(text: str) -> Iterator[str]:
         name = text[tokens[begin].start() : tokens[end - 1].end()]
         if not _is_said(name):
             yield name
+
+
+def without_ends(text: str) -> tuple[str, bool]:
+    """A folded question without what is only said before and after a name, and whether that only says how high it is.
+
+    The name is empty if nothing is said around it, or there is none. Statistics belong to it: ``where do I see mean
+    logprob`` is about ``mean logprob``.
+    """
+    words, meant = _said()[0], table().meant
+    tokens = [token for token in _TOKEN.finditer(text) if token.group()[0].isalnum()]
+    own = [
+        at for at, token in enumerate(tokens) if token.group() not in words or meant.get(token.group()) in _STATISTICS
+    ]
+    if not own or len(text) > _LONGEST or len(own) == len(tokens):
+        return "", False
+    name = text[tokens[own[0]].start() : tokens[own[-1]].end()]
+    around = {token.group() for token in (*tokens[: own[0]], *tokens[own[-1] + 1 :])}
+    if not around or not name.isascii() or not any(char.isalpha() for char in name):
+        return "", False
+    return name, around <= search_table()["height"]
 
 
 def _after(tokens: list[re.Match[str]], at: int) -> set[int]:

@@ -18,6 +18,7 @@ from assistant.knowledge.keyforms import TemplateMender, before_statistic, famil
 from assistant.knowledge.namewords import absent_words, written_words
 from assistant.knowledge.questions import search_table
 from assistant.knowledge.resolver import Resolver, _ordered
+from assistant.knowledge.segments import broken, unbracketed
 from assistant.knowledge.slips import parts_alike, same_letters
 from assistant.knowledge.templates import template_pattern
 from assistant.knowledge.wordmend import WordMender
@@ -80,8 +81,10 @@ class Speller:
         return known
 
     def _mended(self, text: str) -> tuple[str, dict[str, str]]:
-        mended: dict[str, str] = {}
-        tokens = [_unbracketed(token.rstrip("./-:")) for token in NAME.findall(text)]
+        mended = dict(broken(text, self.words.counts))
+        for halves, whole in mended.items():
+            text = replaced(text, halves, whole)
+        tokens = [unbracketed(token.rstrip("./-:")) for token in NAME.findall(text)]
         for at, name in enumerate(tokens):
             if not _PROSE.fullmatch(name):
                 right = self._right(name) if len(name) >= _SHORTEST - 1 else None
@@ -92,8 +95,8 @@ class Speller:
                 right = self._acronyms.mend(name)
             if right is not None:
                 mended[name] = right
-        if not mended and (whole := self._nearly_joined(text)) is not None:
-            return whole, {text: whole}
+        if not mended and (key := self._nearly_joined(text)) is not None:
+            return key, {text: key}
         for typed, right in self._joined(text):
             if not any(typed in other or other in typed for other in mended):
                 mended[typed] = right
@@ -481,11 +484,6 @@ def replaced(text: str, typed: str, right: str) -> str:
         return text.replace(typed, right)
     pattern = rf"(?<![a-z0-9_/@]){re.escape(typed)}(?![a-z0-9_/@])"
     return re.sub(pattern, right.replace("\\", r"\\"), text, flags=re.IGNORECASE)
-
-
-def _unbracketed(token: str) -> str:
-    """A name without a bracket that was opened before it: ``(value) loss``."""
-    return token if token.count("(") >= token.count(")") else token.rstrip(")")
 
 
 def _shape(name: str) -> tuple[str, ...]:

@@ -15,6 +15,7 @@ from collections.abc import Iterable, Mapping
 from itertools import pairwise
 from typing import Final
 
+from assistant.knowledge import segments
 from assistant.knowledge.terms import stem
 
 _WORD: Final = re.compile(r"[a-z]+")
@@ -24,8 +25,8 @@ _LONG: Final = 8
 """Letters from which on a word may hold two slips."""
 
 _SHORTEST_PAIR: Final = 6
-_LONGEST_PAIR: Final = 30
-"""Letters of two words that were written as one, at least and at most."""
+_LONGEST_RUN: Final = 50
+"""Letters of words that were written as one, at least and at most."""
 
 _MIDDLING: Final = 6
 """Letters from which on it may if a neighbour vouches for the word that was meant, or its letters are the same."""
@@ -130,17 +131,17 @@ class WordMender:
         return None if best is None else best[1]
 
     def apart(self, word: str) -> str | None:
-        """Two words of names that were written as one: ``gentime``, ``wallclock``; ``None`` if it is none.
+        """Words that were written as one, two of names first: ``gentime``, ``rewardafterkl``; ``None`` if it is none.
 
         Args:
             word: in lower case, letters only.
         """
-        if not _SHORTEST_PAIR <= len(word) <= _LONGEST_PAIR or not word.isalpha() or self.knows(word):
+        if not _SHORTEST_PAIR <= len(word) <= _LONGEST_RUN or not word.isalpha() or self.knows(word):
             return None
         halves = ((word[:at], word[at:]) for at in range(_SHORTEST - 1, len(word) - _SHORTEST + 2))
         found = [(first, last) for first, last in halves if first in self._of_names and last in self._of_names]
         best = max(found, key=lambda pair: self._pairs[pair] or min(map(len, pair)) - _LONG, default=None)
-        return None if best is None else " ".join(best)
+        return segments.parted(word, self._counts, self._of_names) if best is None else " ".join(best)
 
     def _alike(self, word: str) -> list[tuple[str, int]]:
         """Words that are one slip away, or two if the word is long, and how many; remembered."""
