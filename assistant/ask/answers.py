@@ -228,6 +228,8 @@ def _explain(context: Context) -> Verdict:
         return replace(verdict, code="insufficient_data")
     if slot.kind == "single":
         return answer_explain.explain_step(context, slot.values[0])
+    if slot.kind == "last" and few and context.query.mentions and _REASON.search(context.query.said):
+        return _explain_metrics(context)  # "why did it rise again at the end": of its course, and not of all at once
     if slot.kind == "last":
         return answer_explain.explain_step(context, run.distinct_steps[-1])
     if slot.kind == "first":

@@ -18,6 +18,8 @@ _COUNTED: Final = re.compile(
     r"(?i)(?:占)?(?:总|全部)?(?:的)?(?:步数|次数|个数)(?:的)?(?:占比|比例|比重)?|占比|比例|比重|百分比|占(?:了)?多大比例"
     r"|(?:total )?(?:number|share|fraction|percentage|proportion) of (?:all |the )?steps|(?:the )?(?:total )?steps"
 )
+#: "Loss scale" is the scaler's, and no loss.
+_SCALE: Final = re.compile(r"(?i)[ _-]?scal(?:e|er|ing)\b")
 _PLAIN: Final = re.compile(r"(?i)scores?|rewards?|loss|entropy|kl|lr|accuracy|acc")
 _OF: Final = re.compile(r"\s*(?:的|这项|那项|这个|那个|'s)?\s*")
 _LONGEST_OF: Final = 16
@@ -35,6 +37,7 @@ def joined(text: str, found: list[Mentioned], run: Run, resolver: Resolver) -> l
     found = [m for m in found if m.key is not None or not _NUMBER.fullmatch(m.text)]  # a limit is no name
     if any(m.key is not None for m in found):
         found = [m for m in found if not _WHICH_STEP.fullmatch(m.text)]
+    found = [m for m in found if not (_SCALE.match(text, m.end) and "scal" not in (m.key or "scal").lower())]
     if any(m.key is not None and not _COUNTED.fullmatch(m.text) for m in found):
         found = [m for m in found if not _COUNTED.fullmatch(m.text)]
     return _headed(

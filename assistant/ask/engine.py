@@ -200,7 +200,7 @@ class Answerer:
             context.warnings.append(context.say("note.other_runs", n=str(len(runs)), name=runs[0].name))
         verdict, problem = self._answer(context)
         verdict = _fit(context, verdict)
-        first = context.query
+        first = replace(context.query, threshold=context.query.threshold or first.threshold)
         if problem is not None or verdict.code in in_turn.UNANSWERED:
             return None
         held = after(first, clauses.told_facts(context), language)

@@ -23,6 +23,10 @@ _BESIDE_EPOCH: Final = re.compile(
 )
 _FIRST_ROW: Final = re.compile(r"第\s?[一1]\s?(行|条)")
 _FIRST_ROW_EN: Final = re.compile(r"(?i)\b(?:the )?first (row|record)\b")
+#: The first step of a log that counts from zero; not what is to be done first.
+_VERY_FIRST: Final = re.compile(
+    r"(?i)第一个?\s?(?:步|step\b|iter(?:ation)?\b|迭代)(?!\s?(?:应该|该|要|得|需要|可以|你|我|先|怎么(?:办|做|查|改)|做|排查|检查|查|看|改|调|干))"
+)
 _AROUND: Final = re.compile(
     r"(?:step\s?|第\s?)(?P<at>\d{1,7})\s?(?:步)?\s?(?:的)?前后\s?(?:各)?\s?(?P<many>\d{1,5})\s?步"
 )
@@ -33,6 +37,7 @@ _AROUND_EN: Final = re.compile(
     r"(?i)\b(?:the )?(?P<many>\d{1,5}) steps (?:right |just )?before and (?:the (?:\d{1,5} )?(?:steps )?)?"
     r"after step (?P<at>\d{1,7})\b"
 )
+_HELD_OUT: Final = re.compile(r"(?i)val[-_/ ]|eval|test|timing/testing|training/global_step")
 _ORDINALS: Final = ("first", "second", "third", "fourth", "fifth")
 
 
@@ -41,6 +46,8 @@ def as_meant(question: str, runs: Sequence[Run]) -> str:
     if len(runs) != 1 or not question:
         return question
     run = runs[0]
+    if run.distinct_steps[:1] == (0,) and _trains_at_zero(run):
+        question = _VERY_FIRST.sub(" step 0 ", question)
     if run.framework == "DeepSpeed-Chat":
         question = _STAGE.sub(lambda m: m[0] if int(m[2]) in run.distinct_steps else "training stage", question)
     if run.step_axis == "index" and 0 in run.distinct_steps:  # rows are counted from zero, and the first one is 0
@@ -48,6 +55,12 @@ def as_meant(question: str, runs: Sequence[Run]) -> str:
     if _SET_BESIDE.search(question):  # else the values themselves are asked for
         question = _AROUND_EN.sub(_around, _AROUND.sub(_around, question))
     return _rounds(_beside_epochs(question, run), list(run.distinct_steps))
+
+
+def _trains_at_zero(run: Run) -> bool:
+    """Whether step 0 holds more than a validation."""
+    at = run.steps.index(0)
+    return any(at in column.rows for key, column in run.columns.items() if not _HELD_OUT.match(key))
 
 
 def _around(match: re.Match[str]) -> str:

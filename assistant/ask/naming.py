@@ -98,6 +98,8 @@ def last_steps(context: Context, metric: str, steps: Sequence[int], count: int) 
     there = set(steps)
     if any(s not in there and context.run.missing_at(metric, s) is not None for s in tail):
         return [s for s in steps if s >= tail[0]]
+    if count > len(steps) and tail and (inside := [s for s in steps if s >= tail[0]]):
+        return inside  # of a metric that is logged at fewer steps: "the last 1000 steps" are those of the run
     return list(steps[-count:])
 
 

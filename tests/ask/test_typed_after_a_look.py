@@ -278,3 +278,103 @@ def test_how_far_a_run_got_is_told_in_per_cent(question: str) -> None:
     answer = ask(question, run)
     has(answer, "25.0%", "160")
     assert "step 20" not in answer.answer
+
+
+def test_limit_that_held_is_told_to_have_held_from_where_it_was_crossed() -> None:
+    answer = ask("loss 从第几步开始低于 0.2，一直保持住了吗", run_of({s: {"loss": 3.0 / s} for s in STEPS}))
+    has(answer, "没有回来", "step 16")
+
+
+def test_last_time_of_a_condition_asked_behind_its_count_is_that_of_the_condition() -> None:
+    table = {step: {"reward": -1.0 if step in {2, 5, 9} else 1.0} for step in STEPS}
+    answer = ask("reward 是负的步数有多少，最后一次是第几步", run_of(table, framework="TRL", format="trl"))
+    has(answer, "3 个 step 为负", "最后一次低于 0 是在 step 9")
+
+
+def test_falls_below_a_second_limit_are_counted_of_a_key_with_mean_in_it() -> None:
+    values = {step: 0.72 if step in {10, 20, 30} else 0.6 for step in STEPS}
+    run = run_of({step: {"critic/score/mean": value} for step, value in values.items()})
+    has(ask("critic/score/mean 超过 0.7 之后又掉回 0.65 以下过几次", run), "step 10", "28 个 step 低于 0.65")
+
+
+def test_overfitting_asked_beside_two_losses_is_judged_first() -> None:
+    table: dict[int, dict[str, float]] = {step: {"train/loss": 0.5 - 0.01 * step} for step in STEPS}
+    for step in (20, 40):
+        table[step]["val/loss"] = 0.5
+    answer = ask("train loss 比 val loss 低这么多，过拟合了吧", run_of(table))
+    assert "过拟合" in answer.answer.split("\n")[0]
+
+
+def test_distance_between_validations_is_told_with_their_number() -> None:
+    table: dict[int, dict[str, float]] = {step: {"actor/entropy": 0.5} for step in STEPS}
+    for step in range(10, 41, 10):
+        table[step]["val/test_score/gsm8k"] = 0.4
+    has(ask("validation 每隔多少步跑一次，一共跑了几次", run_of(table)), "每 10 步", "4 次")
+
+
+@pytest.mark.parametrize(
+    ("question", "value"),
+    [("val loss 从最低点反弹了多少", "0.2"), ("val loss 从最低点回升了多少", "0.2")],
+)
+def test_move_off_an_extreme_is_the_last_value_against_it(question: str, value: str) -> None:
+    table = {step: {"loss": 1.0, "val loss": round(1.0 + abs(step - 30) / 50, 3)} for step in STEPS}
+    answer = ask(question, run_of(table, framework="nanoGPT", format="nanogpt"))
+    has(answer, f"高 {value}", "step 30", "step 40")
+
+
+@pytest.mark.parametrize("question", ["q_reward 从第几轮开始有值", "q_reward 从哪一步开始有值"])
+def test_step_from_which_there_is_a_value_is_the_first_that_is_not_zero(question: str) -> None:
+    run = run_of({step: {"q_reward": 0.0 if step < 14 else 0.7} for step in STEPS}, framework="", format="csv")
+    has(ask(question, run), "step 14")
+
+
+def test_last_steps_of_a_metric_logged_at_few_are_those_of_the_run() -> None:
+    table: dict[int, dict[str, float]] = {step: {"train_loss": 9.0 - step / 10} for step in STEPS}
+    for step in range(8, 41, 8):
+        table[step]["val_loss"] = 10.0 - step / 10
+    answer = ask("最后 20 步 val_loss 降了多少", run_of(table, framework="modded-nanogpt"))
+    has(answer, "7.6（step 24）", "6（step 40）")
+
+
+@pytest.mark.parametrize("word", ["异常值", "离群点", "极端值"])
+def test_outliers_are_looked_for(word: str) -> None:
+    table = {step: {"critic/rewards/min": -30.0 if step == 23 else -1.0 - 0.01 * (step % 4)} for step in STEPS}
+    has(ask(f"critic/rewards/min 有没有{word}", run_of(table)), "step 23")
+
+
+def test_why_something_would_exceed_a_limit_is_no_forecast() -> None:
+    run = run_of({step: {"perf/mfu/actor": 0.8 + 0.3 * (step % 2)} for step in STEPS})
+    assert ask("mfu 为什么会超过 1", run).intent != "forecast"
+
+
+@pytest.mark.parametrize("question", ["第一个 iter 的 loss 是多少", "第一步的 loss 是多少"])
+def test_first_step_of_a_log_that_counts_from_zero_is_zero(question: str) -> None:
+    run = run_of({step: {"loss": 6.0 - 0.1 * step} for step in range(0, 200, 10)}, framework="nanoGPT")
+    assert ask(question, run).slots.steps.values in {(0,), ()}
+    has(ask(question, run), "step 0", "6")
+
+
+def test_first_step_against_the_rest_is_a_factor() -> None:
+    run = run_of({step: {"time": 640.0 if step == 0 else 64.0} for step in range(0, 200, 10)}, framework="nanoGPT")
+    has(ask("第一个 iter 的 time 是其他的多少倍", run), "10 倍")
+
+
+def test_loss_scale_is_no_loss() -> None:
+    run = run_of({step: {"act_loss": 0.1, "cri_loss": 0.2} for step in STEPS}, framework="DeepSpeed-Chat")
+    assert "`act_loss` 最近" not in ask("loss scale 掉到多少了", run).answer
+
+
+def test_why_a_metric_rose_at_the_end_is_answered_for_that_metric() -> None:
+    values = {step: 10.0 - 0.2 * step if step < 30 else 0.4 * step for step in STEPS}
+    run = run_of(
+        {step: {"value_loss": value, "other": 1.0} for step, value in values.items()}, framework="", format="csv"
+    )
+    answer = ask("value_loss 最后为啥又上去了", run)
+    has(answer, "`value_loss`")
+    assert "`other`" not in answer.answer
+
+
+@pytest.mark.parametrize("question", ["学习率衰减到一半是哪一步", "lr 退火到初始值的一半是哪一步"])
+def test_learning_rate_decayed_to_a_share_is_told_by_its_step(question: str) -> None:
+    run = run_of({step: {"actor/lr": 1e-6 * (1 - step / 41), "actor/entropy": 0.4} for step in STEPS})
+    has(ask(question, run), "step 21")
