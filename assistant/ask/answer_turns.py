@@ -94,6 +94,10 @@ def _share(text: str) -> float | None:
 _WORSE: Final = re.compile(r"(?i)(\bworse\b|差)|\bbetter\b|好")
 
 
+#: Whether it moved so every time: "每次 eval 都涨吗", "did it rise at every eval".
+_EVERY: Final = re.compile(r"(?i)每[^,，。?]{0,10}都|单调|\bmonoton|\b(?:every|each)\b")
+
+
 def moves_counted(context: Context) -> Verdict | None:
     """At how many steps a metric was above (or below) its value before."""
     found = subject_of(context, least=2)
@@ -114,6 +118,10 @@ def moves_counted(context: Context) -> Verdict | None:
         "d": context.ledger.count("falls from one value to the next", downs, metric=found.metric),
     }
     said = context.say("moves.falls" if down else "moves.rises", metric=found.metric, n=total, over=part.over, **counts)
+    if _EVERY.search(text):
+        gap = "" if context.language == "zh" else " "
+        alike = (downs if down else ups) == len(part) - 1
+        said = context.say("moves.every" if alike else "moves.not_every") + gap + said
     return _told(context, found.metric, said, "count", remarks(context, part))
 
 

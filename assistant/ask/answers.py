@@ -176,7 +176,7 @@ _WHICH_RUN_HAS = re.compile(
 
 def _of_runs(context: Context) -> Verdict | None:
     """What is asked of several runs at once; ``None`` where the question is for one run's writer, or a pair's."""
-    from assistant.ask import answer_by_run, answer_compare, answer_runs
+    from assistant.ask import answer_by_run, answer_compare, answer_moved_more, answer_runs
 
     query = context.query
     keys = naming.variant(context, naming.named_keys(context), query.op)
@@ -189,6 +189,8 @@ def _of_runs(context: Context) -> Verdict | None:
         return None
     if not keys or query.threshold is not None or len(query.steps.values) > 1:
         return None
+    if (moved := answer_moved_more.moved_more(context, keys)) is not None:
+        return moved
     if query.intent in {"lookup", "validation"}:
         verdict = answer_by_run.by_run(context, keys)
         return replace(verdict, code="answered")

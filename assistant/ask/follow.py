@@ -55,6 +55,7 @@ _PLACE = re.compile(
     r"(?i)第\s*([一二两三123])\s*(?:个|份|次)(?!\s*(?:步|step|epoch))|\bthe (first|second|third)(?: one)?\s*[?.!]*$"
 )
 _TENS_OF_STEPS = re.compile(r"[零一二两三四五六七八九]?[十百][零一二三四五六七八九十]*(?=\s*步)")
+_STRETCH = re.compile(r"(?i)连续|longest stretch")
 _SHORT_ENOUGH = 24
 """No longer is a follow-up that only moves on by some steps ("ten later")."""
 #: Below this sum of weights a question's intent is not told by itself.
@@ -83,6 +84,8 @@ def after(query: Query, facts: Sequence[Fact], language: str) -> State:
     step = None
     if query.op in {*_EXTREMES, "first_crossing"} or {"best", "worst"} & set(query.topics):
         step = next((fact.step for fact in facts if fact.kind == "value" and fact.step is not None), None)
+    if step is None and query.threshold is not None and _STRETCH.search(query.wording):  # where the longest one begins
+        step = min((fact.step for fact in facts if fact.kind == "value" and fact.step is not None), default=None)
     if "onset" in query.topics:
         step = next((fact.step for fact in facts if fact.name == "onset"), None)
     values = [fact for fact in facts if fact.kind == "value" and fact.step is not None]
@@ -174,7 +177,7 @@ def followed(own: Query, text: str, state: State, runs: Sequence[Run], *, resolv
         own = replace(own, asked_op=None)
     found = _filled(own, before, text, marked=marked, fragment=fragment or own.guessed, soft=strength < _WEAK)
     if runs and not own.mentions and found.mentions == before.mentions:
-        found = _other_member(found, runs[0], resolver)
+        found = _other_member(found, runs[0], resolver, of=before.steps)
     if found.mentions and before.mentions and found.mentions != before.mentions and found.follows == "slots":
         found = replace(found, beside=before.mentions)
     if runs and found.mentions == before.mentions and one_step(found, runs[0]) != (then := one_step(before, runs[0])):
@@ -243,7 +246,8 @@ def _filled(own: Query, before: Query, text: str, *, marked: bool, fragment: boo
     if (intent in {"lookup"} and not said["steps"]) or intent == before.intent == "lookup":
         if own.op is None and before.op is not None and before.op != "count" and _takes_op(own, before):
             changes["op"] = changes["asked_op"] = before.op
-        if own.threshold is None and own.op is None and before.threshold is not None and not said["steps"]:
+        pointed = said["metric"] and that_step(text)
+        if own.threshold is None and own.op is None and before.threshold is not None and not (said["steps"] or pointed):
             changes["threshold"] = before.threshold
         elif own.threshold is not None and own.op is None and before.op in {"first_crossing", "count"}:
             changes["op"] = changes["asked_op"] = before.op
@@ -432,10 +436,19 @@ def _lasting(own: Query, before: Query, text: str, state: State) -> Query | None
 _MEMBERS = {"max": "/max", "argmax": "/max", "min": "/min", "argmin": "/min", "mean": "/mean"}
 
 
-def _other_member(found: Query, run: Run, resolver: Resolver) -> Query:
-    """ "The longest response?", "the shortest?": another key of the family rather than the least of its largest."""
+def _other_member(found: Query, run: Run, resolver: Resolver, *, of: StepSlot) -> Query:
+    """ "The longest response?", "the shortest?": another key of the family rather than the least of its largest.
+
+    "And the max?" after a mean at one step is the largest of that step.
+    """
     end = _MEMBERS.get(found.op or "")
     key = found.mentions[0].key if len(found.mentions) == 1 else None
+    if of.kind == "single" and found.steps.kind == "none" and found.op in {"max", "min"} and key is not None:
+        family, _, leaf = key.rpartition("/")
+        other = f"{family}/{found.op}" if leaf in {"mean", "max", "min"} else ""
+        if other in run.columns and other != key:
+            meant = as_mention(run, resolver, other, 0, 0, other)
+            return replace(found, mentions=(meant,), op=None, asked_op=None, steps=of, all_steps=of.values)
     if end is None or key is None or not key.endswith(("/max", "/min")) or key.endswith(end):
         return found
     other = f"{key.rpartition('/')[0]}{end}"

@@ -14,10 +14,12 @@ from typing import Final
 from assistant.ask.blanking import blanked, figures, without_names
 from assistant.ask.computed import words
 from assistant.ask.differing import one_step
+from assistant.ask.epochs import EPOCH_KEYS
 from assistant.ask.leaning import MOST_TOLD
 from assistant.ask.metrics_named import metrics_named
 from assistant.ask.patterns import patterns
 from assistant.ask.query import Query, State
+from assistant.ask.rates import FAST_OR_SLOW, RATE
 from assistant.ask.scope import Scope, scope_in
 from assistant.ask.set_against import of_another_kind
 from assistant.ask.steps import training_steps
@@ -47,6 +49,36 @@ _OF_A_PART: Final = re.compile(
     r"|\b(?:steps?|first|last|final|latest|recent|initial|half|second|third|quarter|from|to|through|between|after|before|until|since|evals?|iter(?:ation)?s?|rows?"
     r"|points?)\b|[\d\s%~–—-]|\b(?:and|onwards?|on)\b"
 )
+#: In which run a metric moved more: "哪个涨得更多", "which one drops more".
+WHICH_MOVED: Final = re.compile(
+    r"(?i)(?:哪(?:一?个|一?份|边)|谁)[^,，。?]{0,24}?(?P<zh>上?涨|上?升|提升|提高|进步|增加?|下?降|下?跌|掉|减少?|变化?)"
+    r"(?:得|的|幅度?)?(?:更|比较|最|要)?(?:多|大|厉害|惨|狠|猛)(?:一?[些点])?(?:的|呢|啊)?\s*[?。]*$"
+    r"|\b(?:which|who)\b.{0,40}\b(?P<en>rose|ris\w*|gain\w*|improv\w*|climb\w*|grew|grow\w*|increas\w*|f[ae]ll\w*|drop\w*"
+    r"|decreas\w*|declin\w*|lost|chang\w*|mov\w*)\b.{0,12}\b(?:more|most|further)\b"
+)
+OF_EACH: Final = {"zh": "两个 run 的", "en": "in both runs:"}
+"""What a question of all runs, asked after one of them, is led by."""
+_SINCE: Final = re.compile(
+    r"(?i)^\W*(?:那|它)?\s*(?P<how>(?:共|总共|一共)?[涨升降跌掉变][了化]?(?:多少|几倍))"
+    r"\s*(?:since|from|从|自|比)\s*(?:step\s*|第\s*)?(?P<a>\d{1,7})"
+    r"|^\W*(?:since|from|从|自|比)\s*(?:step\s*|第\s*)?(?P<b>\d{1,7})\s*(?:步|步?到现在|步?以来|步?起)?"
+    r"\s*(?P<then>(?:共|总共|一共)?[涨升降跌掉变][了化]?(?:多少|几倍))"
+    r"|^\W*how much (?:has|did|is) it .{1,24}\b(?:since|from) step (?P<c>\d{1,7})\W*$"
+)
+_EACH_STEP: Final = re.compile(
+    r"(?i)^\W*(?:那|也就是)?\s*平均(?:下来)?\s*[每一][一个]?\s*(?:步|steps?)\s*(?:[涨升降跌掉变]化?)?(?:是)?(?:多少|几)\w*\W*$"
+    r"|^\W*(?:and |so )?(?:how much )?(?:per|each) step(?: on average)?\W*$"
+)
+_JUST_BEFORE: Final = re.compile(
+    r"(?i)^\W*(?:那|在)?它?(?:[掉降跌涨升崩爆塌炸垮][了下]?|超过|跌破|突破|出事|崩溃)?之前(?:那一?步)?的?值?(?:是|有)?多少\W*$"
+    r"|^\W*(?:and )?what was it (?:right |just )?before(?: (?:that|then|it))?\W*$"
+)
+_STEPS_BEFORE: Final = re.compile(
+    r"(?i)^\W*(?:那|在)?(?:那|这|它)?(?:之前|以前|前面|往前)(?:的)?\s*(?P<zh>\d{1,5})\s*步(?:的|内|里)*\s*"
+    r"(?P<what>平均|均值|中位数|标准差|最大值?|最小值?|最高|最低)"
+    r"|^\W*(?:and )?(?:the )?(?P<op>mean|average|median|std|max|min)(?:imum)? (?:of|over|in) the (?P<en>\d{1,5}) steps"
+    r" (?:right |just )?before"
+)
 #: "And the last 20?": so many steps.
 _BARE_COUNT: Final = re.compile(r"(?i)(?:\b(?:first|last|final)|最[后近]|[前后头末])\s*\d{1,6}(?=[的呢]?\W*$)")
 _WHICH_PART: Final = re.compile(
@@ -55,7 +87,7 @@ _WHICH_PART: Final = re.compile(
     r"(?:[高低大小好长短多少快慢]|higher|lower|bigger|larger|smaller|longer|shorter)(?:一?[点些])?"
     r"|(?:两|俩)?(?:个|段|者)?(?:相)?差(?:了)?(?:多少|几|多大)|[涨降升跌掉变](?:了)?(?:多少|几)"
     r"|how far apart|by how much|(?:what(?:'s| is) )?the difference"
-    r"|(?P<times>(?:两|俩)?(?:个|段|者)?(?:相)?差?[几多]少?倍))"
+    r"|(?P<times>(?:(?:两|俩)?(?:个|段|者)?相?差|[大高慢快长短多小低涨升降]了?)?(?:几|多少)倍))"
     r"(?:的|呢|啊)?\W*$"
 )
 _WHICH_STEP: Final = re.compile(
@@ -71,8 +103,8 @@ _RELATIVELY: Final = re.compile(
     r"|(?P<times>[几多]少?倍|what factor|how many times))(?:是多少|呢)?\W*$"
 )
 _THAN_START: Final = re.compile(
-    r"^\W*(?:那|它)?\s*[比和跟较](?:最开始|一开始|刚开始|开始(?:时|的时候)?|开头|最初|起初|初始值?|起点|第一步|第1步)"
-    r"(?:的时候|时)?(?:比)?(?=[^,，。?]{0,6}(?:多少|几))"
+    r"^\W*(?:那|它)?\s*[比和跟较](?:最开始|一开始|刚开始|开始(?:时|的时候)?|开头|最初|起初|初始值?|起点|第一[步次]|第1[步次]|首[步次])"
+    r"(?:的时候|时)?(?:比)?(?=[^,，。?]{0,6}(?:多少|几|百分))"
 )
 _STAYED: Final = re.compile(
     r"(?i)^\W*(?:那|and)?\s*(?:(?:这样|它)?(?:持续|维持|保持|待|停留)了?(?:多久|多长时间?|几步|多少步)"
@@ -85,6 +117,10 @@ _WIDEST: Final = re.compile(
     r"(?:(?P<most>最大|largest|biggest|widest|max(?:imum)?)|(?P<least>最小|smallest|narrowest|min(?:imum)?))"
     r"的?(?:时候|时|那?一?步|是?在?(?:哪一?步|什么时候|多少))?呢?\W*$"
 )
+_WHICH_EPOCH: Final = re.compile(
+    r"(?i)^\W*(?:那|and)?\s*(?:是|在)*(?:第|哪)?(?:几|一)?个?\s*(?:epoch|轮)\s*(?:是)?(?:几|多少|呢)?\W*$"
+    r"|^\W*(?:and )?(?:in |at )?(?:which|what) epoch(?: (?:is|was) (?:it|that))?\W*$"
+)
 _DIFFERENCE: Final = re.compile(r"(?i)差|\bgap\b|difference|apart")
 _SUPERLATIVE: Final = re.compile(
     r"(?i)最[高低大小长短多少快慢好差]|\b(?:highest|lowest|largest|smallest|max|min|mean)\b"
@@ -96,7 +132,7 @@ _NOT_FINITE: Final = re.compile(
 )
 
 
-def restated(text: str, state: State, run: Run, resolver: Resolver) -> str:
+def restated(text: str, state: State, run: Run, resolver: Resolver, *, several: bool = False) -> str:
     """A follow-up as a question of its own, where it changes one thing alone; the text itself where it does not.
 
     Args:
@@ -104,6 +140,7 @@ def restated(text: str, state: State, run: Run, resolver: Resolver) -> str:
         state: what the conversation carries.
         run: the log.
         resolver: from names to cards.
+        several: whether the conversation is about several runs.
     """
     before = state.query
     if before is None or not 0 < len(text) <= _LONGEST:
@@ -111,6 +148,9 @@ def restated(text: str, state: State, run: Run, resolver: Resolver) -> str:
     zh = re.search(r"[\u3400-\u9fff]", text) is not None or state.language == "zh"
     if "nan" in before.topics and _NOT_FINITE.search(text):
         return "哪些指标出现了 NaN" if zh else "which metrics have NaN"
+    epoch = next((m for m in run.metrics if m in EPOCH_KEYS), None)
+    if state.step is not None and epoch is not None and _WHICH_EPOCH.match(text):
+        return f"step {state.step} 的 {epoch}" if zh else f"{epoch} at step {state.step}"
     keys = list(dict.fromkeys(m.key for m in before.mentions if m.key in run.columns))
     if len(keys) == 2 and (widest := _WIDEST.search(text)) and _DIFFERENCE.search(before.wording or before.text):
         most = "largest" if widest["most"] else "smallest"
@@ -119,6 +159,10 @@ def restated(text: str, state: State, run: Run, resolver: Resolver) -> str:
     if len(keys) != 1:
         return text
     key = str(keys[0])
+    if several and WHICH_MOVED.search(text) and not metrics_named(text, resolver, run):
+        return f"{OF_EACH['zh']} {key} {text}" if zh else f"{text.rstrip('?. ')} ({OF_EACH['en']} {key})"
+    if FAST_OR_SLOW.search(text) and RATE.search(key) and not metrics_named(text, resolver, run):
+        return f"{key} {text}"
     return _of_steps(text, before, state, key, run, zh=zh) or _changed(text, before, key, run, resolver, zh=zh) or text
 
 
@@ -152,6 +196,22 @@ def _of_steps(text: str, before: Query, state: State, key: str, run: Run, *, zh:
             what = ("百分之多少" if asked["share"] else "几倍") if zh else "percentage" if asked["share"] else "factor"
             said = f"{key} 从 step {ends[0]} 到 step {ends[1]} 变化了{what}"
             return said if zh else f"by what {what} did {key} change from step {ends[0]} to step {ends[1]}"
+    if step is not None and (moved := _SINCE.match(text)) is not None:
+        since = int(moved["a"] or moved["b"] or moved["c"])
+        how = moved["how"] or moved["then"]
+        said = f"{key} 从 step {since} 到 step {step} {how}" if how else ""
+        return said or f"how much did {key} change from step {since} to step {step}"
+    if before.steps.kind == "pair" and _EACH_STEP.match(text):
+        a, b = before.steps.values
+        return f"{key} 从 step {a} 到 step {b} 平均每步变化多少" if zh else None
+    if state.step is not None and _JUST_BEFORE.match(text):
+        earlier = [one for one in run.series(key)[0] if one < step] if step is not None else []
+        return (f"step {earlier[-1]} 的 {key}" if zh else f"{key} at step {earlier[-1]}") if earlier else None
+    if step is not None and (count := _STEPS_BEFORE.match(text)) is not None:
+        first = step - int(count["zh"] or count["en"])
+        what = count["what"] or count["op"]
+        said = f"{key} step {first} 到 {step - 1} 的{what}"
+        return said if count["zh"] else f"{what} of {key} over steps {first} to {step - 1}"
     if (most := _WHICH_STEP.match(text)) is not None and len(before.line) > 1 and before.op is None:
         listed = ("、" if zh else ", ").join(map(str, before.line))
         return f"{key} step {listed} 哪个{most['zh']}" if most["zh"] else f"{key} at steps {listed}: the {most['en']}"

@@ -24,7 +24,7 @@ from assistant.ask.patterns import patterns
 from assistant.ask.pointing import owned, pointed_span
 from assistant.ask.query import Depth, Query, State
 from assistant.ask.readings import alternatives
-from assistant.ask.restated import remembered, restated
+from assistant.ask.restated import OF_EACH, remembered, restated
 from assistant.ask.runs_named import runs_named
 from assistant.ask.scope import bounds_named
 from assistant.ask.steplists import Mark
@@ -97,7 +97,8 @@ def understand(
     alone = False
     if state is not None and state.query is not None and about is not None:
         leaning, said = said, stands_alone(said, state, about)
-        put = restated(said, state, about, resolver) if said == leaning else said
+        one = runs[state.query.runs[0]] if len(state.query.runs) == 1 and not places else about
+        put = restated(said, state, one, resolver, several=len(runs) > 1) if said == leaning else said
         alone, said = put != said, put
         held = state.step if state.step is not None else one_step(state.query, about)
         said = owned(pointed_span(said, held), state.query.wording or state.query.text, held)
@@ -130,7 +131,8 @@ def understand(
     if state is not None and state.query is not None:
         more = asked if own.mentions or own.steps.kind != "none" else said  # "in English, and for step 90"
         if alone:
-            own = replace(own, runs=own.runs or state.query.runs, follows="slots")
+            every = any(words in said for words in OF_EACH.values())
+            own = replace(own, runs=() if every else own.runs or state.query.runs, follows="slots")
         else:
             own = followed(own, more, state, runs, resolver=resolver, strength=strength)
         own = remembered(own, state.query, about)

@@ -103,3 +103,35 @@ def test_a_mean_in_the_name_of_a_metric_is_no_operation_where_its_course_is_aske
     assert ask("mean reward 在 last 10 steps 是不是还在涨", run).intent == "trend"
     assert ask("is mean reward still rising over the last 10 steps", run).intent == "trend"
     assert ask("mean reward 最近 10 步", run).slots.op == "mean"
+
+
+@pytest.mark.parametrize(
+    ("question", "yes"),
+    [
+        ("eval_reward 每次 eval 都 up 吗", False),
+        ("did eval_reward rise at every eval", False),
+        ("eval_loss 每次 eval 都降吗", True),
+        ("did eval_loss fall at every eval", True),
+    ],
+)
+def test_whether_it_moved_so_every_time(question: str, yes: bool) -> None:
+    table = {
+        step: {"eval_reward": round(0.1 * step - (0.5 if step == 6 else 0.0), 3), "eval_loss": round(3 - 0.1 * step, 3)}
+        for step in range(1, 11)
+    }
+    made = ask(question, run_of(table))
+    start = ("是，" if yes else "不是") if made.language == "zh" else ("Yes" if yes else "Not")
+    assert made.verdict.summary.startswith(start)
+
+
+@pytest.mark.parametrize(
+    ("question", "ends"),
+    [
+        ("score step 10 → step 30 掉了 how much percent", (10, 30)),
+        ("throughput 从 min 到 end 涨了多少", (31, 40)),
+        ("throughput min 之后又 go up 了多少", (31, 40)),
+    ],
+)
+def test_ends_typed_in_two_languages(question: str, ends: tuple[int, int]) -> None:
+    change = next(fact for fact in ask(question).facts if fact.kind == "change")
+    assert (change.from_step, change.to_step) == ends

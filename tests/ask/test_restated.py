@@ -132,3 +132,86 @@ def test_another_statistic_of_one_step_is_not_asked() -> None:
     """A statistic of the whole run is not invented for a single step's follow-up about another metric."""
     made = last("step 10 的 score", "loss 呢")
     assert [fact.value for fact in made.facts if fact.kind == "value"] == [1.7]
+
+
+#: A metric that falls to a floor at step 31; a log with epochs.
+FLOOR = run_of(
+    {
+        step: {
+            "score": round(0.4 + 0.001 * step, 4) if step <= 30 else -1.0,
+            "epoch": round(step / 20, 2), "kl": round(0.01 * step, 2),
+        }
+        for step in range(1, 61)
+    }
+)  # fmt: skip
+
+
+def of_floor(*turns: str) -> Answer:
+    state = None
+    for turn in turns:
+        made, state = answerer().ask(turn, [FLOOR], state=state)
+    return made
+
+
+@pytest.mark.parametrize(
+    ("turns", "step", "value"),
+    [
+        (("score 什么时候掉到 -1 的", "掉之前是多少"), 30, 0.43),
+        (("when is score first below 0", "what was it just before that"), 30, 0.43),
+        (("score 最高多少", "epoch 几"), 30, 1.5),
+        (("highest score", "which epoch was it"), 30, 1.5),
+    ],
+)
+def test_the_step_told_is_pointed_to(turns: tuple[str, ...], step: int, value: float) -> None:
+    assert {fact.step: fact.value for fact in of_floor(*turns).facts if fact.kind == "value"} == {step: value}
+
+
+@pytest.mark.parametrize(
+    "turns",
+    [("score 什么时候掉到 -1 的", "之前 10 步的平均"), ("when is score first below 0", "mean of the 10 steps before")],
+)
+def test_the_steps_before_the_one_told_are_averaged(turns: tuple[str, ...]) -> None:
+    assert pytest.approx(0.4255) in derived(of_floor(*turns))
+
+
+def test_a_limit_is_not_carried_to_another_metric_at_the_step_told() -> None:
+    made = of_floor("score first below 0", "how long did it stay there", "kl at that time")
+    assert [fact.value for fact in made.facts if fact.kind == "value"] == [0.31]
+
+
+@pytest.mark.parametrize(
+    ("turns", "ends"),
+    [
+        (("step 40 的 kl", "涨了多少 since step 5"), (5, 40)),
+        (("step 40 的 kl", "从 step 5 涨了多少"), (5, 40)),
+        (("kl at step 40", "how much has it risen since step 5"), (5, 40)),
+        (("kl 最后一次", "比第一次高多少"), (1, 60)),
+    ],
+)
+def test_a_change_since_a_step_ends_at_the_one_told(turns: tuple[str, ...], ends: tuple[int, int]) -> None:
+    change = next(fact for fact in of_floor(*turns).facts if fact.kind == "change")
+    assert (change.from_step, change.to_step) == ends
+
+
+def test_times_of_two_parts_are_of_their_statistic() -> None:
+    made = last("response length 的中位数", "前 10 步", "最后 20 步呢", "大了几倍")
+    assert pytest.approx(MEDIANS[41, 60] / MEDIANS[1, 10]) in derived(made)
+
+
+@pytest.mark.parametrize(
+    ("turns", "value"),
+    [(("step 12 的平均 response length", "max 呢"), 900.0), (("mean length at step 12", "and the min?"), 8.0)],
+)
+def test_the_largest_after_a_mean_at_a_step_is_of_that_step(turns: tuple[str, ...], value: float) -> None:
+    run = run_of(
+        {
+            step: {
+                "response_length/mean": 100.0, "response_length/max": 888.0 + step, "response_length/min": step - 4.0,
+            }
+            for step in range(5, 30)
+        }
+    )  # fmt: skip
+    state = None
+    for turn in turns:
+        made, state = answerer().ask(turn, [run], state=state)
+    assert [fact.value for fact in made.facts if fact.kind == "value"] == [value]
