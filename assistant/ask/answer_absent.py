@@ -103,10 +103,8 @@ def attempt(context: Context) -> Verdict | None:
     if found is None:
         return None
     name, word = found
-    if name == "memory_of" and any(_MEMORY_OF.search(metric) for metric in context.run.metrics):
-        return None  # some trainers log it stage by stage
-    if name == "uniform_groups" and any(_UNIFORM.search(metric) for metric in context.run.metrics):
-        return None
+    if name in _HELD and any(_HELD[name].search(metric) for metric in context.run.metrics):
+        return None  # some trainers log it, stage by stage for instance
     parts = set(re.split(r"[^a-z0-9]+", word.lower())) - {""}
     spelt = "_".join(re.split(r"[^a-z0-9]+", word.lower()))
     held = [m for m in context.run.metrics if len(spelt) > 1 and (spelt in m.lower() or m.lower() in parts)]
@@ -125,6 +123,10 @@ _UNIFORM = re.compile(
     r"(?i)zero[_ -]?(?:std|var)"
     r"|all_correct|all_wrong|all_incorrect|solve_(?:all|none)|mixed_groups|filter|evicted|skipped|uniform"
 )
+_HELD: Final = {
+    "memory_of": _MEMORY_OF, "uniform_groups": _UNIFORM,
+    "tool_success": re.compile(r"(?i)tool.*(?:succ|fail|err|timeout|invalid|valid)"),
+}  # fmt: skip
 _EVALUATED = re.compile(
     r"(?i)(?:^|[-_/ .])(?:val|valid|validation|eval|evaluation|test|testing|dev|held)(?=$|[-_/ .@])"
 )
@@ -155,6 +157,9 @@ def _logged(context: Context, keys: list[str], word: str) -> Verdict:
     return lookup(context)
 
 
+_VALIDATED = re.compile(r"(?i)验证|评测|测试|\b(?:valid\w*|val|eval\w*|test(?:ed|ing)?)\b")
+
+
 def _told(context: Context, name: str, word: str = "") -> Verdict:
     shown = _SAME.get(name, name)
     what = context.say(f"absent.what_{shown}")
@@ -163,6 +168,8 @@ def _told(context: Context, name: str, word: str = "") -> Verdict:
         what = context.say("absent.what_named", name=key(word))
     text = context.say("absent.lead", what=what)
     sources = _validated_on(context) if name == "data" else []
+    if name == "data" and not sources and _VALIDATED.search(context.query.said):
+        text = context.say("absent.no_validation_set")
     if sources:
         text += ("" if context.language == "zh" else " ") + context.say(
             "absent.validated_on", names=context.join(key(source) for source in sources)

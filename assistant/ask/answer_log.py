@@ -15,8 +15,8 @@ from assistant.analysis.forecast import STEP_TIMES
 from assistant.analysis.timing import layout_of, stage_keys
 from assistant.ask import answer_clock
 from assistant.ask.answer_clock import in_seconds, running_clock
-from assistant.ask.answer_lookup import lost_in_a_cut
 from assistant.ask.context import Context, key
+from assistant.ask.cut_away import lost_in_a_cut
 from assistant.ask.departures import all_checks, began
 from assistant.ask.findings import told
 from assistant.ask.naming import central, named_keys

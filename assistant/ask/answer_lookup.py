@@ -11,6 +11,7 @@ from assistant.ask.answer_twice import printed_again
 from assistant.ask.blanking import blanked
 from assistant.ask.conditions import condition_in
 from assistant.ask.context import Context, is_validation, key
+from assistant.ask.cut_away import lost_in_a_cut, spelling
 from assistant.ask.epochs import AN_EPOCH
 from assistant.ask.naming import absent, named_keys, steps_text, unknown, variant, wanted_steps, which
 from assistant.ask.outcomes import of_the_best
@@ -54,8 +55,7 @@ def lookup(context: Context) -> Verdict:
         known = next((m.card for m in context.query.mentions if m.card is not None), None)
         if known is None:
             return unknown(context, lost)
-        own = _own_spelling(context, known)
-        cut = lost_in_a_cut(context, lost if own is None or "_" in lost else own)
+        cut = lost_in_a_cut(context, spelling(context, lost, known))
         if cut is not None:
             return cut
         near = context.resolver.nearest(lost, 3, context.run.metrics, only_keys=True)
@@ -108,19 +108,11 @@ def _lost_beside(context: Context) -> list[str]:
         if mention.key is not None or mention.card is None:
             continue
         before, metrics = len(doc.blocks), list(context.metrics)
-        if lost_in_a_cut(context, _own_spelling(context, mention.card) or mention.text) is not None:
+        if lost_in_a_cut(context, spelling(context, mention.text, mention.card)) is not None:
             texts.append(doc.blocks[before].strip("*"))
             del doc.blocks[before:]
             context.metrics[:] = metrics
     return texts
-
-
-def _own_spelling(context: Context, card: Card) -> str | None:
-    """The key under which the log's framework would log a metric; ``None`` where the cards do not tell."""
-    if context.run.framework in {None, card.framework}:
-        return None if "{" in card.keys[0] else card.keys[0]
-    others = (other for other in card.meta.get("also", ()) if other["framework"] == context.run.framework)
-    return next((other["keys"][0] for other in others if "{" not in other["keys"][0]), None)
 
 
 def _cut_here(context: Context) -> Verdict | None:
@@ -204,26 +196,6 @@ def _pairs(context: Context, pairs: list[tuple[str, int]]) -> Verdict:
     context.metrics.extend(metric for metric, _ in pairs)
     context.doc.bullets(texts)
     return Verdict("answered" if found else "no_data", unmark(texts[0]))
-
-
-def lost_in_a_cut(context: Context, name: str) -> Verdict | None:
-    """A metric of which no row holds a value, asked for at a step whose line was cut: it may stand after the cut."""
-    slot = context.query.steps
-    cut = {g.step for g in context.run.missing}
-    kind = context.validation_steps if "@" in name or name.startswith("val") else context.train_steps
-    steps = slot.values if slot.kind in {"single", "pair"} else kind[-1:] if slot.kind == "last" else kind
-    gap = next((g for s in steps for g in context.run.missing if g.step == s), None)
-    if gap is None or any(step not in cut for step in kind):
-        return None  # a whole row of this kind lacks the metric: it is not logged, rather than lost
-    reason = f"line cut at {gap.limit} characters" if gap.limit else "line cut"
-    fact = context.ledger.add(
-        ("missing", context.run.id, name, gap.step), kind="missing", run=context.run.id, metric=name, step=gap.step,
-        reason=reason, line=gap.line, limit=gap.limit,
-    )  # fmt: skip
-    text = context.say("lookup.missing_cut" if gap.limit else "lookup.missing_half", metric=name, gap=fact)
-    context.doc.paragraph(f"**{text}**")
-    context.metrics.append(name)
-    return Verdict("no_data", unmark(text))
 
 
 def _not_finite(context: Context, metric: str, held: list[Fact]) -> str:

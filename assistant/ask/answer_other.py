@@ -10,8 +10,8 @@ from assistant.analysis.forecast import STEP_TIMES
 from assistant.analysis.identities import largest_advantage
 from assistant.ask import answer_durations, answer_pace
 from assistant.ask.answer_absent import thing_in, unlogged
-from assistant.ask.answer_lookup import lost_in_a_cut
 from assistant.ask.context import Context, key
+from assistant.ask.cut_away import lost_in_a_cut
 from assistant.ask.naming import absent, which
 from assistant.ask.parts import (
     as_rate,

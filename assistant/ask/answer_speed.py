@@ -16,6 +16,7 @@ from assistant.ask.answer_counts import OF_A_STEP
 from assistant.ask.answer_pace import whole_step_time
 from assistant.ask.answer_tail import waited
 from assistant.ask.context import Context, key
+from assistant.ask.cut_away import lost_in_a_cut
 from assistant.ask.intents import is_stage
 from assistant.ask.logged import as_mention
 from assistant.ask.naming import absent, central, named_keys
@@ -319,6 +320,8 @@ def tokens(context: Context) -> Verdict:
     total_key = next((name for name in CUMULATIVE if name in run.columns), None)
     each_key = next((name for name in PER_STEP if name in run.columns), None)
     if total_key is None and each_key is None:
+        if run.framework == "verl" and (lost := lost_in_a_cut(context, PER_STEP[0])) is not None:
+            return lost
         text = say("tokens.none")
         doc.paragraph(f"**{text}**")
         return Verdict("no_data", unmark(text))

@@ -15,13 +15,15 @@ from assistant.ask.patterns import late
 from assistant.model import KnowledgeError, Run
 
 _CLAUSE: Final = re.compile(r"[,，;；。?？!！\n]|\d\)\s|\s-\s|(?<=[a-z)])\.\s")
-_FIELDS: Final = frozenset({"all", "none", "keys", "take", "unless", "weak"})
+_FIELDS: Final = frozenset({"all", "none", "keys", "take", "unless", "weak", "absent"})
+_TIMED: Final = re.compile(r"(?i)time|timing|sec|_s$|/s$|duration|latency|_ms")
 _TAKES: Final = ("first", "all")
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """What must and must not stand together, and the keys that are then meant."""
+    """What must and must not stand together, and the keys that are then meant; ``absent``: where the log has none of
+    them, the first is meant all the same, as no other stands for it."""
 
     needed: tuple[str, ...]
     barred: tuple[str, ...]
@@ -29,6 +31,7 @@ class Rule:
     take: str
     unless: re.Pattern[str] | None
     weak: bool
+    absent: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +69,7 @@ def _rule(file: str, place: int, entry: dict[str, Any], words: Mapping[str, re.P
     unless = entry.get("unless")
     return Rule(
         tuple(entry["all"]), tuple(entry.get("none", ())), tuple(entry["keys"]), entry.get("take", "first"),
-        None if unless is None else late(unless), bool(entry.get("weak")),
+        None if unless is None else late(unless), bool(entry.get("weak")), bool(entry.get("absent")),
     )  # fmt: skip
 
 
@@ -133,15 +136,23 @@ def _all_cut(run: Run) -> bool:
     return run.framework == "verl" and bool(cut) and cut.issuperset(run.distinct_steps[1:])
 
 
+def _named_alike(rule: Rule, run: Run) -> bool:
+    """Whether a key of the log is named as the head is, in words that no pattern of the rule holds: it may be meant."""
+    head = facets()[0][rule.needed[0]]
+    return any(head.search(re.sub(r"[_/.:-]+", " ", name)) for name in run.metrics if _TIMED.search(name))
+
+
 def _keys(rule: Rule, run: Run) -> tuple[str, ...]:
     """The log's keys that a rule means: of each pattern the first that answers, of ``first`` rules one."""
-    held = []
+    held: list[str] = []
     lost = {gap.metric for gap in run.missing}
     for pattern in rule.keys:
         key = next((key for key in run.metrics if key == pattern or fnmatchcase(key.lower(), pattern.lower())), None)
         key = pattern if key is None and pattern in lost else key  # its value was cut off: no other stands for it
         if key is None and pattern == rule.keys[0] and "*" not in pattern and _all_cut(run):
             key = pattern  # as verl spells it, which comes first
+        if key is None and pattern == rule.keys[-1] and rule.absent and not held and not _named_alike(rule, run):
+            key = rule.keys[0]
         if key is not None and key not in held:
             held.append(key)
     return tuple(held if rule.take == "all" else held[:1])

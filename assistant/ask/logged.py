@@ -58,10 +58,30 @@ def tails(metrics: tuple[str, ...]) -> dict[tuple[str, ...], list[str]]:
     return found
 
 
-def behind_the_cuts(run: Run, resolver: Resolver, key: str, start: int, end: int) -> Mentioned:
-    """A key of which every row was cut before it could stand there, as a mention without a value."""
+def behind_the_cuts(  # noqa: PLR0917
+    run: Run, resolver: Resolver, key: str, start: int, end: int, text: str
+) -> Mentioned:
+    """A key of which every row was cut before it could stand there, or that the log never holds, without a value.
+
+    Args:
+        run: the log.
+        resolver: of keys.
+        key: as verl spells it.
+        start: where the words that describe it begin.
+        end: where they end.
+        text: the question.
+    """
     found = resolver.key(key, run.framework)
+    if not run.missing:  # never logged: called as the question does, in no trainer's spelling
+        chinese = _HAN.search(text) is not None
+        said = text[start:end].strip()
+        if key.startswith("timing_s/"):
+            said += ("" if not said.isascii() else " ") + ("耗时" if chinese else "time")
+        return Mentioned(start, end, said, None if found is None else found.card)
     return Mentioned(start, end, key, None if found is None else found.card)
+
+
+_HAN = re.compile(r"[\u3400-\u9fff]")
 
 
 _OF_THE_SLOWEST = re.compile(r"(?i)slowest|longest|最(?:慢|久|长|拖)|拖后腿|straggl")

@@ -310,7 +310,7 @@ def _by_facets(
         found += [
             as_mention(run, resolver, key, one.start, one.end, text[one.start : one.end])
             if key in run.columns or key in lost
-            else behind_the_cuts(run, resolver, key, one.start, one.end)
+            else behind_the_cuts(run, resolver, key, one.start, one.end, text)
             for key in one.keys
         ]
         told += one.spans

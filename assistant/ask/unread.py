@@ -203,7 +203,10 @@ def absent_metric(context: Context) -> Verdict | None:
 
 
 #: What stands between two names of one list: "loss、kl 和 reward".
-_JOINED: Final = re.compile(r"(?i)[\s`,、/&和与跟及,，]*(?:and|or|plus|以及|还有)?[\s`]*")
+_JOINED: Final = re.compile(
+    r"(?i)(?:的|at step \d+)?[\s`,、/&和与跟及,，]*(?:and|or|plus|as well as|以及|还有)?[\s`]*"
+    r"(?:(?:the|its|my|our|also)\s+){0,2}`?"
+)
 _NAME_PARTS: Final = re.compile(r"[\s_/-]+")
 
 

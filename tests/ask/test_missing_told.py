@@ -100,3 +100,88 @@ def test_metric_that_every_line_lost_is_named_beside_one_that_is_there(question:
     assert "0.485" in answer.answer
     assert "`perf/throughput`" in answer.answer
     assert "截断" in answer.answer or "cut" in answer.answer
+
+
+@pytest.mark.parametrize(
+    ("question", "key"),
+    [
+        ("was update_actor slower at step 3 than at step 2?", "timing_s/update_actor"),
+        ("三步的 gen 耗时分别是多少", "timing_s/gen"),
+        ("step 2 和 step 3 的生成时间差多少", "timing_s/gen"),
+        ("trend of the step time", "timing_s/step"),
+        ("how many tokens in all three steps", "perf/total_num_tokens"),
+    ],
+)
+def test_every_step_that_lost_a_value_is_named_under_the_logs_own_key(question: str, key: str) -> None:
+    answer = ask(question, material())
+    first = answer.answer.split("\n")[0]
+    assert answer.verdict.code == "no_data"
+    assert f"`{key}`" in first
+    assert "2" in first.replace("step 2 ", "")
+    assert "3" in first
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["step 6 的 gen 占一步多少", "what share of the step is generation at step 6", "gen time / step time @6"],
+)
+def test_share_behind_a_cut_is_not_answered_by_another_step(question: str) -> None:
+    answer = ask(question, material(every=3))
+    assert answer.verdict.code == "no_data"
+    assert "缺失" in answer.answer or "missing" in answer.answer
+
+
+def test_of_two_shares_the_one_behind_a_cut_is_said_to_be_missing() -> None:
+    answer = ask("step 6 和 step 7 生成各占多少", material(every=3))
+    assert answer.verdict.code == "answered"
+    assert "缺失" in answer.answer
+    assert "step 7" in answer.answer
+
+
+def unstaged() -> Material:
+    """A trainer's log with one time for a whole step and none for its stages."""
+    lines = [
+        str({"loss": 0.1 + 0.001 * step, "reward": 0.3 + 0.01 * step, "grad_norm": 0.5,
+             "completions/mean_length": 300.0, "step_time": 60.0 + step, "eval_runtime": 9.0})
+        for step in range(1, STEPS + 1)
+    ]  # fmt: skip
+    return service().read([Source("trainer.log", "\n".join(lines))])
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "生成花了几秒", "rollout 用了几秒", "更新参数那一段花了几秒", "update actor 几秒", "参考模型前向花了多少秒",
+        "generation time at row 3", "how many seconds does the actor update take", "工具花了几秒", "权重同步花了几秒",
+    ],
+)  # fmt: skip
+def test_a_stage_that_is_not_timed_is_not_told_as_another_time(question: str) -> None:
+    answer = ask(question, unstaged())
+    assert answer.verdict.code == "no_data"
+    assert not {"step_time", "eval_runtime", "completions/mean_length"} & set(answer.slots.metrics)
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["工具调用成功率多少", "tool success rate at step 3", "how many tool calls failed", "工具调用失败了几次"],
+)
+def test_whether_tools_succeed_is_not_told_as_their_time(question: str) -> None:
+    rows = {step: {"actor/entropy": 0.4, "tool_call_counts/mean": 2.0, "timing_s/agent_loop/tool_calls/mean": 3.0}
+            for step in range(1, 12)}  # fmt: skip
+    answer = answerer().ask(question, (run_of(rows),))[0]
+    assert answer.verdict.code == "no_data"
+
+
+@pytest.mark.parametrize("question", ["KL loss 在 step 5 多少", "kl loss at step 5", "第 5 步的 KL 损失"])
+def test_penalty_in_the_reward_is_not_told_as_the_loss(question: str) -> None:
+    rows = {step: {"actor/entropy": 0.4, "actor/reward_kl_penalty": 0.01 * step} for step in range(1, 12)}
+    answer = answerer().ask(question, (run_of(rows),))[0]
+    assert answer.verdict.code == "no_data"
+
+
+@pytest.mark.parametrize("question", ["what's the entropy and the throughput at step 5?", "step 5 的熵，还有吞吐"])
+def test_the_absent_one_of_two_is_said_to_be_absent(question: str) -> None:
+    rows = {step: {"actor/entropy": 0.4 + 0.01 * step, "critic/score/mean": 0.1} for step in range(1, 12)}
+    answer = answerer().ask(question, (run_of(rows),))[0]
+    assert "0.45" in answer.answer
+    assert "throughput" in answer.answer or "吞吐" in answer.answer
