@@ -24,7 +24,7 @@ def always(context: Context) -> Verdict | None:
         return None
     found = subject_of(context, least=2)
     wanted = None if found is None else _value(found)
-    if found is None or wanted is None or context.query.steps.kind not in {"none", "all"}:
+    if found is None or wanted is None or context.query.steps.kind not in {"none", "all", "range"}:
         return None
     part, metric = found.part, found.metric
     alike = _alike(part, wanted)

@@ -21,8 +21,8 @@ from assistant.write.document import mark, unmark
 from assistant.write.numbers import signed
 
 _NUMBER: Final = re.compile(
-    r"(?i)\b(?:above|below|over|under|from|off|short of|to|past)"
-    r"\s+(?:the )?(-?\d+(?:\.\d+)?(?:e-?\d+)?)\s*(%|percent\b)?"
+    r"(?i)(?:\b(?:above|below|over|under|from|off|short of|to|past)\s+(?:the )?|(?:离|距离?|比)\s*)"
+    r"(-?\d+(?:\.\d+)?(?:e-?\d+)?)\s*(%|percent\b)?"
     r"(?!\s*(?:steps?|iterations?|epochs?)\b)"
 )
 _UP: Final = re.compile(r"(?i)ris|rose|jump|spik|climb|explo|blow|blew|surg|shoot|shot up|grow|grew|涨|升|炸|爆|飙")

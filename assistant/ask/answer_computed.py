@@ -250,7 +250,10 @@ def conditional(context: Context, request: Request, part: Part) -> list[str]:
     first, last = cell(context, part, places[0]), cell(context, part, places[-1])
     share = share_shown(context, f"share of steps {limit.kind} {limit.low:g}/{metric}", len(places), len(part), [count])
     values = {"metric": metric, "limit": text, "over": part.over}
-    if request.kind == "last":
+    both = _BOTH_ENDS.search(request.text or context.query.said) is not None
+    if both and request.kind in {"first", "last"}:
+        lines += [say("calc.first", v=first, **values), say("calc.last", v=last, **values)]
+    elif request.kind == "last":
         lines.append(say("calc.last", v=last, **values))
     elif request.kind == "first":
         lines.append(say("calc.first", v=first, **values))
@@ -267,10 +270,16 @@ def conditional(context: Context, request: Request, part: Part) -> list[str]:
             steps = [part.steps[place] for place in places]
             listed = context.doc.show(steps) if len(steps) <= MOST_STEPS else steps_text(context, steps)
             lines.append(say("calc.steps", steps=listed))
+        if both:
+            lines += [say("calc.first", v=first, **values), say("calc.last", v=last, **values)]
     return lines
 
 
 MOST_NAMED = 24
+_BOTH_ENDS = re.compile(
+    r"(?i)(?:第一次|首次|最早一次).{0,8}(?:和|跟|与|、|及|以及).{0,8}最[后近]一次"
+    r"|\bfirst (?:and|,) (?:the )?last (?:time|step)"
+)
 #: Which end of the values tells how near a condition was that no value meets.
 _NEAREST: dict[str, tuple[str, ...]] = {
     "above": ("high",), "at_least": ("high",), "positive": ("high",), "below": ("low",), "at_most": ("low",),

@@ -99,6 +99,8 @@ def attempt(context: Context) -> Verdict | None:
     name = next((name for name in _STATISTICS if words("portions")[name].search(text)), "") if members is None else ""
     if ratio is not None and ratio.minus and members is None and name not in {"mean", "max", "min", "median"}:
         ratio = None  # the values of one step have a writer of their own
+    if ratio is None and len(parts) == 1 and name == "mean" and words("breakdowns")["moved"].search(text):
+        parts = [*parts, *_complement(parts[0])]
     if ratio is None:
         return _two_parts(context, keys, parts, name, text)
     if ratio.share and ratio.of is not None and len(parts) < 2:
@@ -118,6 +120,13 @@ def attempt(context: Context) -> Verdict | None:
     if plain_share or (query.steps.kind in {"first", "last"} and not named_two and not parts):
         return None  # a stage's share of the last step has a writer of its own
     return _told(context, ratio, parts or [Scope()], name or "mean")
+
+
+def _complement(scope: Scope) -> list[Scope]:
+    """The other side of a part with one bound: what "did the mean fall after step 2000" compares it with."""
+    if scope.without or scope.latest or (scope.first is None) == (scope.last is None):
+        return []
+    return [Scope(last=scope.first - 1)] if scope.first is not None else [Scope(first=int(scope.last or 0) + 1)]
 
 
 def _validated(context: Context, text: str) -> list[str]:

@@ -43,6 +43,13 @@ def for_good(context: Context) -> Verdict | None:
     values = {"metric": found.metric, "limit": limit_text(context, limit, found.metric), "over": part.over}
     outside = [place for place, value in enumerate(part.values) if not limit.holds(value)]
     last = len(part) - 1
+    at = _mostly(part.values, limit) if outside and _MOSTLY.search(context.query.said) else None
+    if at is not None:
+        held = context.ledger.count("values that meet it", sum(map(limit.holds, part.values[at:])), metric=found.metric)
+        rest = context.ledger.count("values from there on", last - at + 1, metric=found.metric)
+        ends = {"v": cell(context, part, at), "last": cell(context, part, outside[-1])}
+        said = context.say("good.mostly", n=rest, k=held, **ends, **values)
+        return _told(context, found.metric, said, "first_crossing", remarks(context, part))
     if not outside:
         said = context.say("good.always", v=cell(context, part, 0), **values)
     elif outside[-1] == last:
@@ -53,6 +60,22 @@ def for_good(context: Context) -> Verdict | None:
         before = cell(context, part, outside[-1])
         said = context.say("good.since", v=cell(context, part, at), n=rest, before=before, **values)
     return _told(context, found.metric, said, "first_crossing", remarks(context, part))
+
+
+#: "Basically above 5": so large a part of the values from there on, and of so many at least.
+_MOSTLY: Final = re.compile(r"(?i)基本|大体|大致|\b(?:mostly|basically|largely)\b")
+_MOST, _FEWEST = 0.9, 10
+
+
+def _mostly(values: Sequence[float], limit: Condition) -> int | None:
+    """The first place from which on nearly all values meet a condition; ``None`` where none is early enough."""
+    kept, found = 0, None
+    for place in range(len(values) - 1, -1, -1):
+        kept += limit.holds(values[place])
+        left = len(values) - place
+        if limit.holds(values[place]) and left >= _FEWEST and kept >= _MOST * left:
+            found = place
+    return found
 
 
 def share_of_way(context: Context) -> Verdict | None:

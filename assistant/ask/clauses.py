@@ -66,6 +66,12 @@ Understand = Callable[[str], Query]
 Write = Callable[[Context], tuple[Verdict, str | None]]
 
 
+#: The first and the last of what the clause before counts.
+_BOTH_ENDS: Final = re.compile(
+    r"(?:以及)?\s*(?:第一次|首次)\s*(?:和|跟|与|、|及|以及)\s*最[后近]一次\s*(?:分别|各)?\s*(?:是)?在?(?:哪|第几|什么)"
+)
+
+
 def asking(text: str) -> list[str]:
     """The clauses of a text that ask, in order; none where only one does."""
     pieces = [one for piece in _BETWEEN.split(text) if piece and piece.strip() for one in _listed(piece.strip())]
@@ -73,7 +79,7 @@ def asking(text: str) -> list[str]:
     while len(found) > 1 and _SUBORDINATE.match(found[0]):  # "when the KL was highest, what was the reward?" is one
         found[:2] = [f"{found[0]}, {found[1]}"]
     for place in range(len(found) - 1, 0, -1):  # "which is higher, and by how much?" is one
-        if _AMOUNT.fullmatch(found[place]) and _WHICH.search(found[place - 1]):
+        if _BOTH_ENDS.match(found[place]) or (_AMOUNT.fullmatch(found[place]) and _WHICH.search(found[place - 1])):
             found[place - 1 : place + 1] = [f"{found[place - 1]}，{found[place]}"]
     return found if len(found) > 1 else []
 

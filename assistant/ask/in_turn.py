@@ -118,7 +118,7 @@ def turn(piece: str, told: str, understand: Understand, held: State) -> Query:
     at = _same_step(alone, held)
     if at is not None and told == piece:  # "how long did step 16 take, and generation?"
         return understand(f"第 {at} 步 {piece}" if alone.language == "zh" else f"at step {at}, {piece}", None)
-    return alone if keys(alone) and (own or told != piece) else understand(piece, held)
+    return alone if keys(alone) and (own or told != piece) else understand(told, held)
 
 
 _PLAIN: Final = re.compile(

@@ -6,6 +6,7 @@ means these two. Told as steps, they would be steps that the log does not hold.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from typing import Final
@@ -38,6 +39,15 @@ _AROUND_EN: Final = re.compile(
     r"after step (?P<at>\d{1,7})\b"
 )
 _HELD_OUT: Final = re.compile(r"(?i)val[-_/ ]|eval|test|timing/testing|training/global_step")
+#: A whole epoch, and what is asked of all its values.
+_EPOCH_OF: Final = re.compile(
+    r"(?i)第\s?(?P<zh>[一二两三四五六七八九十]|\d{1,4})\s?个?\s?epochs?(?![\w.])(?!\s?(?:结束|末|之?[前后]|以[前后]|时|的时候))"
+    r"|(?P<zh_last>最后一?个?\s?epochs?)(?![\w.])(?!\s?(?:结束|末|之?[前后]|以[前后]|时|的时候))"
+    r"|\b(?:the |in the )?(?P<en>first|second|third|fourth|fifth) epoch\b|\bthe (?P<en_last>last|final) epoch\b"
+)
+_SUMMED_UP: Final = re.compile(
+    r"(?i)平均|均值|中位|标准差|波动|最[高低大小长短多少]|(?<!/)\b(?:mean|average|avg|median|max\w*|min\w*|highest|lowest|std)\b"
+)
 _ORDINALS: Final = ("first", "second", "third", "fourth", "fifth")
 
 
@@ -54,7 +64,7 @@ def as_meant(question: str, runs: Sequence[Run]) -> str:
         question = _FIRST_ROW.sub(r"第 0 \1", _FIRST_ROW_EN.sub(r"\1 0", question))
     if _SET_BESIDE.search(question):  # else the values themselves are asked for
         question = _AROUND_EN.sub(_around, _AROUND.sub(_around, question))
-    return _rounds(_beside_epochs(question, run), list(run.distinct_steps))
+    return _rounds(_beside_epochs(_whole_epochs(question, run), run), list(run.distinct_steps))
 
 
 def _trains_at_zero(run: Run) -> bool:
@@ -90,6 +100,30 @@ def _beside_epochs(question: str, run: Run) -> str:
         return f"step {at} {match['side']}" if match["side"] else f"{match['word']} step {at}"
 
     return _BESIDE_EPOCH.sub(step, question)
+
+
+def _whole_epochs(question: str, run: Run) -> str:
+    """An epoch of which a statistic is asked as the steps that it holds: "第 2 个 epoch 的平均"."""
+    held = next((key for key in EPOCH_KEYS if key in run.columns), None)
+    if held is None or not _SUMMED_UP.search(question):
+        return question
+    rows = [(step, float(value)) for step, value in zip(*run.series(held), strict=True)]
+    if all(value == int(value) for _, value in rows):
+        return question  # a counter: what it counts from differs
+
+    def steps(match: re.Match[str]) -> str:
+        word = next(group for group in (match["zh"], match["en"], "last") if group)
+        number = math.ceil(rows[-1][1]) if word == "last" else _number(word)
+        inside = [step for step, value in rows if number - 1 < value <= number]
+        if len(inside) < 2:
+            return match.group()
+        return (
+            f" step {inside[0]} 到 {inside[-1]} "
+            if match["zh"] or match["zh_last"]
+            else (f"steps {inside[0]} to {inside[-1]}")
+        )
+
+    return _EPOCH_OF.sub(steps, question)
 
 
 def _rounds(question: str, steps: list[int]) -> str:

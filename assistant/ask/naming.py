@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import Final
 
 from assistant.ask.context import Context, is_validation, key
 from assistant.ask.wording import normalised
@@ -28,7 +29,23 @@ def named_keys(context: Context) -> list[str]:
         elif mention.card is not None and context.runs and not re.search(r"[/_@]", mention.text):
             # "loss" of a log that has a training and a validation loss under one card
             keys.extend(metric for metric in mention.card.keys if metric in context.run.columns)
-    return _of_extremes(context, list(dict.fromkeys(keys)))
+    return _of_extremes(context, list(dict.fromkeys(_of_each_step(context, key) for key in keys)))
+
+
+#: What is asked of single steps, which a mean over all steps so far does not show.
+_OF_STEPS: Final = re.compile(
+    r"(?i)最[高低大小快慢]|峰值|波动|抖|稳|掉到|\b(?:max\w*|min\w*|highest|lowest|peak|fluctuat\w*|stable|steady|noisy)\b"
+)
+_SO_FAR: Final = re.compile(r"^Avg(?=[A-Z])")
+
+
+def _of_each_step(context: Context, name: str) -> str:
+    """The step's own rate for a mean so far, where the question asks of single steps and does not spell the mean."""
+    own = _SO_FAR.sub("Cur", name)
+    said = context.query.wording or context.query.text
+    if own == name or not context.runs or own not in context.run.columns or name.lower() in said.lower():
+        return name
+    return own if _OF_STEPS.search(said) else name
 
 
 def _of_extremes(context: Context, keys: list[str]) -> list[str]:

@@ -21,6 +21,9 @@ THERE: Final = re.compile(
 )
 #: A question that says which step it means.
 NUMBERED: Final = re.compile(r"\d|第\s*[一二三四五六七八九十]")
+_NUMBERED_STEP: Final = re.compile(
+    r"(?i)\b(?:steps?|epochs?|iter\w*)\s*#?\d|第\s*[\d一二三四五六七八九十]|\d\s*(?:步|steps?\b|个)"
+)
 #: What is asked of a part of the run rather than of one step.
 _SUMMED_UP: Final = re.compile(
     r"(?i)平均|均值|中位|最[大高小低长短多少快慢好差]|趋势|走势|怎么变|怎么走|如何变|\b(?:mean|average|avg|max\w*|min\w*|median|highest"
@@ -46,7 +49,8 @@ def pointed(clause: str, step: int | None) -> str:
         clause: the text, normalised.
         step: the step that was told before; ``None`` leaves the text as it is.
     """
-    if step is None or NUMBERED.search(clause):
+    numbered = _NUMBERED_STEP if AFTERWARDS.search(clause) else NUMBERED  # "and was it 2 afterwards": a value
+    if step is None or numbered.search(clause):
         return clause
     if (took := _TOOK.search(clause)) is not None:
         said = f"到 step {step} 花了{took['zh']}" if took["zh"] else f"{took['en']} did it take to get to step {step}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
 from itertools import pairwise
 
@@ -378,3 +379,119 @@ def test_why_a_metric_rose_at_the_end_is_answered_for_that_metric() -> None:
 def test_learning_rate_decayed_to_a_share_is_told_by_its_step(question: str) -> None:
     run = run_of({step: {"actor/lr": 1e-6 * (1 - step / 41), "actor/entropy": 0.4} for step in STEPS})
     has(ask(question, run), "step 21")
+
+
+def _of(metric: str, value: Callable[[int], float], **fields: str) -> Run:
+    return run_of({step: {metric: value(step)} for step in STEPS}, **fields)
+
+
+@lru_cache(maxsize=1)
+def two_epochs() -> Run:
+    return run_of(
+        {step: {"reward": 0.5 if step <= 20 else 0.8, "epoch": step / 20} for step in STEPS},
+        framework="TRL", format="trl",
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("question", "value"),
+    [
+        ("第一个 epoch 的 reward 平均值", "0.5"),
+        ("最后一个 epoch 的 reward 平均是多少", "0.8"),
+        ("第 2 个 epoch 的 reward 均值", "0.8"),
+        ("what is the mean reward in the first epoch", "0.5"),
+    ],
+)
+def test_mean_of_an_epoch_is_over_all_its_steps(question: str, value: str) -> None:
+    answer = ask(question, two_epochs())
+    has(answer, value, "20 个值" if "epoch 的" in question else "20 values")
+
+
+def test_epochs_set_against_each_other_are_two_parts() -> None:
+    has(ask("第一个 epoch 和第二个 epoch 的 reward 平均差多少", two_epochs()), "0.5", "0.8", "0.3")
+
+
+@pytest.mark.parametrize("question", ["loss 高于 0.6 的比例", "loss 高于 0.6 的步数比例"])
+def test_share_of_steps_beyond_a_limit_is_told_in_per_cent(question: str) -> None:
+    has(ask(question, _of("loss", lambda step: 0.7 if step % 4 == 0 else 0.5)), "25.0%")
+
+
+@pytest.mark.parametrize("question", ["accuracy 为 1 的连续最长几步", "accuracy 连续为 1 的最长有几步"])
+def test_longest_row_of_a_value_is_a_streak(question: str) -> None:
+    has(ask(question, _of("accuracy", lambda step: float(8 <= step <= 12 or step == 20))), "最长 5 个值", "step 8")
+
+
+@pytest.mark.parametrize(
+    "question", ["loss 超过 1 的有几步，第一次和最后一次分别在哪", "loss 超过 1 的第一次和最后一次分别在哪一步"]
+)
+def test_first_and_last_of_a_condition_are_both_told(question: str) -> None:
+    answer = ask(question, _of("loss", lambda step: 1.2 if step in {4, 9, 31} else 0.5))
+    has(answer, "第一次高于 1 是在 step 4", "最后一次高于 1 是在 step 31")
+    assert "step 39" not in answer.answer
+
+
+def test_value_asked_of_what_follows_a_step_told_is_of_that_part() -> None:
+    answer = ask(
+        "num_turns/mean 降到 2 是哪一步，之后一直是 2 吗", _of("num_turns/mean", lambda s: max(2.0, 8.0 - 0.3 * s))
+    )
+    has(answer, "step 20", "是：`num_turns/mean`")
+
+
+@pytest.mark.parametrize("question", ["entropy 离 0.8 还差多少", "entropy 比 0.8 低多少", "entropy 距离 0.8 还有多远"])
+def test_distance_to_a_number_is_that_of_the_last_value(question: str) -> None:
+    has(ask(question, _of("actor/entropy", lambda step: 0.2 + 0.01 * step)), "比 0.8 低 0.2", "step 40")
+
+
+def test_distance_in_steps_stays_a_forecast() -> None:
+    run = _of("actor/entropy", lambda step: 0.2 + 0.01 * step)
+    assert ask("entropy 还要多少步到 0.8", run).intent == "forecast"
+
+
+def test_limit_that_mostly_holds_is_told_with_how_many_hold() -> None:
+    run = _of("critic/score/mean", lambda step: 0.2 if step < 15 or step == 33 else 0.6)
+    has(ask("critic/score/mean 从多少步开始就基本在 0.5 以上了", run), "step 15", "26 个值里有 25 个", "step 33")
+
+
+def test_mean_after_a_step_asked_for_a_change_is_set_against_before() -> None:
+    run = _of("loss", lambda step: 0.9 if step <= 20 else 0.6)
+    has(ask("第 20 步之后 loss 均值有没有变低", run), "0.6", "降了")
+
+
+def test_share_that_a_value_fell_to_is_told_of_its_first() -> None:
+    run = _of("actor/lr", lambda step: 1e-6 * (1 - step / 50))
+    has(ask("lr 现在降到初始的百分之几", run), f"{100 * (1 - 40 / 50) / (1 - 1 / 50):.1f}%")
+
+
+def test_times_without_a_new_best_are_counted_from_it() -> None:
+    table: dict[int, dict[str, float]] = {step: {"actor/entropy": 0.5} for step in STEPS}
+    for step, score in zip(range(5, 41, 5), (0.1, 0.3, 0.5, 0.6, 0.55, 0.5, 0.58, 0.52), strict=True):
+        table[step]["val/test_score/gsm8k"] = score
+    has(ask("验证分连续几次没涨了", run_of(table)), "step 20", "4 个值")
+
+
+@pytest.mark.parametrize("question", ["吞吐最高是多少", "吞吐最低掉到多少"])
+def test_extreme_of_a_rate_is_of_the_steps_and_not_of_the_mean_so_far(question: str) -> None:
+    table = {
+        step: {"E2E latency": 4.0, "CurSamplesPerSec": 16.0 + step % 3, "AvgSamplesPerSec": 17.0} for step in STEPS
+    }
+    answer = ask(question, run_of(table, framework="DeepSpeed-Chat", format="deepspeed"))
+    assert answer.answer.split("\n")[0].startswith("**`CurSamplesPerSec`")
+
+
+@pytest.mark.parametrize(("word", "step"), [("往上", "step 10"), ("往下", "step 30")])
+def test_step_from_which_a_metric_goes_one_way_is_told(word: str, step: str) -> None:
+    up = word == "往上"
+    run = _of("actor/entropy", lambda s: abs(s - 10) / 50 + 0.2 if up else 1.5 - abs(s - 30) / 50)
+    has(ask(f"entropy 从哪步开始一路{word}的", run), step)
+
+
+def test_stretches_of_a_metric_named_between_are_told_one_by_one() -> None:
+    answer = ask("每 10 步的 score 均值列一下", _of("critic/score/mean", lambda step: 0.1 * ((step - 1) // 10)))
+    has(answer, "4 段", "0.3")
+
+
+@pytest.mark.parametrize("question", ["跑完 100 步大概得几天", "跑完 100 步大概要多少个小时"])
+def test_time_for_a_number_of_steps_is_what_is_left(question: str) -> None:
+    answer = ask(question, made())
+    assert answer.intent == "forecast"
+    assert any(fact.value == 60 for fact in answer.facts)
