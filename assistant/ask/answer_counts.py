@@ -20,7 +20,9 @@ from assistant.ask.answer_trend import health
 from assistant.ask.context import EPOCHS, Context, key
 from assistant.ask.part import cell, part_of, shown, statistic
 from assistant.ask.parts import number
+from assistant.ask.portions import portions_in
 from assistant.ask.scope import Scope
+from assistant.ask.subject import words_of
 from assistant.ask.wording import normalised
 from assistant.model import Fact, Verdict
 from assistant.parsing.totals import LEFT, PACE
@@ -179,7 +181,14 @@ OF_A_STEP: Final = re.compile(
 _SOME_TIME: Final = re.compile(r"(?i)time|seconds|elapsed|duration|latency|/sec|fps|it/s|tps|throughput|step_avg")
 
 
+#: A mean so many times the median is one of a few slow steps.
+_PULLED: Final = 1.5
+
+
 def _step_time(context: Context, metric: str) -> Verdict | None:
+    parts = portions_in(words_of(context), context.train_steps) or [Scope()]
+    if len(parts) > 1 or not parts[0].whole:
+        return _in_parts(context, metric, parts)
     part = part_of(context, metric, Scope())
     if not len(part):
         return None
@@ -190,6 +199,29 @@ def _step_time(context: Context, metric: str) -> Verdict | None:
         "steptime.lead", mean=shown(context, mean, metric), metric=metric, last=cell(context, part, len(part) - 1),
         low=low, high=high, n=count,
     )  # fmt: skip
+    usual = statistic(context, part, "median", median(part.values), "median")
+    if number(usual) > 0 and number(mean) > _PULLED * number(usual):
+        text += ("" if context.language == "zh" else " ") + context.say(
+            "steptime.pulled", usual=shown(context, usual, metric)
+        )
+    context.doc.paragraph(f"**{text}**")
+    context.doc.paragraph(context.gloss(metric))
+    context.metrics.append(metric)
+    return Verdict("answered", unmark(text))
+
+
+def _in_parts(context: Context, metric: str, parts: Sequence[Scope]) -> Verdict | None:
+    """A step's time in one part of the run, or in two: median and mean, as a few slow steps pull the mean up."""
+    told = []
+    for scope in parts:
+        part = part_of(context, metric, scope)
+        if not len(part):
+            return None
+        mean = statistic(context, part, "mean", math.fsum(part.values) / len(part), "mean")
+        usual = statistic(context, part, "median", median(part.values), "median")
+        texts = {"mean": shown(context, mean, metric), "usual": shown(context, usual, metric)}
+        told.append(context.say("steptime.part", over=part.over, **texts))
+    text = context.say("steptime.parts", metric=metric, listed=("；" if context.language == "zh" else "; ").join(told))
     context.doc.paragraph(f"**{text}**")
     context.doc.paragraph(context.gloss(metric))
     context.metrics.append(metric)

@@ -15,6 +15,7 @@ from assistant.ask.conditions import Condition, condition_in
 from assistant.ask.context import Context
 from assistant.ask.part import Part, cell, limit_text, part_of, remarks, shown, statistic
 from assistant.ask.parts import number
+from assistant.ask.portions import portions_in
 from assistant.ask.scope import Scope, scope_in
 from assistant.ask.subject import subject_of, words_of
 from assistant.ask.telling import trend_sentence
@@ -141,8 +142,8 @@ def scatter(values: tuple[float, ...]) -> float:
 def percent_change(context: Context) -> Verdict | None:
     """By how many per cent a metric changed between the steps named, or from its first value to its last."""
     found = subject_of(context)
-    if found is None:
-        return None
+    if found is None or len(portions_in(words_of(context), context.train_steps)) > 1:
+        return None  # the means of two parts have a writer of their own
     part, slot = found.part, context.query.steps
     first, last = ends(found.text, part, slot)
     change = context.ledger.change(found.metric, min(first, last), max(first, last))

@@ -22,8 +22,8 @@ def schedule(context: Context) -> Verdict | None:
     """The course of the learning rate, or that the log holds none; ``None`` for fewer than two values of it."""
     if any(m.key is not None for m in context.query.mentions) and not _PHASES.search(context.query.said):
         return None  # "is the lr constant?": whether it changed is asked, of a key that is named
-    named = [m.key for m in context.query.mentions if m.key is not None and is_schedule(m.key)]
-    rates = [*named, *(m for m in context.run.metrics if is_schedule(m))]
+    own = [m.key for m in context.query.mentions if m.key is not None and is_schedule(m.key)]
+    rates = [*own, *(m for m in context.run.metrics if is_schedule(m))]
     metric = next((m for m in rates if m in context.run.columns), None)
     if metric is None:
         text = context.say("warmup.no_rate")
@@ -37,10 +37,11 @@ def schedule(context: Context) -> Verdict | None:
     count = context.ledger.count("values", len(held), metric=metric)
     text = context.say(f"warmup.{_course(held)}", metric=metric, n=count, **_places(held))
     form, shape = _shape(context, held)
-    asked = next((name for name, words in _FORMS if words.search(context.query.said)), "")
-    if asked and shape:  # "is it linear": that first
+    named = [name for name, words in _FORMS if words.search(context.query.said)]
+    asked = named[0] if named else ""
+    if asked and shape:  # "is it linear": that first; "linear or cosine" asks for no yes
         course, gap = text, "" if context.language == "zh" else " "
-        text = context.say("warmup.yes" if asked == form else "warmup.no") + gap + shape
+        text = shape if len(named) > 1 else context.say("warmup.yes" if asked == form else "warmup.no") + gap + shape
         shape = course
     context.doc.paragraph(f"**{text}**")
     context.doc.paragraph(shape if asked or form != "neither" else "")

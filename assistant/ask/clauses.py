@@ -90,6 +90,34 @@ def _listed(piece: str) -> list[str]:
     return items if len(items) > 1 and all(_ASKS.search(item) for item in items) else [piece]
 
 
+#: A clause that counts the steps of some kind, and one that asks when the first or the last of them was.
+_COUNTED: Final = re.compile(
+    r"(?i)^\W*(?:(?:and|on|in|at|for|so|over) )*how many (?:of the )?(?:\w+ ){0,2}?"
+    r"(?P<what>steps?|iterations?|rows?|evals?|evaluations?|validations?|points|entries|lines|epochs)\s+"
+    r"(?P<rest>(?:had|have|has|were|was|are|is|with|where|ran|run|show\w*|took|take|saw|see|go|went|exceed\w*)\b.+)$"
+)
+_WHEN_OF_THEM: Final = re.compile(
+    r"(?i)^(?:and )?(?:at |in |on )?(?:when|where|which step|what step|which (?:one|iteration|row)) "
+    r"(?:(?:was|is|were|did|does)\s+)?(?:(?:the |it |they |that |this )?"
+    r"(?:(?P<last>(?:very )?(?:last|latest|most recent|final)|end|stop)"
+    r"|(?P<first>(?:very )?(?:first|earliest)|begin|began|start|started))"
+    r"(?: (?:one|of (?:them|these|those)|time|such step|step|iteration|row|happen\w*|occur\w*))?)\s*$"
+)
+
+
+def of_counted(found: list[str]) -> list[str]:
+    """The clauses of a text, "and when was the last one?" after a count told by what was counted."""
+    match = _COUNTED.match(found[0]) if len(found) > 1 else None
+    if match is None:
+        return found
+    told = [found[0]]
+    for piece in found[1:]:
+        asks = _WHEN_OF_THEM.match(piece)
+        which = "" if asks is None else "last" if asks["last"] else "first"
+        told.append(f"when was the {which} step that {match['rest']}" if which else piece)
+    return told
+
+
 def leaning(text: str) -> list[str]:
     """The clauses of a text of which a later one leans on the step that the first asks for ("…, and the KL there?");
     none where there is no such clause."""

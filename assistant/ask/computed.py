@@ -342,7 +342,9 @@ def _conditional(r: _Reading) -> Request | None:
     )
     if kind is None or (judged and kind in {"any", "first"}):
         return None
-    if kind == "first" and re.search(r"(?i)哪些|哪几|which steps|what steps", r.rest):
+    if kind == "first" and re.search(
+        r"(?i)哪些|哪几|which steps|what steps|\blist\b|列出|\ball (?:the )?steps", r.rest
+    ):
         kind = "list"
     limit = _of_every(r, r.limit) if kind == "any" else None
     if limit is not None:
@@ -350,7 +352,7 @@ def _conditional(r: _Reading) -> Request | None:
     single = r.query.steps.kind == "single"
     at_step = r.query.steps.values[0] if single and _names(r.rest, r.query.steps.values[0]) else None
     misread = r.query.steps.kind in {"single", "first", "last", "pair"}
-    new = not r.limit.strict or r.opened or kind in {"share", "last"} or misread or r.query.op is None
+    new = not r.limit.strict or r.opened or kind in {"share", "last", "list"} or misread or r.query.op is None
     if not new:
         return None
     return Request(kind, r.scope, r.limit, at_step=at_step, text=r.rest)  # type: ignore[arg-type]

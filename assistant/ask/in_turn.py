@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from assistant.ask import run_questions
-from assistant.ask.clauses import AT_WHICH, HOW_MUCH, MOST, asking, covered
+from assistant.ask.clauses import AT_WHICH, HOW_MUCH, MOST, asking, covered, of_counted
 from assistant.ask.follow import asks_by_itself
 from assistant.ask.patterns import patterns
 from assistant.ask.query import Query, State
@@ -60,6 +60,8 @@ def turns(text: str, pieces: Sequence[str], whole: Query, understand: Understand
         rest = rest.replace(piece, " ", 1)
     if _JOINTS.sub("", rest):
         return []
+    spelt = of_counted(found)
+    leans, found = spelt != found, spelt
     for place in range(len(found) - 1, 0, -1):  # "how high, and at which step?" is one
         if AT_WHICH.fullmatch(found[place]) or HOW_MUCH.fullmatch(found[place]):
             found[place - 1 : place + 1] = [f"{found[place - 1]}，{found[place]}"]
@@ -78,7 +80,7 @@ def turns(text: str, pieces: Sequence[str], whole: Query, understand: Understand
         return []  # where they share nothing, the first describes what it is about, and a later one names its own
     if whole.intent == "derive" and {understand(piece, None).intent for piece in found} == {"derive"}:
         return []  # what the log implies of its setup is told as one
-    kind, kinds = run_questions.kind_of(whole), {run_questions.kind_of(first)}
+    kind, kinds = None if leans else run_questions.kind_of(whole), {run_questions.kind_of(first)}
     for piece in found[1:]:
         alone = understand(piece, None)
         if _BEST.search(found[0]) and not _BEST.search(piece) and keys(alone) - keys(first):

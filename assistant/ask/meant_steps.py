@@ -48,6 +48,25 @@ _EPOCH_OF: Final = re.compile(
 _SUMMED_UP: Final = re.compile(
     r"(?i)平均|均值|中位|标准差|波动|最[高低大小长短多少]|(?<!/)\b(?:mean|average|avg|median|max\w*|min\w*|highest|lowest|std)\b"
 )
+_NTH: Final = r"(?:first|second|third|fourth|fifth|last|final|\d{1,3}(?:st|nd|rd|th))"
+#: Rounds over the data as parts of a run: "in epoch 2", "over the third epoch", "第 2 个 epoch 里".
+_IN_EPOCH: Final = re.compile(
+    r"(?i)\b(?:in|during|over|within|throughout|of|for) (?:the )?"
+    rf"(?:epoch (?P<n>\d{{1,4}})(?![.\d])|(?P<nth>{_NTH}) epoch\b)"
+    r"|第\s?(?P<zh>\d{1,4}|[一二两三四五六七八九十])\s?个?\s?epoch\s?(?:里面?|内|中|期间|的)"
+)
+#: "… than in the first": the epoch is said once.
+_THAN_NTH: Final = re.compile(
+    rf"(?i)\b(?P<joint>(?:than|vs\.?|versus|compared (?:to|with)|and|to|against) )(?:(?:in|during|over|that of) )?"
+    rf"(?:epoch (?P<n>\d{{1,4}})|(?:the )?(?P<nth>{_NTH})(?: one| epoch)?)(?=\s*[?.!]*$)"
+)
+#: What is asked of a part of a run rather than of one step.
+_OF_A_PART: Final = re.compile(
+    r"(?i)平均|均值|最[大高低小长短多少快慢好差]|中位|标准差|波动"
+    r"|(?<!/)\b(?:mean|average|avg|median|std|standard deviation|range|sum|how many|highest"
+    r"|lowest|max\w*|min\w*|largest|smallest|best|worst)\b"
+)
+_COMPARED: Final = re.compile(r"(?i)\b(?:than|vs\.?|versus|compared)\b|比")
 _ORDINALS: Final = ("first", "second", "third", "fourth", "fifth")
 
 
@@ -64,7 +83,8 @@ def as_meant(question: str, runs: Sequence[Run]) -> str:
         question = _FIRST_ROW.sub(r"第 0 \1", _FIRST_ROW_EN.sub(r"\1 0", question))
     if _SET_BESIDE.search(question):  # else the values themselves are asked for
         question = _AROUND_EN.sub(_around, _AROUND.sub(_around, question))
-    return _rounds(_beside_epochs(_whole_epochs(question, run), run), list(run.distinct_steps))
+    question = _whole_epochs(_in_epochs(question, run), run)
+    return _rounds(_beside_epochs(question, run), list(run.distinct_steps))
 
 
 def _trains_at_zero(run: Run) -> bool:
@@ -124,6 +144,47 @@ def _whole_epochs(question: str, run: Run) -> str:
         )
 
     return _EPOCH_OF.sub(steps, question)
+
+
+def _in_epochs(question: str, run: Run) -> str:
+    """ "The mean loss in epoch 2" as that over the steps of this epoch; two epochs set against each other likewise."""
+    key = next((key for key in EPOCH_KEYS if key in run.columns), None)
+    named = list(_IN_EPOCH.finditer(question))
+    against = _THAN_NTH.search(question) if named else None
+    two = len(named) + (against is not None) > 1 and _COMPARED.search(question) is not None
+    if key is None or not named or not (_OF_A_PART.search(question) or two):
+        return question
+    rows = [(step, float(value)) for step, value in zip(*run.series(key), strict=True) if math.isfinite(float(value))]
+
+    def part(match: re.Match[str]) -> str:
+        groups = match.groupdict()
+        steps = _of_epoch(rows, groups.get("n") or groups.get("zh"), groups.get("nth"))
+        if not steps:
+            return match.group()
+        if groups.get("zh"):
+            return f"step {steps[0]} 到 {steps[-1]} "
+        return f"{groups.get('joint') or ''}over steps {steps[0]} to {steps[-1]}"
+
+    question = _THAN_NTH.sub(part, question) if against is not None else question
+    question = _IN_EPOCH.sub(part, question)
+    mean = two and not _OF_A_PART.search(question)  # which is lower: their means are compared
+    return re.sub(r"(?i)\b(how much \w+ (?:is|was|are|were) (?:the )?)", r"\1mean ", question) if mean else question
+
+
+def _of_epoch(rows: Sequence[tuple[int, float]], number: str | None, nth: str | None) -> list[int]:
+    """The steps of an epoch: those counted as it where whole epochs are counted, else those up to its end."""
+    counted = sorted({value for _, value in rows})
+    if not counted:
+        return []
+    whole = all(value.is_integer() for value in counted)
+    last = len(counted) if whole else math.ceil(counted[-1])
+    if number is not None and whole:
+        return [step for step, value in rows if value == _number(number)]
+    ends = nth is not None and nth.lower() in {"last", "final"}
+    at = last if ends else _number(number or re.sub(r"\D+$", "", nth or "0") or nth or "0")
+    if whole:  # a log that begins with a later one has no second epoch to tell by its place
+        return [step for step, value in rows if 0 < at <= last and counted[0] <= 1 and value == counted[at - 1]]
+    return [step for step, value in rows if at - 1 < value <= at]
 
 
 def _rounds(question: str, steps: list[int]) -> str:

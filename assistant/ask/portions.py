@@ -60,7 +60,9 @@ def portions_in(text: str, training: Sequence[int]) -> list[Scope]:
         training: steps of training, ascending.
     """
     text = _COUNTED.sub(lambda m: f"{'最后' if m['last'] else '前'} {m['n']} 步 ".rjust(len(m.group())), text)
-    seams = [] if _word("one_range").search(text) else [match.span() for match in _word("seam").finditer(text)]
+    whole = [match.span() for match in _word("one_range").finditer(text)]  # "between 20 and 60" is one part
+    seams = [match.span() for match in _word("seam").finditer(text)]
+    seams = [(a, b) for a, b in seams if not any(first <= a and b <= last for first, last in whole)]
     bounds = [0, *(place for seam in seams for place in seam), len(text)]
     pieces = [text[a:b] for a, b in zip(bounds[::2], bounds[1::2], strict=True)]
     found: list[tuple[int, Scope]] = []
