@@ -443,7 +443,7 @@ def _other_member(found: Query, run: Run, resolver: Resolver, *, of: StepSlot) -
     """
     end = _MEMBERS.get(found.op or "")
     key = found.mentions[0].key if len(found.mentions) == 1 else None
-    if of.kind == "single" and found.steps.kind == "none" and found.op in {"max", "min"} and key is not None:
+    if of.kind == "single" and found.steps.kind == "none" and found.op in {"max", "min", "mean"} and key is not None:
         family, _, leaf = key.rpartition("/")
         other = f"{family}/{found.op}" if leaf in {"mean", "max", "min"} else ""
         if other in run.columns and other != key:

@@ -13,6 +13,7 @@ from assistant.ask.described import described, may_describe
 from assistant.ask.differing import one_step
 from assistant.ask.epochs import AN_EPOCH, EPOCH_KEYS
 from assistant.ask.follow import after, asks_by_itself, continued_language, followed
+from assistant.ask.held_out_step import with_validation
 from assistant.ask.intents import decided, further_operations, operation
 from assistant.ask.leaning import stands_alone
 from assistant.ask.learnt import Table, shipped
@@ -176,6 +177,7 @@ def evidence(
     """
     held = patterns()
     mentions = meant or of_the_log(metrics_named(text, resolver, run), resolver, run)
+    mentions = with_validation(mentions, text, run, resolver)
     if any(m.key is None and _STATISTIC.fullmatch(m.text) for m in mentions):  # "min there?" names an operation
         mentions = tuple(m for m in mentions if m.key is not None or not _STATISTIC.fullmatch(m.text))
     mentions = tuple(m for m in mentions if not _ONE.fullmatch(m.text))

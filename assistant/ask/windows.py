@@ -43,7 +43,7 @@ _HALVES = re.compile(
     r"|\b(?:higher|lower|larger|smaller|bigger|better|worse|longer|shorter|slower|faster|more|less|noisier|steadier)\b"
     r".{0,30}\b(?:in|during|over|for|through)\s+the\s+(?:second|latter|last|first)\s+half\b"
 )
-_VALIDATIONS = re.compile(r"(?i)验证|评测|测评|次|\bval|\beval|evaluation")
+_VALIDATIONS = re.compile(r"(?i)验证|评测|测评|次|\bval(?!ue)|\beval|evaluation")
 _WORDS = {
     "two": 2,
     "three": 3,

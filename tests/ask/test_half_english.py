@@ -220,3 +220,56 @@ def test_switch_of_language_with_another_step_keeps_the_metric() -> None:
 def test_this_metric_is_the_one_just_told() -> None:
     answer = _turns("final val 是几", "这个 metric 什么意思")
     assert (answer.intent, answer.slots.metrics) == ("define", (VAL,))
+
+
+@pytest.mark.parametrize(
+    ("mixed", "chinese"),
+    [
+        ("score last 10 个点的平均", "score 最后 10 个点的平均"),
+        ("entropy 最近 5 次 log 的平均", "entropy 最近 5 次的平均"),
+        ("score 哪个 step 的 drop 最多", "score 哪一步掉得最多"),
+        ("entropy double 了没", "entropy 翻倍了没"),
+        ("score 和 entropy 是 together 涨的吗", "score 和 entropy 是一起涨的吗"),
+        ("score 是不是 follow 着 entropy 涨", "score 是不是跟着 entropy 涨"),
+        ("score 从哪步 stop improving 的", "score 从哪步不再上升的"),
+        ("grad norm 从 peak 到 end 掉了百分之多少", "grad norm 从最高到最后掉了百分之多少"),
+        ("entropy 跌到 0.6 below 的有几步", "entropy 低于 0.6 的有几步"),
+        ("kl_loss 最后是最开始的 how many times", "kl_loss 最后是最开始的多少倍"),
+        ("timing_s/gen 占 timing_s/step 的 fraction 平均多少", "timing_s/gen 占 timing_s/step 的比例平均多少"),
+        ("step 10 的 score 是不是 outlier", "step 10 的 score 是不是异常值"),
+        ("mfu/actor 和 mfu/critic 哪个 larger at step 20", "mfu/actor 和 mfu/critic 在 step 20 哪个更高"),
+    ],
+)
+def test_a_mixed_wording_gets_the_answer_of_the_chinese_one(mixed: str, chinese: str) -> None:
+    one, other = answered(mixed), answered(chinese)
+    assert (one.intent, one.verdict.summary, one.slots.op) == (other.intent, other.verdict.summary, other.slots.op)
+    assert one.verdict.code != "unknown_metric"
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "kl_loss 在 val peak 那步是几", "kl_loss 在验证最高的那步是多少", "验证最好那次的 kl_loss 是多少",
+        "kl loss at the step with the best val",
+    ],
+)  # fmt: skip
+def test_a_validation_may_only_tell_the_step(question: str) -> None:
+    made = answered(question)
+    assert {fact.value for fact in made.facts if fact.metric == KL and fact.kind == "value"} == {0.04}
+
+
+@pytest.mark.parametrize("question", ["entropy always 0 吗", "entropy 一直 0 吗"])
+def test_always_so_much_is_held_against_the_values(question: str) -> None:
+    assert answered(question).verdict.summary.startswith(("不是", "没有"))
+
+
+def test_the_first_and_last_steps_of_a_value_loss_are_steps_of_training() -> None:
+    run = run_of(
+        {
+            step: {"critic/vf_loss": round(1.0 - 0.01 * step, 4)} | ({VAL: 0.5 + 0.001 * step} if step % 5 == 0 else {})
+            for step in range(1, 41)
+        }
+    )
+    made = ask("value loss 的 first 5 steps 和 last 5 steps 比", run)
+    assert "0.97" in made.verdict.summary
+    assert "0.62" in made.verdict.summary
