@@ -65,6 +65,10 @@ _SINCE: Final = re.compile(
     r"\s*(?P<then>(?:共|总共|一共)?[涨升降跌掉变][了化]?(?:多少|几倍))"
     r"|^\W*how much (?:has|did|is) it .{1,24}\b(?:since|from) step (?P<c>\d{1,7})\W*$"
 )
+_AFTERWARDS: Final = re.compile(
+    r"(?i)^\W*(?:那|它)?\s*(?:在?(?:那|此)?之后|后来|以后|随后)\s*(?:又|还|就|一共)?(?P<zh>[涨升降跌掉变][了化]?(?:多少|几倍|百分之[多几]少?))\W*$"
+    r"|^\W*(?:and )?how much (?:did|has) it (?:\w+ ){0,2}\w+ (?:since(?: then)?|after (?:that|it)|afterwards?)\W*$"
+)
 _EACH_STEP: Final = re.compile(
     r"(?i)^\W*(?:那|也就是)?\s*平均(?:下来)?\s*[每一][一个]?\s*(?:步|steps?)\s*(?:[涨升降跌掉变]化?)?(?:是)?(?:多少|几)\w*\W*$"
     r"|^\W*(?:and |so )?(?:how much )?(?:per|each) step(?: on average)?\W*$"
@@ -201,6 +205,13 @@ def _of_steps(text: str, before: Query, state: State, key: str, run: Run, *, zh:
         how = moved["how"] or moved["then"]
         said = f"{key} 从 step {since} 到 step {step} {how}" if how else ""
         return said or f"how much did {key} change from step {since} to step {step}"
+    if state.step is not None and (later := _AFTERWARDS.match(text)) is not None:
+        last = run.series(key)[0][-1]
+        how = later["zh"]
+        said = f"{key} 从 step {state.step} 到 step {last} {how}" if how else ""
+        return (
+            (said or f"how much did {key} change from step {state.step} to step {last}") if state.step < last else None
+        )
     if before.steps.kind == "pair" and _EACH_STEP.match(text):
         a, b = before.steps.values
         return f"{key} 从 step {a} 到 step {b} 平均每步变化多少" if zh else None
@@ -233,9 +244,11 @@ def _changed(text: str, before: Query, key: str, run: Run, resolver: Resolver, *
     named = metrics_named(said, resolver, run)
     if patterns().single["whole_run"].search(text) and not named and _SUPERLATIVE.search(text):
         return f"{key} {text}"
+    if steps and _two_parts(before, run):
+        wording, other = before.wording or before.text, [m for m in named if m.key is not None]
+        alone = len(other) == len(named) == 1 and not _FLUFF.sub(" ", without_names(said, named)).strip()
+        return wording.replace(key, str(other[0].key)) if alone and key in wording else None
     if before.steps.kind not in _PARTS or before.threshold is not None or not steps:
-        return None
-    if _two_parts(before, run):
         return None
     if before.other_part is not None and (asked := _WHICH_PART.match(text)):
         first, second = (_part(part, zh=zh) for part in (before.other_part, before.steps))

@@ -215,3 +215,21 @@ def test_the_largest_after_a_mean_at_a_step_is_of_that_step(turns: tuple[str, ..
     for turn in turns:
         made, state = answerer().ask(turn, [run], state=state)
     assert [fact.value for fact in made.facts if fact.kind == "value"] == [value]
+
+
+@pytest.mark.parametrize(
+    ("turns", "ends"),
+    [
+        (("eval loss 最高多少", "之后降了多少"), (20, 60)),
+        (("highest eval loss", "how much has it dropped since"), (20, 60)),
+    ],
+)
+def test_what_followed_an_extreme_is_of_the_same_metric(turns: tuple[str, ...], ends: tuple[int, int]) -> None:
+    change = next(fact for fact in last(*turns).facts if fact.kind == "change")
+    assert (change.metric, change.from_step, change.to_step) == ("eval_loss", *ends)
+
+
+def test_two_parts_are_compared_for_another_metric() -> None:
+    made = last("response length 的中位数", "前 10 步", "最后 20 步呢", "差多少", "same for score")
+    assert pytest.approx(median(over(SCORE, 1, 10))) in derived(made)
+    assert pytest.approx(median(over(SCORE, 41, 60))) in derived(made)
