@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import PurePath
 from typing import Any, Final
 
+from assistant.ground.apart import between_columns
 from assistant.ground.audited import AuditedRun
 from assistant.ground.cues import cue
 from assistant.ground.lexicon import Lexicon
@@ -80,6 +81,7 @@ def chosen(
                 for claim in options[runs[0] if len(runs) == 1 else 0].claims
                 if start <= claim.start < end and len(runs) == 1
             ]
+            kept += between_columns(options[0], unit, columns, language)
             return replace(options[0], status=worst(tuple(kept)), claims=tuple(kept))
     if (
         len(options) > 1

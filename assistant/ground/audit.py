@@ -20,6 +20,7 @@ from assistant.ground.claims import claims_of
 from assistant.ground.courses import Courses
 from assistant.ground.framing import carry, context_of, frame_of, subject_of
 from assistant.ground.judging import Judge
+from assistant.ground.listed import listed
 from assistant.ground.places import places
 from assistant.ground.rows import RowReader
 from assistant.ground.sentences import Unit, units
@@ -118,14 +119,34 @@ class Auditor:
     ) -> list[Sentence]:
         judge = Judge(reader.table, language)
         courses = Courses(judge)
-        rows = RowReader(reader.lexicon, judge, self.extra)
+        rows, lists = (RowReader(reader.lexicon, judge, self.extra) for _ in range(2))
+        told_rows = listed(text, all_units, rows.is_title, rows.is_label)
+        from_rows: dict[int, list[Claim]] = {}
+        told_cells: dict[int, tuple[tuple[int, int], ...]] = {}
+        labels: set[int] = set()  # of rows that are borne out
         prefix = f"{next(n for n, r in enumerate(self.readers) if r is reader)}:"
         carried = Carried()
         result = []
         subject = subject_of(reader, text, all_units)
-        for unit in all_units:
+
+        def sentence(words: str, at: int, context: Carried) -> list[Claim]:
+            frame = frame_of(reader, words, context, ())
+            judge.begin()
+            return claims_of(frame, judge, courses, Unit(at, at + len(words), "prose"), self.extra)
+
+        rows.prose = lists.prose = sentence
+        for number, unit in enumerate(all_units):
             part = text[unit.start : unit.end]
             context = context_of(reader, unit, carried)
+            if (row := told_rows.get(number)) is not None and row.row.end > start:
+                if row.first:
+                    lists.begin()
+                told = lists.claims(text, row.row, context_of(reader, unit, Carried()))
+                if told and len(row.units) > 1 and all(claim.status == "supported" for claim in told):
+                    labels.add(number)
+                told_cells.update(dict.fromkeys(row.units, row.row.cells))
+                for at in row.units:
+                    from_rows[at] = [c for c in told if all_units[at].start <= c.start < all_units[at].end]
             if subject is not None and _IN_THIS_LOG.match(part):
                 context = replace(context, names=(subject,))
             if unit.end <= start:
@@ -150,6 +171,11 @@ class Auditor:
                     return frame_of(reader, words, context, named_in(words, self.readers))
 
                 claims = claims_of(frame, judge, courses, unit, self.extra, reframe)
+                claims = (
+                    []
+                    if number in labels
+                    else lists.settled(text, unit, claims, from_rows.get(number, []), told_cells.get(number, ()))
+                )
                 carried = carry(frame, carried, judge)
                 claims = [replace(c, text=text[c.start : c.end]) for c in claims]  # rounds as they were written
             claims = [replace(c, fact=None if c.fact is None else prefix + c.fact) for c in claims]

@@ -9,8 +9,8 @@ from typing import Final
 
 from assistant.ground.sentences import Unit
 
-_STEP: Final = r"(?:\b(?:global )?(?:steps?|iterations?|iter\.?)\s*#?\d|\bs\d+\b|第\s*\d+\s*步|\d+\s*步)"
-_PLACED: Final = re.compile(rf"(?i){_STEP}")
+_STEP: Final = r"(?:(?<![A-Za-z0-9_])(?:global )?(?:steps?|iterations?|iter\.?)\s*#?\d|\bs\d+\b|第\s*\d+\s*步|\d+\s*步)"
+_PLACED: Final = re.compile(rf"(?i){_STEP}(?![\d.]*\s?[%％]|\d*\.\d)")
 _ALL_AT: Final = (
     r"(?:all|each|every(?:thing| value))(?: of (?:these|them|this|it))?(?: (?:is|are|was|were))?"
     r"(?: (?:taken|measured|recorded|read))? (?:at|from|for|of|on) (?:global )?step\s*\d+"
@@ -44,7 +44,7 @@ def captioned(text: str, units: Sequence[Unit]) -> list[Unit]:
                 and not any(_PLACED.search(above) for unit in block for above in unit.above)
                 and not _of_rows(text, block)
             ):
-                result[first : last + 1] = [replace(unit, above=(*unit.above, behind)) for unit in block]
+                result[first : last + 1] = [replace(unit, above=(behind, *unit.above)) for unit in block]
         first = last + 1
     return result
 

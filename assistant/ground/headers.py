@@ -14,12 +14,15 @@ from assistant.ground.lexicon import Lexicon, Named, words
 from assistant.ground.places import Place, part_of, places
 
 STEP_COLUMN: Final = re.compile(
-    r"(?i)^\W*(?:(?:global|training|train|logged|validation|val|eval|验证|评测)[_ ]?)?(?:steps?|s|步数?|rows?|records?|记录|iter(?:ation)?s?|it|ckpts?|checkpoints?|epoch|第几步|训练步数?|step 编号|rounds?|轮次|第?几?轮|迭代(?:次数|轮次)?)\W*(?:no\.?|number|编号)?\W*$"
+    r"(?i)^\W*(?:(?:global|training|train|logged|validation|val|eval|optimi[sz]er|gradient|policy|验证|评测|训练|全局)[_ ]?)?(?:steps?|s|步[数骤]?|updates?|rows?|records?|记录|iter(?:ation)?s?|it|ckpts?|checkpoints?|epoch|第几步|训练步数?|step 编号|rounds?|轮次|第?几?轮|迭代(?:次数|轮次)?)\W*(?:no\.?|number|编号)?\W*$"
 )
 ENDS: Final = re.compile(
-    r"(?i)\W*(?:at |the |训练|的)*(?:(?P<first>first|initial|start(?:ing|ed)?|begin(?:ning)?|opening|首|初始?|开始|起始|开头|起点|起步|起初|最初|一开始)|last|final|end(?:ing)?|latest|closing|finish|末|结束|最后|最终|最新|结尾|收尾|终点|终|末尾)(?:的|时|[\s_-])*(?:logged |recorded )?(?:values?|steps?|point|rows?|值|数值|一步|步|记录)?\W*"
+    r"(?i)\W*(?:at |the |训练|的)*(?:(?P<first>first|initial|start(?:ing|ed)?|begin(?:ning)?|opening|首|第一|初始?|开始|起始|开头|起点|起步|起初|最初|一开始)|last|final|end(?:ing)?|latest|closing|finish|末|终|结束|最后|最终|最新|结尾|收尾|终点|终|末尾)(?:的|时|[\s_-])*(?:logged |recorded )?(?:values?|steps?|point|rows?|值|数值|一步|步|记录)?\W*"
 )
 _FROM_TO: Final = re.compile(r"(?i)\W*(?:(?P<first>from|[从由自])|to|[到至])\W*")
+SIDES: Final = re.compile(
+    r"(?i)\W*(?:(?P<first>from|before|earlier|previous|old|[从由自]|之?前|先前|此前)|to|after|later|now|current|new|[到至]|之?后|现在|当前)\W*"
+)
 #: Beside the word "step", what says which step a column tells: "at step", "出现步数".
 _AT_THE_STEP: Final = re.compile(
     r"(?i)\b(?:at|on|of|in|the|which|occurs?|reached|peak|max(?:imum)?|min(?:imum)?|highest|lowest|best|worst)\b|@|所在的?|出现(?:的|在|于)?|对应的?|发生(?:的|在|于)?|达到(?:的|于)?|取得(?:的|于)?|峰值|谷值|最[高低大小好佳差优](?:值|点)?的?|极值"
@@ -34,6 +37,10 @@ _BOTH_ENDS: Final = re.compile(
 _PLAIN_TITLE: Final = re.compile(r"[`*_\s]*[（(\[][^()（）\[\]]*[)）\]]|[`*:：↑↓]+|^[\s_]+|[\s_]+$")
 
 
+#: ``@14``, ``ckpt-14``, ``iter 14`` above a column.
+AT_STEP: Final = re.compile(
+    r"(?i)[\s*`_]*(?:@|t\s?=|s|it(?:er)?\.?|ckpt|checkpoint|global_step|step)[\s_#=-]*(\d{1,7})\s*步?[\s*`_]*"
+)
 _OF_STATISTIC: Final = re.compile(
     r"(?i)\b(?:best|worst|final|last|first|initial|mean|average|avg|max(?:imum)?|min(?:imum)?|peak|highest|lowest)\b|最[高低大小好差]的?|最终|最后|末步|初始|平均|均值"
 )
@@ -72,15 +79,41 @@ class HeaderReader:
     def _name(self, text: str) -> Named | None:
         text = re.sub(r"(?i)[（(]\s*min\s*[)）]", lambda m: " " * len(m.group()), text)
         named = [n for n in self.lexicon.named(text) if n.keys or n.derived or n.absent]
+        named = [replace(n, statistic="") if self._within_key(n) else n for n in named]
         keyed = [n for n in named if n.keys or n.derived]
         if keyed and not keyed[0].exact and (head := re.search(r"(?i)[（(]\s*(actor|critic)\s*[)）]", text)):
             own = tuple(f"{head[1].lower()}/{key.partition('/')[2]}" for key in keyed[0].keys if "/" in key)
             held = tuple(key for key in own if key in self.judge.table.run.columns)
             return replace(keyed[0], keys=held) if held else None  # "grad norm (critic)"
-        if not keyed and (short := words()["short"].get(_PLAIN_TITLE.sub("", text).strip().lower())):
-            return next((n for n in self.lexicon.named(str(short)) if n.keys), None)
+        bare = _PLAIN_TITLE.sub("", text).strip().lower()
+        for plain in () if keyed else dict.fromkeys((bare, _OF_STATISTIC.sub("", bare).strip())):
+            if short := words()["short"].get(plain):
+                return next((n for n in self.lexicon.named(str(short)) if n.keys), None)
+        total = self.judge.table.total_time()
+        timed = bare != "step" or re.search(
+            r"(?i)[（(\[/]\s*(?:s|secs?|seconds?|min|minutes?|秒|分钟)\s*[)）\]]?\s*$", text
+        )
+        if not keyed and total is not None and timed and _OF_STATISTIC.sub("", bare).strip() == "step":
+            return Named(0, len(text), text, (total,))  # "step, mean"
         whole = named and len(_OF_STATISTIC.sub("", _PLAIN_TITLE.sub("", text)).strip()) <= len(named[0].text) + 1
         return keyed[0] if keyed else named[0] if named and ("/" in named[0].text or whole) else None
+
+    def _unnamed(self, title: str) -> str:
+        """A title without the metrics that it names."""
+        for name in self.lexicon.named(title):
+            spared = name.start + len(name.text) - len(name.text.lstrip())
+            own = re.search(r"(?i)\b(max|min|mean)\s$", title[:spared])
+            if own and name.keys and re.search(rf"(?i)[/_]{own[1]}_", name.keys[0]):
+                spared = own.start()  # "Max memory allocated"
+            title = title[:spared] + " " * (name.end - spared) + title[name.end :]
+        return title
+
+    @staticmethod
+    def _within_key(name: Named) -> bool:
+        """Whether the statistic beside a name is a part of its key: ``Max memory allocated``."""
+        return bool(name.statistic and name.keys) and bool(
+            re.search(rf"(?:^|[/_]){name.statistic}_", name.keys[0].lower())
+        )
 
     def _sibling(self, name: Named, title: str) -> Named:
         """``response_length`` in the row and ``max`` in the column's header."""
@@ -98,11 +131,12 @@ class HeaderReader:
         held = tuple(s for s in siblings if s in self.judge.table.run.columns)
         return replace(name, keys=(*held, *name.keys) if held else name.keys, statistic=statistic)
 
-    @staticmethod
-    def _aggregate(title: str, steps: tuple[int, ...]) -> str:
+    def _aggregate(self, title: str, steps: tuple[int, ...]) -> str:
         if len(steps) == 1:
             return ""
         title = re.sub(r"(?i)[（(]\s*min\s*[)）]", " ", title)
+        if any(cue(word).search(bare := self._unnamed(title)) for word in ("maximum", "minimum", "mean")):
+            title = bare  # "peak memory, mean"
         if cue("maximum").search(title):
             return "max"
         if cue("minimum").search(title):
@@ -131,8 +165,12 @@ class HeaderReader:
     @staticmethod
     def _side_of(title: str, told: tuple[int, int] | None) -> tuple[int, ...]:
         """``From`` and ``To`` below "change from step 5 to step 60"."""
-        side = _FROM_TO.fullmatch(title)
-        return () if side is None or told is None else (told[0] if side["first"] else told[1],)
+        side = SIDES.fullmatch(title)
+        if side is None or told is None:
+            return ()
+        if not _FROM_TO.fullmatch(title):  # "steps 6 and 4 compared": before is the earlier
+            told = min(told), max(told)
+        return (told[0] if side["first"] else told[1],)
 
     def _step_column(self, head: Sequence[str], cells: Sequence[str]) -> int:
         """The column that tells which step a row's value is of, where none is an extreme; -1 without one."""
@@ -149,6 +187,8 @@ class HeaderReader:
 
     def _heading_step(self, title: str, head: list[str]) -> tuple[int, ...]:
         """A bare number above a column, where the first header says that these are steps."""
+        if signed := AT_STEP.fullmatch(title):
+            return (int(signed[1]),)
         bare = [t for t in head[1:] if t.strip()]
         all_steps = len(bare) > 1 and all(
             re.fullmatch(r"\W*\d{1,7}\W*", t) and int(re.sub(r"\D", "", t)) in self.judge.table.steps for t in bare

@@ -12,7 +12,7 @@ from assistant.ground.bareplaces import bare_places
 from assistant.ground.quantities import chinese_number
 
 _N: Final = r"(\d{1,3}(?:,\d{3})+(?!\d)|\d{1,7}(?!\d|,\d{3}(?!\d)))(?![\d.]*(?:%|\d*\.\d))"
-_HEAD: Final = r"(?:\bglobal[_ ]steps?|\btraining[_ ]steps?|(?<!per )(?<!each )(?<!every )(?<!\ba )\b(?:time ?|log )?steps?|\biter(?:ation)?s?|\bupdates?|\bepochs?|\brows?|记录|步骤|(?<![次每单])迭代(?=\s*\d)|(?<![每一单个末首0-9])(?<!\d\s)步)"
+_HEAD: Final = r"(?:\bglobal[_ ]steps?|\btraining[_ ]steps?|(?<!per )(?<!each )(?<!every )(?<!\ba )(?<![A-Za-z0-9_])(?:time ?|log )?steps?|\biter(?:ation)?s?|\bupdates?|\bepochs?|\brows?|记录|步骤|(?<![次每单])迭代(?=\s*\d)|(?<![每一单个末首0-9])(?<!\d\s)步)"
 _NUMERAL: Final = r"[零一二两三四五六七八九十百]{1,5}"
 _JOIN: Final = r"(?:\s*(?:,\s*and|,\s*or|,|、|，|和|与|跟|及|and|&|or|/)\s*)"
 _SPAN: Final = r"\s*(?:to|through|until|till|到|至|[-–—~～∼]{1,2}|直到)\s*"
@@ -41,7 +41,7 @@ class Place:
 
 
 _LIST: Final = re.compile(
-    rf"(?i){_HEAD}(?:(?<!\d steps)(?<!steps)\s+(?:being|is|was|number|no\.))?\s*[#:：=_-]?\s*(?P<first>{_N}(?:(?:{_JOIN}|{_SPAN}|{_ARROW})(?:{_HEAD}\s*[#:]?\s*|第\s*)?{_N}(?!\s*(?:[%％°×]|倍|秒|s\b|ms\b|tokens?|GB|GiB|个|条|步|steps?\b|(?:at|in|on|by|for|@|of|out of)\s)))*)(?![\d.]*\d)(?!\s*(?:s\b|min\b|minutes|seconds|秒|分钟|h\b|hours?\b|GB\b|ms\b|条|tokens?\b|GPUs?\b|trajector|prompts?\b|[%％]|GiB|个\s?(?:prompt|回答|样本|点|值|step|步)))"
+    rf"(?i){_HEAD}(?:(?<!\d steps)(?<!steps)\s+(?:being|is|was|number|no\.))?\s*[#:：=_-]?\s*(?:\*\*)?(?P<first>{_N}(?:(?:{_JOIN}|{_SPAN}|{_ARROW})(?:{_HEAD}\s*[#:]?\s*|第\s*)?{_N}(?!\s*(?:[%％°×]|倍|秒|s\b|ms\b|tokens?|GB|GiB|个|条|步|steps?\b|(?:at|in|on|by|for|@|of|out of)\s)))*)(?![\d.]*\d)(?!\s*(?:s\b|min\b|minutes|seconds|秒|分钟|h\b|hours?\b|GB\b|ms\b|条|tokens?\b|GPUs?\b|trajector|prompts?\b|[%％]|GiB|个\s?(?:prompt|回答|样本|点|值|step|步)))"
 )
 #: ``over steps 47–79, 187 → 14.1``: behind a range, a value that something went from.
 _RANGE_THEN_VALUES: Final = re.compile(
@@ -408,6 +408,8 @@ def _paired(place: Place, text: str) -> Place:
     if place.kind == "ends" or len(place.steps) != 2:
         return place
     before, after = text[max(0, place.start - 14) : place.start], text[place.end : place.end + 8]
+    if re.match(r"\s*(?:步|的)?\s*(?:对比|比较)的?\s*[:：]?[*_\s]*$", text[place.end :]) and place.kind != "range":
+        return Place(place.start, place.end, (min(place.steps), max(place.steps)), "pair")  # a heading: in order
     if re.match(r"\s*(?:步|的)?\s*(?:相比|比较|对比|compared|比(?=[，,]))", after) and place.kind != "range":
         return Place(place.start, place.end, place.steps[::-1], "pair")
     if re.search(r"(?i)\bbetween\s*$|在\s*$", before) and place.kind == "steps" and re.search(r"(?i)between", before):

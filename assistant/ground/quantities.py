@@ -61,7 +61,7 @@ _SCALE_CHOICE: Final = (
     r"(?:百万|万亿|万|亿|千(?!分)|(?:thousand|million|billion|bn|mil)\b|[kKMBT](?![A-Za-z0-9_]|/[A-Za-z]))"
 )
 _NUMBER: Final = re.compile(
-    rf"(?<![A-Za-z0-9_@/.,])(?<![A-Za-z][{_MINUS}])(?P<sign>(?<![0-9%A-Za-z)）])[+＋±{_MINUS}](?:\s(?=\d))?)?"
+    rf"(?<![A-Za-z0-9_@/.,])(?<![A-Za-z][{_MINUS}])(?P<sign>(?<![0-9%A-Za-z)）])[+＋±{_MINUS}](?:(?<![0-9%)）`*]\s[{_MINUS}])\s(?=\d))?)?"
     r"(?P<body>(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?|(?<!\d)\.\d+)"
     r"(?P<exp>[eE][+\-−]?\d+|\s?[×x*·]\s?10\s?(?:\^\s?\{?\(?[-−+]?\d+\)?\}?|[⁻⁺]?[⁰¹²³⁴⁵⁶⁷⁸⁹]+))?"
     rf"(?:\s?(?P<scale>{_SCALE_CHOICE}))?(?:[ \-\u00a0]?\s?(?P<unit>{_UNIT_CHOICE}))?"

@@ -18,9 +18,10 @@ from assistant.ground.lexicon import Lexicon, Named
 from assistant.ground.masks import masked_spans
 from assistant.ground.places import Place, places
 from assistant.ground.quantities import Quantity, quantities
-from assistant.ground.rowwords import RowWords
 from assistant.ground.sentences import Unit
+from assistant.ground.statcells import in_unit
 from assistant.ground.table import agrees, median
+from assistant.ground.totals import ADVISED, Totals
 from assistant.ground.verdicts import Claim, as_shown
 from assistant.model import Fact
 
@@ -50,12 +51,10 @@ _STEP_IN_BRACKETS: Final = re.compile(
     r"(?i)[（(]\s*(?:at |on |@ ?)?(?:the |its |所在|对应|第几)?\s*(?:steps?|iter(?:ation)?|步数?|哪步)\s*(?:no\.?|号)?[)）]"
 )
 _BRACKETED: Final = re.compile(r"\d\S*\s*[（(]\s*(?P<step>\d{1,7})\s*[)）]\s*$")
-#: Titles of columns that say what should be, not what is.
-_ADVISED: Final = re.compile(
-    r"(?i)\b(?:suggest|recommend|propos|advis|target|goal|ideal|typical|desired)\w*|建议|推荐|目标|理想|期望|应设"
-)
 _LINE_COLUMN: Final = re.compile(r"(?i)^\W*(?:lines?|行号?|rows?)\W*$")
-_GONE: Final = re.compile(r"(?i)^\W*(?:n/?a|—|–|-{1,3}|missing|none|null|缺失|无|没有)?\W*(?:\(.*\)|（.*）)?$")
+_GONE: Final = re.compile(
+    r"(?i)^\W*(?:n/?a|—|–|-{1,3}|missing|none|null|not (?:logged|printed|recorded|reported|available)|absent|缺失|缺|无|没有|未(?:打印|记录|输出|提供))?\W*(?:\(.*\)|（.*）)?$"
+)
 
 
 _THIRDS: Final = re.compile(r"(?i)\bthirds?\b|三分之一|中位数|median|\blevels?\b|水平|首.{0,3}末|→|->")
@@ -75,7 +74,7 @@ _WAY: Final = re.compile(
 _GAP_OF: Final = re.compile(r"(?i)\W*(?:the )?(?:gap|difference|distance|差距|差值?|相差)\W*")
 
 
-class RowReader(RowWords):
+class RowReader(Totals):
     """Reads the rows of one table after another.
 
     Args:
@@ -91,12 +90,14 @@ class RowReader(RowWords):
         self.told_step: tuple[int, ...] = ()
         self.row_key: str | None = None
         self.rows: list[int] = []
+        self.begin()
 
     def begin(self) -> None:
         """A new table."""
         self.last_step = self.first_step = None
         self.told_step = ()
         self.rows = []
+        self.column: dict[int, list[Quantity]] = {}
 
     def claims(self, text: str, unit: Unit, context: Carried) -> list[Claim]:
         """The claims of one row."""
@@ -104,13 +105,17 @@ class RowReader(RowWords):
         if not cells:
             return []
         head = list(unit.header) + [""] * (len(cells) - len(unit.header))
-        if len(cells) == 2 and _STEP_LABEL.fullmatch(cells[0]) and not of_steps(unit.header[0] if unit.header else ""):
+        if (
+            len(cells) == 2 and _STEP_LABEL.fullmatch(cells[0]) and not of_steps(unit.header[0] if unit.header else "")
+            and self._step_time(cells, head) is None
+        ):  # fmt: skip
             self.told_step = self._bare_step(cells[1])  # "| step | 7 |": of the rows below
             return []
-        row_name = self._name(cells[0])
+        row_name = self._name(cells[0]) or self._step_time(cells, head)
         if row_name is not None and row_name.statistic == "mean" and (which := self._extreme(cells[0])):
             row_name = replace(row_name, statistic=which)  # "Highest mean reward"
         row_steps = self._steps(cells[0]) or (self._row_step(cells[0]) if of_steps(head[0]) else ())
+        row_steps = row_steps or self._stretch(cells[0], head[0]) or self._labelled(cells[0])
         counted = self._counted_column(head, cells) if not row_steps else -1
         row_steps = row_steps or (self._bare_step(cells[counted]) if counted > 0 else ())
         column_steps = [
@@ -131,12 +136,15 @@ class RowReader(RowWords):
         previous: Named | None = None
         cells_read: list[str] = []
         start_at = 1 if len(cells) > 1 and (row_name or row_steps or not re.search(r"\d", cells[0])) else 0
+        if self._sums(cells[0], row_name) and self.column:
+            return self._totalled(text, unit, self._only(column_steps, row_steps, context))
+        row = None if row_name is None else self._row(row_name, cells, column_steps, row_steps, context, head)
         change_row = bool(_CHANGE_ROW.match(cells[0])) and len(self.rows) >= 2
         for at in range(start_at, len(cells)):
             if at >= len(unit.cells) or _LINE_COLUMN.match(head[at] if at < len(head) else ""):
                 continue
             title = head[at]
-            if _ADVISED.search(title):
+            if ADVISED.search(title):
                 continue
             if at in {of_row, of_best, counted}:
                 continue
@@ -148,6 +156,11 @@ class RowReader(RowWords):
                 remark = self._remark(text, unit, at, head, row_steps[0])
                 if remark is not None:
                     found += remark
+                    continue
+            if row is not None and not row_steps and (own := self.stated(text, unit.cells[at], at, row)) is not None:
+                single = column_steps[at] or self.told_step or (() if context.pair else context.steps)
+                if not single or all(claim.status == "supported" for claim in own):
+                    found += own
                     continue
             if row_name is not None and row_name.keys and of_steps(title):
                 found += self._extreme_step(text, unit, at, row_name, head)
@@ -174,6 +187,8 @@ class RowReader(RowWords):
                 or (context.pair or ())
                 or (context.span or ())
             )
+            if name is None and at and self._step_time([title, cells[at]], ()) is not None:
+                name = self._step_time([title, cells[at]], ())  # a column "step" beside that of the steps
             if name is None and context.names:
                 name = self._sibling(context.names[-1], title)
             if name is None and previous is not None and _CHANGE.search(title):
@@ -192,7 +207,7 @@ class RowReader(RowWords):
             change = change and not _ARROWED.search(cells[at])  # "0.52 → 0.73" under "change": the two values
             if change_row:
                 name, steps, change = self._name(title) or name, (self.rows[0], self.rows[-1]), True
-            if _NOISE.search(title) and not change:
+            if _NOISE.search(self._unnamed(title)) and not change:
                 continue
             if len(row_steps) == 1 and len(cells_read) > 1 and _GAP_OF.fullmatch(title):
                 found += self._apart_from(text, unit, at, row_steps[0], cells_read)
@@ -216,9 +231,12 @@ class RowReader(RowWords):
                 cells_read.append(self.row_key)
         if row_name is None and not row_steps and not found and not context.names:
             found += self._of_nothing(text, unit, column_steps)
-        if len(row_steps) == 1 and found and all(claim.status == "supported" for claim in found):
+        if row_steps and found and all(claim.status == "supported" for claim in found):
             others = [at for at in range(start_at, len(unit.cells)) if at not in {of_row, of_best, counted}]
-            found += self._unread(text, unit, others, row_steps[0], found)
+            found += self._unread(text, unit, others, row_steps, found)
+        if row_name is not None and row_name.keys and not of_row > 0:
+            found += self._uncovered(text, unit, range(start_at, len(unit.cells)), found)
+        self._keep(text, unit, row_name, found)
         if row_steps and len(row_steps) == 1:
             self.last_step = row_steps[0]
             self.first_step = row_steps[0] if self.first_step is None else self.first_step
@@ -244,35 +262,10 @@ class RowReader(RowWords):
             part = re.sub(r"[↑↓⬆⬇↗↘🔺🔻📈📉]", " ", part)
         numbers = quantities(part, spare)
         label = text[slice(*unit.cells[0])] if at else ""
-        title = re.sub(r"\bs\s?=?\s?\d+\b", " ", title)  # "s=15" is no second
         told = f"{title} {' '.join(re.findall(r'[（(][^()（）]+[)）]', label))}"
-        parts = [*re.findall(r"[（(]([^()（）]+)[)）]", told), re.sub(r"[（(].*?[)）]", "", title)]
-        unit_of = [
-            q
-            for part_ in parts
-            for word in re.split(r"[,，;；]", part_)
-            for q in quantities("1 " + word.strip(), [])
-            if (
-                word.strip().lower() not in {"min", "m", "max"}
-                or (
-                    word.strip() == "min"
-                    and f"({word})" in told
-                    and name.keys
-                    and self.judge.table.kind(name.keys[0]) == "seconds"
-                )
-            )
-            and q.unit in {"s", "ms", "gib", "%", "tokens", "rate"}
-        ]
-        if unit_of:
-            scale = unit_of[0].number  # "(k tokens)"
-            numbers = [
-                q
-                if q.unit
-                else replace(
-                    q, unit=unit_of[0].unit, factor=unit_of[0].factor, number=q.number * scale, half=q.half * scale
-                )
-                for q in numbers
-            ]
+        unit_of = self.unit_in(told, name) or self.unit_in(self._unit_column(text, unit), name)
+        if unit_of is not None:
+            numbers = [q if q.unit else in_unit(q, unit_of) for q in numbers]
         claims = []
         if change and _FACTOR.match(title):
             numbers = [q if q.unit else replace(q, unit="ratio") for q in numbers]
@@ -330,6 +323,14 @@ class RowReader(RowWords):
                     decision = averaged if averaged is not None and averaged.status == "supported" else decision
                 if shown.statistic in {"max", "min"} and len(inside) == 1 and decision is not None and decision.status == "supported":  # fmt: skip
                     decision = self._at_its_step(q, name, inside[0].steps[0], shown.statistic) or decision
+                if (
+                    decision is not None
+                    and decision.status == "supported"
+                    and name.keys
+                    and not own
+                    and not name.derived
+                ):
+                    decision = self._of_its_own(decision, name, q)
                 if decision is not None and decision.status == "supported" and decision.key is not None:
                     self.row_key = decision.key
             if decision is not None and decision.status != "supported" and stated(q, self.extra, name.keys, (), part):
@@ -355,7 +356,14 @@ class RowReader(RowWords):
             and not change
         ):
             value = self.judge.table.value(name.keys[0], steps[0])
-            if value is not None and re.search(r"(?i)n/?a|missing|缺|无|none|null", part):
+            gone = re.search(r"(?i)n/?a|missing|缺|无|没有|未|not |absent|none|null", part)
+            if (
+                value is None
+                and gone
+                and not any(self.judge.table.value(key, steps[0]) is not None for key in name.keys)
+            ):
+                claims.append(Claim(part, start, end, "supported"))
+            if value is not None and gone:
                 cell = self.judge.table.run.cell(name.keys[0], steps[0])
                 note = self.judge.say(
                     "held",
@@ -366,6 +374,15 @@ class RowReader(RowWords):
                 )
                 claims.append(Claim(part, start, end, "contradicted", note))
         return claims
+
+    def _of_its_own(self, decision: Decision, name: Named, q: Quantity) -> Decision:
+        """A number in a metric's row is that metric's, or one of its family's, whatever else has it."""
+        families = {key.rsplit("/", 1)[0] for key in name.keys}
+        if decision.key in {None, *name.keys} or str(decision.key).rsplit("/", 1)[0] in families:
+            return decision
+        if self.judge.table.kind(str(decision.key)) == self.judge.table.kind(name.keys[0]):
+            return decision
+        return Decision("unsupported", self.judge.say("unbound", shown=q.text))
 
     @staticmethod
     def _extreme(label: str) -> str:
@@ -417,21 +434,6 @@ class RowReader(RowWords):
         true = sum(values)
         fine = any(agrees(n, h, true) for n, h in table.readings(numbers[0], keys[0], true))
         note = "" if fine else self.judge.say("sum", true=f"{true:.4g}", shown=text[start:end])
-        return [Claim(text[start:end], start, end, "supported" if fine else "contradicted", note)]
-
-    def _apart_from(self, text: str, unit: Unit, at: int, step: int, keys: Sequence[str]) -> list[Claim]:
-        """A row's cell under "gap": how far the two metrics before it lie apart."""
-        start, end = unit.cells[at]
-        numbers, table = quantities(text[start:end], []), self.judge.table
-        values = [table.value(key, step) for key in keys[-2:]]
-        if len(numbers) != 1 or len(values) != 2 or values[0] is None or values[1] is None:
-            return []
-        true, q = values[0] - values[1], numbers[0]
-        shown = true if q.sign else abs(true)
-        if q.sign and not any(agrees(n, h, true) for n, h in table.readings(q, keys[-1], true)):
-            shown = -true  # the second less the first
-        fine = any(agrees(n, h, shown) for n, h in table.readings(q, keys[-1], shown))
-        note = "" if fine else self.judge.say("count", true=f"{abs(true):.4g}", shown=text[start:end])
         return [Claim(text[start:end], start, end, "supported" if fine else "contradicted", note)]
 
     def _at_its_step(self, q: Quantity, name: Named, step: int, which: str) -> Decision | None:

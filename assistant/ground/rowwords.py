@@ -42,7 +42,9 @@ _SINCE_FIRST: Final = re.compile(
 _SHARE: Final = re.compile(
     r"(?i)\W*(?:(?:its )?(?:share|fraction|portion|percentage|percent)(?: of (?:the )?(?:step|total|time|step time))?|% of (?:the )?(?:step|total)|占比|比例|占单步|占总(?:时间|耗时))\W*"
 )
-_SIGNS: Final = {"up": "[升涨增高]", "down": "[降跌减低]"}
+#: Marks of direction, as the arrow that they stand for.
+_MARKS: Final = str.maketrans({**dict.fromkeys("↗⬆🔺📈▲⤴", "↑"), **dict.fromkeys("↘⬇🔻📉▼⤵", "↓")})
+_SIGNS: Final = {"up": "[升涨增高↑]", "down": "[降跌减低↓]"}
 _BEST: Final = re.compile(r"(?i)\W*(?:(?P<best>best|最好|最佳|最优)|worst|最差)(?:\s*(?:value|step)|值|的一步)?\W*")
 #: Words of comparison that say of two steps which way it went.
 _MORE: Final = {"up": "higher", "down": "lower"}
@@ -169,6 +171,7 @@ class RowWords(HeaderReader):
 
     def _direction(self, part: str, name: Named, pair: tuple[int, int] | None) -> Decision | None:
         """A cell that says ``up`` or ``下降``."""
+        part = part.translate(_MARKS)
         senses = {
             sense
             for sense in ("up", "down")
@@ -238,9 +241,9 @@ class RowWords(HeaderReader):
             yield Claim(text[start:end], start, end, "unsupported", self.judge.say("unbound", shown=text[start:end]))
 
     def _unread(
-        self, text: str, unit: Unit, cells: Iterable[int], step: int, found: Sequence[Claim]
+        self, text: str, unit: Unit, cells: Iterable[int], steps: tuple[int, ...], found: Sequence[Claim]
     ) -> Iterator[Claim]:  # fmt: skip
-        """The numbers of a step's row under titles that are no metric of the log, where that step holds no such value."""
+        """The numbers of a step's row, or a stretch's, under titles that are no metric of the log, where that step holds no such value."""
         table = self.judge.table
         for at in cells:
             start, end = unit.cells[at]
@@ -253,10 +256,11 @@ class RowWords(HeaderReader):
                 continue
             timed = bool(_TIMED.search(title))
             held = [
-                self.judge.cell(numbers[0], key, step)
+                self.judge.cell(numbers[0], key, steps[0])
                 for key in table.run.columns
-                if table.value(key, step) is not None and (not timed or table.kind(key) == "seconds")
-            ]
+                if len(steps) == 1 and table.value(key, steps[0]) is not None
+                and (not timed or table.kind(key) == "seconds")
+            ]  # fmt: skip
             if not any(decision.status == "supported" for decision in held):
                 yield Claim(
                     text[start:end], start, end, "unsupported", self.judge.say("unbound", shown=text[start:end])

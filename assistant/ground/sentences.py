@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Final, Literal
 
+from assistant.ground.layouts import html_table, is_rule, levelled
+
 Kind = Literal["prose", "heading", "item", "row", "header", "code", "quote"]
 
 _FENCE: Final = re.compile(r"^\s*(```|~~~)")
@@ -25,7 +27,7 @@ _END: Final = re.compile(r"[。！？；]+[”’」』）)*_`\"]*|[!?;]+(?=[\s*
 LONGEST: Final = 800
 _SEAM: Final = re.compile(r"\s-\s|[,，、]\s*|\s+")
 _ABBREVIATION: Final = re.compile(
-    r"(?i)(?:\b(?:e\.g|i\.e|vs|rel|approx|avg|no|fig|eq|cf|resp|etc|al|max|min|std|dr)|^\W*\d{1,3}|\b(?-i:[A-Z]))$"
+    r"(?i)(?:\b(?:e\.g|i\.e|vs|rel|abs|chg|diff|pct|incl|approx|avg|no|fig|eq|cf|resp|etc|al|max|min|std|dr)|^\W*\d{1,3}|\b(?-i:[A-Z]))$"
 )
 
 
@@ -71,6 +73,7 @@ def units(text: str) -> list[Unit]:
     """All units of a text in order; blank lines and rules belong to none."""
     found: list[Unit] = []
     under = _Under()
+    text = levelled(text)
     lines = _lines(text)
     at = 0
     header: tuple[str, ...] = ()
@@ -91,6 +94,13 @@ def units(text: str) -> list[Unit]:
             header = ()
             if at + 1 < len(lines) and not _ITEM.match(text[slice(*lines[at + 1])]):
                 under.items = []
+            at += 1
+            continue
+        if (tagged := _tagged_table(text, lines, at, under.above(item=True))) is not None:
+            table, at = tagged
+            found += table
+            continue
+        if is_rule(line):
             at += 1
             continue
         plain = None if header else _plain_table(text, lines, at)
@@ -165,6 +175,24 @@ def units(text: str) -> list[Unit]:
     return found
 
 
+def _tagged_table(
+    text: str, lines: list[tuple[int, int]], at: int, above: tuple[str, ...]
+) -> tuple[list[Unit], int] | None:  # fmt: skip
+    """The rows of the HTML table that a line begins, and the line behind it."""
+    start, end = lines[at]
+    held = html_table(text, start + len(text[start:end]) - len(text[start:end].lstrip()))
+    if held is None:
+        return None
+    rows, over = held
+    titles = tuple(text[a:b] for a, b in rows[0][2])
+    found = [Unit(*rows[0][:2], "header", above, cells=rows[0][2], fresh=True)]
+    found += [Unit(first, last, "row", above, titles, cells) for first, last, cells in rows[1:]]
+    behind = next((n for n in range(at, len(lines)) if lines[n][1] >= over), len(lines) - 1)
+    if rest := text[over : lines[behind][1]].strip():
+        found += _split(text, over, lines[behind][1], "prose", above, fresh=bool(rest))
+    return found, behind + 1
+
+
 def _lines(text: str) -> list[tuple[int, int]]:
     spans, start = [], 0
     for line in text.split("\n"):
@@ -227,7 +255,7 @@ def _fenced_tables(
             at += 1
             continue
         if plain is None and not barred:
-            if line.strip():
+            if line.strip() and not is_rule(line):
                 rest.append(at)
             at += 1
             continue
@@ -235,12 +263,12 @@ def _fenced_tables(
         tables += 1
         splitter, count = plain or (
             None,
-            next((n for n in range(1, end - at) if "|" not in text[slice(*lines[at + n])]), end - at),
+            next((n for n in range(1, end - at) if not _in_table(text[slice(*lines[at + n])])), end - at),
         )
         titles: tuple[str, ...] = ()
         for row in range(at, at + count):
             part = text[slice(*lines[row])]
-            if not re.search(r"\w", part) or _SEPARATOR.match(part):
+            if not re.search(r"\w", part) or _SEPARATOR.match(part) or is_rule(part):
                 continue
             cells = _cells(text, *lines[row]) if splitter is None else _columns(text, *lines[row], splitter)
             kind: Kind = "row" if titles else "header"
@@ -249,6 +277,11 @@ def _fenced_tables(
         at += count
     flush()
     return found if tables else []
+
+
+def _in_table(line: str) -> bool:
+    """Whether a line goes on with a table of bars."""
+    return "|" in line or is_rule(line)
 
 
 _BARS: Final = re.compile(r"\s*\|\s*")
@@ -264,7 +297,8 @@ def _plain_table(text: str, lines: list[tuple[int, int]], at: int) -> tuple[re.P
         titles = [text[a:b] for a, b in _columns(text, *lines[at], splitter)]
         if len(titles) < 2 or any(title[:1] in {":", "=", "："} for title in titles):
             continue
-        if any(re.fullmatch(r"[-+]?[\d.,]+(?:e[-+]?\d+)?%?", title) for title in titles):
+        stepped = bool(re.search(r"(?i)step|步", titles[0]))  # "metric \\ step", and the steps
+        if any(re.fullmatch(r"[-+]?[\d.,]+(?:e[-+]?\d+)?%?", title) for title in titles) and not stepped:
             continue
         if splitter is _BARS and at + 1 < len(lines) and _SEPARATOR.match(text[slice(*lines[at + 1])]):
             return None
@@ -284,7 +318,7 @@ def _plain_table(text: str, lines: list[tuple[int, int]], at: int) -> tuple[re.P
             cells = [text[a:b] for a, b in _columns(text, *lines[at + count], splitter)]
             if abs(len(cells) - len(titles)) > (1 if splitter is _TABS else 0) or len(cells) < 2:
                 break
-            if not any(re.match(r"[-+~≈]?\d", cell) for cell in cells):
+            if not any(re.match(r"[*`_~≈约\s]*[-+−↑↓]?\s?\d", cell) for cell in cells):
                 break
             numeric += 1
             count += 1

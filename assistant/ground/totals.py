@@ -1,0 +1,242 @@
+"""What a table's row has beside its cells: what they have in common, sums of the rows above, numbers that nothing reads."""
+
+# ruff: noqa: E501 (patterns stay on one line)
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
+
+from assistant.ground.binding import Carried
+from assistant.ground.cues import cue
+from assistant.ground.headers import AT_STEP, ENDS, SIDES, STEP_COLUMN, of_steps
+from assistant.ground.lexicon import Named
+from assistant.ground.places import places
+from assistant.ground.quantities import Quantity, quantities
+from assistant.ground.sentences import Unit
+from assistant.ground.statcells import Row, StatCells, in_unit
+from assistant.ground.table import agrees
+from assistant.ground.titles import title_of
+from assistant.ground.verdicts import Claim
+
+_SUM_ROW: Final = re.compile(
+    r"(?i)[\W_]*(?:(?P<above>sub-?total|sums?(?: of (?:the |these )?(?:above|these|stages|phases|parts|rows|three|two|four))?|total of (?:the )?above|(?:以上|上述|各项|[两三四五]项|前[两三四五]项|各阶段)(?:之和|合计|总和|小计|总计|加总)|小计|之和|加总)|totals?|together|combined|合计|总计|总和|总共|共计)[\W_]*(?:[（(][^()（）]{0,30}[)）])?[\W_]*"
+)
+#: Titles of columns that say what should be, not what is.
+ADVISED: Final = re.compile(
+    r"(?i)\b(?:suggest|recommend|propos|advis|target|goal|ideal|typical|desired)\w*|建议|推荐|目标|理想|期望|应设"
+)
+_STEP_TITLE: Final = re.compile(r"(?i)[\s`*_]*step[\s`*_]*")
+_STRETCH: Final = re.compile(r"[\s`*_]*(\d{1,7})\s*(?:[-–—~～∼]{1,2}|to|至|到)\s*(\d{1,7})[\s`*_]*(?:步)?[\s`*_]*")
+_STEP_LABELLED: Final = re.compile(
+    r"[\s`*_]*(?P<word>[A-Za-z_ ]{4,20}|[\u3400-\u9fff]{1,4})[\s`*_]*[:：=#]?[\s`*_]*(?P<step>\d{1,7})[\s`*_]*"
+)
+#: What is no part of a title.
+_TOLD: Final = re.compile(
+    r"(?i)\d|[↑↓⬆⬇↗↘🔺🔻]|\b(?:is|was|are|were|rose|fell|went|from|between|by|to|stay\w*|remain\w*)\b|[是为从]"
+)
+#: What makes a sentence of a label.
+_VERB: Final = re.compile(
+    r"(?i)\b(?:is|was|are|were|has|had|rose|fell|went|goes|rises|falls|drops|dropped|climb\w*|grew|stay\w*|remain\w*|peak(?:s|ed)|reach\w*|by|to|and|but)\b|[是为了在从到]|上升|下降"
+)
+_STRETCHES: Final = re.compile(
+    r"(?i)range|phase|stage|period|interval|window|span|segment|阶段|区间|范围|时段|步段|窗口|分段"
+)
+_ONE_NUMBER: Final = re.compile(
+    r"[\s`*~≈<>约]*[-+−±]?\d[^\W_]?[\d.,eE+\-−]*\s?(?:%|[^\W\d_]{0,12}(?:/[^\W\d_]{1,8}){0,2})[\s`*]*"
+)
+#: Titles of columns whose numbers are none of the log's: settings, other runs, what is usual.
+_ELSEWHERE: Final = re.compile(
+    r"(?i)epoch|date|time ?stamp|\brank|累计|cumul|日期|时刻|排名|序号|\bno\.?\b|#|target|goal|目标|limit|threshold|阈值|expected|预期|typical|normal|healthy|usual|reference range|recommended|baseline|正常|典型|参考(?:范围|值|区间)|健康|合理|经验|建议|推荐|\bline|行|p-?value|slope|斜率|显著|noise|噪声|\bz\b|corr|score of|weight|权重|confidence|置信|per step|每步|growth|interval|误差|\berr|ci\b"
+)
+
+
+class Totals(StatCells):
+    """Reads rows of sums, and refuses the numbers of a metric's row that no column explains."""
+
+    column: dict[int, list[Quantity]]
+
+    def _step_time(self, cells: Sequence[str], head: Sequence[str]) -> Named | None:
+        """A row called ``step`` below metrics: the time of a step."""
+        total = self.judge.table.total_time()
+        if total is None or not _STEP_TITLE.fullmatch(cells[0]) or (head and of_steps(head[0])):
+            return None
+        if not any(re.search(r"\d\.\d|\d\s?(?:s|min|秒)\b", cell) for cell in cells[1:]):
+            return None
+        return Named(0, len(cells[0]), cells[0], (total,))
+
+    def _labelled(self, label: str) -> tuple[int, ...]:
+        """``Training step 23``, ``步数 **23**``: the step of a row."""
+        match = _STEP_LABELLED.fullmatch(label)
+        return () if match is None or not of_steps(match["word"]) else (int(match["step"]),)
+
+    def _stretch(self, label: str, head: str) -> tuple[int, ...]:
+        """``4–7`` in a column of stretches of the run."""
+        match = _STRETCH.fullmatch(label)
+        if match is None or not (
+            of_steps(head) or _STRETCHES.search(head) or STEP_COLUMN.match(head) or not head.strip()
+        ):
+            return ()
+        first, last = int(match[1]), int(match[2])
+        return (first, last) if first < last else ()
+
+    @staticmethod
+    def _unit_column(text: str, unit: Unit) -> str:
+        """What a row's own column of units says, in brackets."""
+        found = [at for at, title in enumerate(unit.header) if at and title_of(title).role == "unit"]
+        if not found or found[0] >= len(unit.cells):
+            return ""
+        told = text[slice(*unit.cells[found[0]])].strip("`* ")
+        return f"({told})" if told and len(told) < 20 else ""
+
+    def _row(  # noqa: PLR0917
+        self, name: Named, cells: Sequence[str], column_steps: list[tuple[int, ...]], row_steps: tuple[int, ...],
+        context: Carried, head: Sequence[str] = (),
+    ) -> Row:  # fmt: skip
+        """What a row's cells have in common."""
+        units = next(
+            (
+                cells[at].strip("`* ")
+                for at, title in enumerate(head)
+                if at and at < len(cells) and title_of(title).role == "unit"
+            ),
+            "",
+        )
+        return Row(
+            name, head, units, self._change_pair(column_steps, (), context.pair or ()),
+            context.span or (row_steps if len(row_steps) > 1 else ()), self._only(column_steps, row_steps, context),
+        )  # fmt: skip
+
+    def _change_pair(
+        self, all_steps: list[tuple[int, ...]], row_steps: tuple[int, ...], steps: tuple[int, ...]
+    ) -> tuple[int, int] | None:
+        raise NotImplementedError
+
+    def _only(
+        self, column_steps: Sequence[tuple[int, ...]], row_steps: tuple[int, ...], context: Carried
+    ) -> int | None:  # fmt: skip
+        """The one step that a row is of."""
+        told = {s for s in column_steps if len(s) == 1}
+        for steps in (
+            row_steps,
+            next(iter(told)) if len(told) == 1 else (),
+            getattr(self, "told_step", ()),
+            context.steps,
+        ):
+            if len(steps) == 1:
+                return steps[0]
+        return None
+
+    # -- lists that are tables ---------------------------------------------------------------------
+    def is_title(self, words: str) -> bool:
+        """Whether words may stand over a column: a statistic, an end of the run, a step, a metric."""
+        if title_of(words).role or ENDS.fullmatch(words) or SIDES.fullmatch(words) or AT_STEP.fullmatch(words):
+            return True
+        for place in places(words, self.judge.table.steps):
+            rest = words[: place.start] + words[place.end :]
+            rest = rest.strip(" @*`_的")
+            return not re.search(r"\d", rest) and (len(rest) <= 12 or bool(title_of(rest).role))
+        name = self._name(words)
+        return name is not None and len(words) <= len(name.text) + 14 and not _TOLD.search(self._unnamed(words))
+
+    def is_label(self, words: str) -> bool:
+        """Whether words may stand before a row: a metric, a step, a stretch, a sum."""
+        name = self._name(words)
+        if name is not None and name.keys:
+            return len(words.strip(" *_`")) <= len(name.text) + 40 and not _VERB.search(self._unnamed(words))
+        told = self._steps(words) or self._stretch(words, "") or self._labelled(words) or self._bare_step(words)
+        return bool(told) or _SUM_ROW.fullmatch(words) is not None or _STEP_TITLE.fullmatch(words) is not None
+
+    @staticmethod
+    def settled(
+        text: str, unit: Unit, claims: list[Claim], row: list[Claim], cells: Sequence[tuple[int, int]]
+    ) -> list[Claim]:
+        """The claims of an item: as a sentence, or where that bears nothing out, as a part of a row."""
+        if not row:
+            return claims
+        if claims and all(claim.status == "supported" for claim in claims):
+            return row if any(claim.status == "contradicted" for claim in row) else claims
+        own = [(a, b) for a, b in cells[1:] if unit.start <= a < unit.end and re.search(r"\d", text[a:b])]
+        read = all(any(claim.start < b and a < claim.end for claim in row) for a, b in own)
+        if read and all(claim.status == "supported" for claim in row):
+            return row
+        return claims or row
+
+    # -- sums --------------------------------------------------------------------------------------
+    @staticmethod
+    def _sums(label: str, name: Named | None) -> bool:
+        """Whether a row is the sum of those above."""
+        return _SUM_ROW.fullmatch(label) is not None and not (name is not None and name.exact)
+
+    def _numbers(self, text: str, unit: Unit, at: int, name: Named | None) -> list[Quantity]:
+        """A cell's numbers in the unit of its column."""
+        title = unit.header[at] if at < len(unit.header) else ""
+        told = self.unit_in(title, name)
+        numbers = quantities(text[slice(*unit.cells[at])], [])
+        if told is None and title_of(title).role == "share":
+            return numbers
+        return [q if q.unit or told is None else in_unit(q, told) for q in numbers]
+
+    def _keep(self, text: str, unit: Unit, name: Named | None, found: Sequence[Claim]) -> None:
+        """Remembers a row's cells for the sum below them."""
+        if name is None:
+            return
+        for at in range(1, len(unit.cells)):
+            start, end = unit.cells[at]
+            own = [c for c in found if start <= c.start < end]
+            numbers = self._numbers(text, unit, at, name)
+            if len(numbers) == 1 and own and all(c.status == "supported" for c in own):
+                self.column.setdefault(at, []).append(numbers[0])
+
+    def _totalled(self, text: str, unit: Unit, step: int | None) -> list[Claim]:
+        """The cells of a row of sums: each the sum of those above, or what the whole step took."""
+        table, total = self.judge.table, self.judge.table.total_time()
+        label = _SUM_ROW.fullmatch(text[slice(*unit.cells[0])])
+        whole = None if total is None or step is None else table.value(total, step)
+        claims = []
+        for at in range(1, len(unit.cells)):
+            start, end = unit.cells[at]
+            numbers, above = self._numbers(text, unit, at, None), self.column.get(at, [])
+            if len(numbers) != 1 or not _ONE_NUMBER.fullmatch(text[start:end]):
+                continue
+            q = numbers[0]
+            factor = q.factor if q.unit else above[0].factor if above else 1.0
+            true = sum(n.number * n.factor for n in above)
+            slack = sum(n.half * n.factor for n in above)
+            fine = len(above) > 1 and agrees(q.number * factor, q.half * factor + slack, true)
+            if not fine and label is not None and not label["above"] and whole:
+                fine = agrees(q.number * factor, q.half * factor, 1.0 if q.unit == "%" else whole)
+            note = "" if fine else self.judge.say("sum", true=f"{true / factor:.4g}", shown=text[start:end])
+            claims.append(Claim(text[start:end], start, end, "supported" if fine else "contradicted", note))
+        return claims
+
+    def _apart_from(self, text: str, unit: Unit, at: int, step: int, keys: Sequence[str]) -> list[Claim]:
+        """A row's cell under "gap": how far the two metrics before it lie apart."""
+        start, end = unit.cells[at]
+        numbers, table = quantities(text[start:end], []), self.judge.table
+        values = [table.value(key, step) for key in keys[-2:]]
+        if len(numbers) != 1 or len(values) != 2 or values[0] is None or values[1] is None:
+            return []
+        true, q = values[0] - values[1], numbers[0]
+        shown = true if q.sign else abs(true)
+        if q.sign and not any(agrees(n, h, true) for n, h in table.readings(q, keys[-1], true)):
+            shown = -true  # the second less the first
+        fine = any(agrees(n, h, shown) for n, h in table.readings(q, keys[-1], shown))
+        note = "" if fine else self.judge.say("count", true=f"{abs(true):.4g}", shown=text[start:end])
+        return [Claim(text[start:end], start, end, "supported" if fine else "contradicted", note)]
+
+    # -- what nothing reads ------------------------------------------------------------------------
+    def _uncovered(
+        self, text: str, unit: Unit, cells: Iterable[int], found: Sequence[Claim]
+    ) -> Iterator[Claim]:  # fmt: skip
+        """The numbers of a metric's row that were read as nothing, under titles that may speak of the log."""
+        for at in cells:
+            start, end = unit.cells[at]
+            title = unit.header[at] if at < len(unit.header) else ""
+            if (
+                any(claim.start < end and start < claim.end for claim in found)
+                or not _ONE_NUMBER.fullmatch(text[start:end])
+                or ADVISED.search(title) or _ELSEWHERE.search(title) or cue("normal").search(title) or of_steps(title)
+            ):  # fmt: skip
+                continue
+            yield Claim(text[start:end], start, end, "unsupported", self.judge.say("unbound", shown=text[start:end]))
