@@ -7,6 +7,7 @@ import math
 
 from assistant.ask.computed import Request
 from assistant.ask.context import Context
+from assistant.ask.in_a_row import rows
 from assistant.ask.part import Part, cell, limit_text, shown, statistic
 
 #: A window counts where it holds at least this share of the values that its length lets expect.
@@ -20,7 +21,10 @@ def streak(context: Context, request: Request, part: Part) -> list[str]:
     if request.limit is not None:
         limit = request.limit.scaled(max(abs(v) for v in values))
         text = limit_text(context, limit, metric)
-        first, last = longest([limit.holds(v) for v in values], broken)
+        held = [limit.holds(v) for v in values]
+        first, last = longest(held, broken)
+        if request.number:
+            return _in_a_row(context, request, part, (held, broken, text))
         if last < first:
             return [say("calc.never", metric=metric, limit=text, over=part.over)]
         ends = {"a": cell(context, part, first), "b": cell(context, part, last)}
@@ -40,6 +44,28 @@ def streak(context: Context, request: Request, part: Part) -> list[str]:
     count = context.ledger.count("moves in a row", last - first + 1, metric=metric)
     ends = {"a": cell(context, part, first), "b": cell(context, part, last + 1)}
     return [say(f"calc.streak_{way}", metric=metric, k=count, over=part.over, **ends), say("calc.streak_counts")]
+
+
+def _in_a_row(context: Context, request: Request, part: Part, told: tuple[list[bool], set[int], str]) -> list[str]:
+    """The first row of at least so many values that meet the condition, and how many such rows there are."""
+    (held, broken, text), metric, say = told, part.metric, context.say
+    least = context.ledger.constant("values in a row", request.number, "the question")
+    found = rows(held, broken, request.number)
+    if not found:
+        first, last = longest(held, broken)
+        if last < first:
+            return [say("calc.never", metric=metric, limit=text, over=part.over)]
+        ends = {"a": cell(context, part, first), "b": cell(context, part, last)}
+        most = context.ledger.count("values in a row", last - first + 1, metric=metric)
+        return [say("calc.row_none", metric=metric, limit=text, least=least, k=most, over=part.over, **ends)]
+    first, last = found[0]
+    ends = {"a": cell(context, part, first), "b": cell(context, part, last)}
+    count = context.ledger.count("values in the first row", last - first + 1, metric=metric)
+    number = context.ledger.count("rows of so many values", len(found), metric=metric)
+    return [
+        say("calc.row_first", metric=metric, limit=text, least=least, k=count, n=number, over=part.over, **ends),
+        say("calc.streak_counts"),
+    ]
 
 
 def _broken(context: Context, part: Part) -> set[int]:

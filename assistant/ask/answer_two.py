@@ -23,6 +23,8 @@ _SIDE = re.compile(
 )
 #: What a critic predicts and what it is to predict.
 _VALUED = re.compile(r"(?i)(?:^|/)(?:values|returns)(?:/|$)|vpred_mean|(?:^|/)value_estimates?")
+#: So many of the largest or smallest values are told at most.
+MOST_EXTREMES = 12
 _STATISTIC = re.compile(r"(?:/|_)(?:mean|max|min|std|sum|median|p\d+)$")
 
 
@@ -45,6 +47,8 @@ def _at_extreme(context: Context, request: Request, metric: str, other: str) -> 
     part = part_of(context, metric, request.scope)
     if not len(part):
         return [absent(context, metric, list(context.run.distinct_steps[-1:]))], False
+    if request.number > 1:
+        return _at_extremes(context, request, part, other)
     best = (max if request.high else min)(part.values)
     top = cell(context, part, part.values.index(best))
     side = "max" if request.high else "min"
@@ -86,6 +90,26 @@ def _all_there(context: Context, request: Request, keys: list[str]) -> tuple[lis
     if shared > 1:
         lost.append(context.say("calc.tied", k=context.ledger.count(f"at the {side}imum", shared, metric=keys[0])))
     return [first, *lost, *remarks(context, part)], bool(told)
+
+
+def _at_extremes(context: Context, request: Request, part: Part, other: str) -> tuple[list[str], bool]:
+    """The other metric at each of so many of the largest or smallest values."""
+    order = sorted(
+        range(len(part)), key=lambda place: (-part.values[place] if request.high else part.values[place], place)
+    )
+    picked = [cell(context, part, place) for place in order[: min(request.number, MOST_EXTREMES)]]
+    items, found = [], False
+    for one in picked:
+        there = context.value(other, one.step or 0)
+        found = found or there is not None
+        phrase = "calc.top_item" if there is not None else "calc.top_item_absent"
+        items.append(context.say(phrase, v=one, **({} if there is None else {"w": there})))
+    count = context.ledger.count("steps listed", len(picked))
+    side = "high" if request.high else "low"
+    text = context.say(
+        f"calc.tops_{side}", metric=part.metric, other=other, k=count, items=context.join(items), over=part.over
+    )
+    return [text, *remarks(context, part)], found
 
 
 # -- difference --------------------------------------------------------------------------------------------------------

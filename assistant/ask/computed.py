@@ -16,6 +16,7 @@ from typing import Literal
 from assistant import resources
 from assistant.ask.blanking import blanked, figures, spans_of, without_names
 from assistant.ask.conditions import Condition, condition_in
+from assistant.ask.in_a_row import row_in
 from assistant.ask.query import Query
 from assistant.ask.rates import turned
 from assistant.ask.scope import Scope, scope_in
@@ -85,7 +86,7 @@ class Request:
         """The contract's operation that comes nearest."""
         if self.kind in {"top", "rank", "window", "at_extreme"}:
             return "argmax" if self.high else "argmin"
-        if self.kind == "first":
+        if self.kind == "first" or (self.kind == "streak" and self.number):
             return "first_crossing"
         if self.kind in {"count", "missing"}:
             return "count"
@@ -134,7 +135,9 @@ def asked(query: Query, keys: Sequence[str], training: Sequence[int]) -> Request
     if scope.first is not None and scope.last is not None and scope.last < scope.first:
         return None  # two parts set against each other
     rest = blanked(bare, scope.spans)
-    limit = condition_in(blanked(rest, [m.span() for m in _EXPLICIT_STEP.finditer(rest)]))
+    counted = [m.span() for pattern in (_EXPLICIT_STEP, words()["window"]) for m in pattern.finditer(rest)]
+    counted += [row[1]] if (row := row_in(rest)) is not None else []
+    limit = condition_in(blanked(rest, counted))
     if limit is None and query.threshold is not None and query.follows == "slots":
         side, value = query.threshold  # of the question before: "and the last time?"
         limit = Condition("above" if side == "above" else "below", value, value)
@@ -218,7 +221,8 @@ def _correlation(r: _Reading) -> Request | None:
 
 def _at_extreme(r: _Reading) -> Request | None:
     """ "KL 最大的那步 reward 是多少": one metric's extreme tells the step, the other's value is asked for."""
-    if not 2 <= len(r.keys) <= MOST_THERE or not r.has("at_that"):
+    tops = words()["top_count"].search(r.rest)
+    if not 2 <= len(r.keys) <= MOST_THERE or not (r.has("at_that") or (tops and len(r.keys) == 2)):
         return None
     found = [m for name in ("high", "low", "better", "worse") for m in words()[name].finditer(r.rest)]
     if len({(m.start(), m.end()) for m in found}) != 1 or r.side is None:
@@ -230,7 +234,8 @@ def _at_extreme(r: _Reading) -> Request | None:
     if near is None:
         return None
     others = tuple(metric for metric, _ in places if metric != near)
-    return Request("at_extreme", r.scope, high=r.side_of(near), keys=(near, *others), text=r.rest)
+    number = int(next(group for group in tops.groups() if group)) if tops and len(others) == 1 else 0
+    return Request("at_extreme", r.scope, high=r.side_of(near), number=number, keys=(near, *others), text=r.rest)
 
 
 _Placed = tuple[str, tuple[int, int]]
@@ -298,6 +303,9 @@ def _window(r: _Reading) -> Request | None:
 
 
 def _streak(r: _Reading) -> Request | None:
+    row = row_in(r.rest)
+    if row is not None and r.limit is not None and not r.has("judging"):
+        return Request("streak", r.scope, r.limit, number=row[0], text=r.rest)
     if not r.has("streak") or not (r.has("streak_measure") or r.has("any")):
         return None
     if r.limit is not None:

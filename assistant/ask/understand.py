@@ -14,6 +14,7 @@ from assistant.ask.differing import one_step
 from assistant.ask.epochs import AN_EPOCH, EPOCH_KEYS
 from assistant.ask.follow import after, asks_by_itself, continued_language, followed
 from assistant.ask.held_out_step import with_validation
+from assistant.ask.in_a_row import row_in
 from assistant.ask.intents import decided, further_operations, operation
 from assistant.ask.leaning import stands_alone
 from assistant.ask.learnt import Table, shipped
@@ -187,7 +188,11 @@ def evidence(
         mentions = _step_time(slow, resolver, run)
     keyless = _blank(text, [(m.start, m.end) for m in mentions if re.search(r"[/_@]", m.text)])
     bare = _blank(text, [(m.start, m.end) for m in mentions])
-    no_steps = [*((m.start, m.end) for m in mentions if "/" in m.text or _AT.match(text, m.end)), *values_in(text)]
+    no_steps = [
+        *((m.start, m.end) for m in mentions if "/" in m.text or _AT.match(text, m.end)),
+        *values_in(text),
+    ]
+    no_steps += [row[1]] if (row := row_in(text)) is not None else []
     steps, marks = step_marks(_blank(text, no_steps), held.steps, run)
     if run is not None:
         if AN_EPOCH.search(text) and any(m.key not in EPOCH_KEYS for m in mentions):
