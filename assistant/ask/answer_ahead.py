@@ -228,7 +228,14 @@ def time_left(context: Context) -> Verdict:
             "seconds_per_step", fact.value / (total - last), unit="s", inputs=[fact, left],
             formula="remaining_seconds / steps_left",
         )  # fmt: skip
-        text = say("eta.left", v=fact, left=left, total=number, last=last, mean=mean)
+        text = say(
+            "eta.left" if (fact.low or 0) > 0 else "eta.left_most",
+            v=fact,
+            left=left,
+            total=number,
+            last=last,
+            mean=mean,
+        )
         doc.paragraph(f"**{text}**")
         doc.paragraph(say(f"eta.total_{source}", total=number), _assumed(context, fact))
         doc.paragraph(answer_pace.beside_printed(context, fact.value) if asked is None else "")
@@ -281,7 +288,8 @@ def _time_of_steps(context: Context, more: int) -> Verdict:
         text = say("eta.more_pace", n=count, v=taken, mean=mean, recent=recent, last=last)
         further = say(_why_none(fact), held=held, left=count)
     else:
-        text, further = say("eta.more", n=count, v=fact, last=last), _assumed(context, fact)
+        phrase = "eta.more" if (fact.low or 0) > 0 else "eta.more_most"
+        text, further = say(phrase, n=count, v=fact, last=last), _assumed(context, fact)
     context.doc.paragraph(f"**{text}**")
     context.doc.paragraph(further)
     return Verdict("answered", unmark(text), "medium")

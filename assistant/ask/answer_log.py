@@ -15,6 +15,7 @@ from assistant.analysis.forecast import STEP_TIMES
 from assistant.analysis.timing import layout_of, stage_keys
 from assistant.ask import answer_clock
 from assistant.ask.answer_clock import in_seconds, running_clock
+from assistant.ask.answer_share import of_named_stage
 from assistant.ask.context import Context, key
 from assistant.ask.cut_away import lost_in_a_cut
 from assistant.ask.departures import all_checks, began
@@ -237,6 +238,8 @@ def interval(context: Context) -> Verdict | None:
 def total_time(context: Context) -> Verdict:
     """The sum of the step times logged; what they leave out is said."""
     run, say, doc = context.run, context.say, context.doc
+    if (part := of_named_stage(context)) is not None:
+        return part
     metric = next((name for name in STEP_TIMES if name in run.columns), None)
     metric = metric or next((name for name in run.columns if _SECONDS_OF_A_STEP.search(name)), None)
     slot = context.query.steps

@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Final
 
 from assistant.analysis.timing import inside_step, layout_of, row_of_total, total_key
 from assistant.ask.answer_speedup import each_share
@@ -114,6 +115,25 @@ _NOT_IN = re.compile(
     r"|除(?:了|去|开)?[^,，。?]{1,14}(?:以外|之外|外)"
     r"|非(?:生成|rollout|训练|推理)|不是(?:在)?(?:生成|rollout|训练|推理)|不在(?:生成|rollout|训练)"
 )
+
+
+_PART_IN: Final = re.compile(
+    r"(?i)\b(?:share|fraction|part|portion|proportion|percent\w*|how much) of\b|\b(?:goes|went|spent|going|spend)\b"
+    r"|占|花在|用在|比例"
+)
+
+
+def of_named_stage(context: Context) -> Verdict | None:
+    """The share of the one stage that a question about the whole time names in plain words; ``None`` for none."""
+    query, stages = context.query, stages_in(context)
+    if len(stages) != 1 or _PART_IN.search(query.said) is None:
+        return None
+    named = as_mention(context.run, context.resolver, stages[0], 0, 0, stages[0])
+    context.query = replace(query, intent="bottleneck", mentions=(named,), topics=("share",))
+    verdict = share(context)
+    if verdict is None:
+        context.query = query
+    return verdict
 
 
 def _outside(context: Context, stage: str, whole: str) -> Verdict | None:

@@ -1,4 +1,4 @@
-"""So many values in a row beyond a limit, windows that are named in brackets, and another metric at several extremes."""
+"""So many values in a row beyond a limit, windows named in brackets, another metric at several extremes."""
 
 from __future__ import annotations
 
