@@ -21,6 +21,7 @@ from assistant.ask.windows import windows_in
 from assistant.model import Fact, StepSlot, Verdict
 from assistant.write.document import unmark
 
+_SURE = 0.05
 _HIGHER = re.compile(
     r"(?i)高了|高多少|涨了|升了|上升了|增加了|提高了|变大了|\b(?:higher|rose|risen|increased|grew|grown)\b"
 )
@@ -417,7 +418,7 @@ def judge_with_trend(context: Context, change: Fact) -> tuple[str, str]:
     direction = _direction(context, metric)
     if code != "inconclusive" or not drift or trend is None or direction not in {"higher_better", "lower_better"}:
         return code, summary
-    if (trend.p_value or 1) >= 0.05 or drift * (change.delta or 0) <= 0:
+    if (trend.p_value or 1) >= _SURE or drift * (change.delta or 0) <= 0:
         return code, summary
     better = (drift > 0) == (direction == "higher_better")
     way = "up" if drift > 0 else "down"
@@ -425,6 +426,21 @@ def judge_with_trend(context: Context, change: Fact) -> tuple[str, str]:
     phrase = f"compare.{code}_trend"
     word = context.say(f"compare.way_{way}")
     return code, context.say(phrase, metric=metric, c=change, t=trend, a=first, b=second, way=word)
+
+
+def _neutral(context: Context, change: Fact) -> str:
+    """A change of a metric with no better direction: whether it is beyond noise, and that it is no good or bad."""
+    say, metric, first, last = context.say, str(change.metric), change.from_step or 0, change.to_step or 0
+    values = {"metric": metric, "c": change, "a": first, "b": last}
+    if change.significant is None:
+        return say("compare.neutral", **values)
+    if change.significant:
+        return say("compare.neutral_beyond", **values)
+    trend = context.ledger.trend(metric, [s for s in context.run.series(metric)[0] if first <= s <= last])
+    drift = {"rising": 1, "falling": -1}.get(trend.direction or "") if trend is not None else None
+    if trend is None or not drift or (trend.p_value or 1) >= _SURE or drift * (change.delta or 0) <= 0:
+        return say("compare.neutral_within", **values)
+    return say("compare.neutral_trend", t=trend, way=say(f"compare.way_{'up' if drift > 0 else 'down'}"), **values)
 
 
 def judge(context: Context, change: Fact) -> tuple[str, str]:
@@ -435,7 +451,7 @@ def judge(context: Context, change: Fact) -> tuple[str, str]:
         return "unchanged", say("compare.unchanged", metric=metric, c=change, **steps)
     direction = _direction(context, metric)
     if direction not in {"higher_better", "lower_better"}:
-        return "inconclusive", say("compare.neutral", metric=metric, c=change, **steps)
+        return "inconclusive", _neutral(context, change)
     if change.significant is None:
         unknown = "compare.too_wide" if change.noise_basis == TOO_WIDE else "compare.noise_unknown"
         return "inconclusive", say(unknown, metric=metric, c=change, **steps)
