@@ -288,7 +288,7 @@ def _time_of_steps(context: Context, more: int) -> Verdict:
         text = say("eta.more_pace", n=count, v=taken, mean=mean, recent=recent, last=last)
         further = say(_why_none(fact), held=held, left=count)
     else:
-        phrase = "eta.more" if (fact.low or 0) > 0 else "eta.more_most"
+        phrase = "eta.more" if fact is not None and (fact.low or 0) > 0 else "eta.more_most"
         text, further = say(phrase, n=count, v=fact, last=last), _assumed(context, fact)
     context.doc.paragraph(f"**{text}**")
     context.doc.paragraph(further)

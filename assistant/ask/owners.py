@@ -1,5 +1,4 @@
-"""One quantity of two parts of a training: the student's entropy and the teacher's, actor and critic, training and
-validation.
+"""One quantity of two models of a training: the student's entropy and the teacher's, the actor's norm and the critic's.
 
 Where the log holds both, both keys are what the question names; where it holds one, that the other is not there is
 said, rather than the one compared with itself at another step.
@@ -12,6 +11,7 @@ from dataclasses import replace
 from typing import Final
 
 from assistant.ask.context import Context, key
+from assistant.ask.intents import is_stage
 from assistant.ask.logged import as_mention
 from assistant.ask.naming import central, named_keys
 from assistant.ask.parts import number
@@ -30,11 +30,6 @@ _OWNERS: Final = {
     ),
     "reference": (r"ref(?:erence)?(?: (?:model|policy))?|参考(?:模型|策略)?", r"(?:^|[/_])ref(?:erence)?(?:[/_]|$)"),
     "rollout": (r"rollouts?(?: engine)?|vllm|sglang|推理(?:引擎|端)?", r"rollout|vllm|sglang"),
-    "training": (r"train(?:ing)?(?: set)?|训练(?:集|时)?", r"^(?!.*(?:^|[/_-])(?:val|eval|test))"),
-    "validation": (
-        r"val(?:idation)?(?: set)?|eval(?:uation)?(?: set)?|验证(?:集)?|测试集",
-        r"(?:^|[/_-])(?:val|eval|test)",
-    ),
 }
 _COMPARED: Final = re.compile(
     r"(?i)\b(?:than|vs|versus|compared|exceeds?|or|which)\b|[比较](?![例重值率])|还是|哪个|谁"
@@ -56,7 +51,7 @@ def attempt(context: Context) -> Verdict | None:
     text = normalised(query.wording or query.text)
     if len(context.runs) != 1 or len(keys) != 1 or not _COMPARED.search(text) or _STEPS.search(text):
         return None
-    leaf = _LEAF.search(keys[0])
+    leaf = None if is_stage(keys[0]) else _LEAF.search(keys[0])
     found = sorted(
         (match.start(), name) for name, (said, _) in _OWNERS.items() if (match := _said(text, said)) is not None
     )

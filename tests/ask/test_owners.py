@@ -30,7 +30,6 @@ def made(*more: str) -> Run:
         ("is the student's entropy higher than the teacher's?", "the teacher"),
         ("policy 的 entropy 比 ref 的低吗", "参考模型"),
         ("is the actor's grad norm larger than the critic's", "the critic"),
-        ("训练集的 entropy 比验证集的高吗", "验证"),
     ],
 )
 def test_what_one_of_two_lacks_is_said(question: str, owner: str) -> None:
