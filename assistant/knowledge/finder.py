@@ -166,7 +166,8 @@ class Finder:
             return []
         found = self._found(read, framework, k)
         name, says_how_high = without_ends(without_framework(fold(read.typed)))
-        perhaps_unknown = not read.direct and (says_how_high or self.signs.rare_words(name) >= 1)
+        rare = not says_how_high and len(name.split()) <= _FEW_WORDS and self.signs.rare_words(name) >= 1
+        perhaps_unknown = not read.direct and (says_how_high or rare)
         if not name or (found and not perhaps_unknown) or asks_counterpart(fold(read.typed)):
             return found
         bare = self._read(name, framework or read.asked)  # what is said around a name makes the search less or too sure
@@ -339,7 +340,8 @@ class Finder:
             if text in mended.values():  # a misspelt name and nothing else
                 direct = self.naming.called(text, framework)
         if not direct and framework is None:
-            direct = [Resolution(card, "alias", 0.9) for card in self._wordings.get(plainly(fold(question)), ())]
+            meant = [Resolution(card, "alias", 0.9) for card in self._wordings.get(plainly(fold(question)), ())]
+            direct = self._with_other_names(meant, fold(question), None) if meant else []
         aside: list[Resolution] = []
         if framework is None and not _JOINT.search(question) and all(r.card.framework not in MAJOR for r in direct):
             direct, aside = [], direct  # other trainers' bare names are weighed with everything else
@@ -413,11 +415,16 @@ class Finder:
         return LooseKeys(self.library, pieces=True)
 
     def _with_other_names(self, direct: list[Resolution], question: str, framework: str | None) -> list[Resolution]:
-        """What a question names; what goes by that name elsewhere first, if it is nothing or only others' cards."""
+        """What a question names; what goes by that name elsewhere first, if it is nothing, others' cards or no key.
+
+        Where no framework is meant, a name with joints, or that is a key in full, is what it is spelt as.
+        """
         home = None if framework is None else EXPLAINED_AS.get(framework, framework)
-        if direct and (home is None or any(resolution.card.framework == home for resolution in direct)):
+        if home is not None and any(resolution.card.framework == home for resolution in direct):
             return direct
-        called = self.naming.also_called(question, framework, in_words=True)
+        if home is None and direct and (KEY.search(question) or any(r.how != "alias" for r in direct if _is_major(r))):
+            return direct
+        called = self.naming.also_called(question, framework, in_words=not direct)
         return [*(Resolution(card, "alias", 0.9) for card in called), *direct]
 
     @cached_property
@@ -481,6 +488,10 @@ class Finder:
         if not keys or any(True for key in keys for _ in self.naming.named(self.speller.mend(fold(key))[0], framework)):
             return False
         return not any(True for _ in self.naming.named(without_framework(question), framework))
+
+
+def _is_major(resolution: Resolution) -> bool:
+    return resolution.card.framework in MAJOR
 
 
 def _how(signs: Mapping[str, float]) -> How:

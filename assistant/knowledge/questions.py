@@ -87,10 +87,10 @@ _TIME_OF_ONE: Final = re.compile(
 
 _NUMBERED: Final = re.compile(
     r"(?<![\w/@.-])(?:(?P<how>pass|maj|cons|avg|mean|best|worst|bo|bon)-?(?:of-?|at-?)?"
-    r"|(?P<said>pass|maj|cons|avg|mean|best|worst) at )(?P<n>\d{1,4})(?![\w/@.-])",
+    r"|(?P<said>pass|maj|cons|avg|mean|best|worst) (?:at|of) )(?P<n>\d{1,4})(?![\w/@.-])",
     re.IGNORECASE,
 )
-"""A score over several answers whose ``@`` is left out or said: ``pass8``, ``bo16``, ``pass at 8``."""
+"""A score over several answers whose ``@`` is left out or said: ``pass8``, ``bo16``, ``best of 8``."""
 
 _TRAINING: Final = "grpo|ppo|rl|rlhf|rlvr|dapo"
 _RUN: Final = "run|runs|log|logs|training|dashboard|dashboards|job|jobs|experiment|experiments|setup|wandb|tensorboard"

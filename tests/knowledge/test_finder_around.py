@@ -108,3 +108,40 @@ def test_height_is_said_of_names() -> None:
 )
 def test_find_score_whose_sign_is_said(finder: Finder, question: str, card: str) -> None:
     assert first(finder, question) == card
+
+
+@pytest.mark.parametrize(
+    ("name", "card"),
+    [
+        ("validation accuracy", "verl/val/mean@n"),  # Keras has the name, too
+        ("what is the test accuracy", "verl/val/mean@n"),
+        ("critic", "concept/value-function"),
+        ("expert load imbalance", "verl/rollout/moe/max_vio"),
+        ("entropy collapse", "failure/entropy-collapse"),
+        ("nan gradients", "failure/non-finite-gradient"),
+        ("max high clip ratio", "trl/clip_ratio/extremes"),
+        ("best of 16", "verl/val/best@n/mean"),
+        ("raw_reward", "slime/rollout/raw_reward"),  # somebody's key, whatever its words are called elsewhere
+        ("kl_loss", "verl/actor/kl_loss"),
+    ],
+)
+def test_find_name_means_what_most_people_mean_by_it(finder: Finder, name: str, card: str) -> None:
+    assert first(finder, name) == card
+
+
+@pytest.mark.parametrize(
+    ("name", "card"),
+    [
+        ("age of the trajectories", "verl/training/off_policy/trajectory_staleness"),
+        ("advantages before normalisation", "roll/critic/raw_advantages"),
+        ("fraction of tool calls that failed", "trl/tools/failure_frequency"),
+        ("seconds for validation", "verl/timing_s/testing"),
+    ],
+)
+def test_find_words_of_a_name_in_another_order_or_form(finder: Finder, name: str, card: str) -> None:
+    assert card in [found.card.id for found in finder.find(name, None, 3)]
+
+
+@pytest.mark.parametrize("name", ["bit error rate", "MOS score", "reward kurtosis", "helpfulness score"])
+def test_find_what_is_measured_elsewhere_finds_nothing(finder: Finder, name: str) -> None:
+    assert finder.find(name) == []
