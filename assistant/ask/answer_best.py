@@ -11,7 +11,6 @@ from typing import Literal
 from assistant.analysis.compare import compare_windows
 from assistant.analysis.compare_model import Row
 from assistant.analysis.diagnosis import role
-from assistant.analysis.validation import validation_sets
 from assistant.ask import by_course, outcomes
 from assistant.ask.answer_overfit import evaluation_loss, training_loss
 from assistant.ask.comparing import knowledge_of
@@ -20,7 +19,7 @@ from assistant.ask.departures import departures
 from assistant.ask.held_out_gap import is_held_out
 from assistant.ask.naming import central, named_keys, unknown, wanted_steps
 from assistant.ask.parts import note, number
-from assistant.ask.validation_errors import with_error
+from assistant.ask.validation_errors import as_validated
 from assistant.model import Fact, StepSlot, Verdict
 from assistant.write.comparison import BOUNDS
 from assistant.write.document import unmark
@@ -179,9 +178,7 @@ def _cautions(context: Context, metric: str, ranked: Sequence[Fact]) -> list[str
     first, second = ranked[0], ranked[1]
     low, high = sorted((first, second), key=lambda f: f.step or 0)
     change = ledger.change(metric, low.step or 0, high.step or 0)
-    table = next((t for t in validation_sets(context.run, first.step or 0) if t.key("mean") == metric), None)
-    if change is not None and table is not None:
-        change = with_error(context, change, table)
+    change = None if change is None else as_validated(context, change)
     if change is not None and change.noise is not None and change.delta:
         phrase = "best.lead_sure" if change.significant else "best.lead_noise"
         gap = ledger.derived(
