@@ -21,6 +21,7 @@ from assistant.ask.query import Query
 from assistant.ask.rates import turned
 from assistant.ask.scope import Scope, scope_in
 from assistant.ask.steps import chinese_number
+from assistant.ask.supposed import values_in
 from assistant.ask.wording import normalised
 from assistant.model import KnowledgeError
 from assistant.model.answer import Op
@@ -131,7 +132,8 @@ def asked(query: Query, keys: Sequence[str], training: Sequence[int]) -> Request
     bare = without_names(text, query.mentions)
     if words()["future"].search(bare):
         return None
-    scope = scope_in(bare, training)
+    ranged = [span for span in values_in(bare) if (named := condition_in(bare)) and named.kind == "between"]
+    scope = scope_in(blanked(bare, ranged), training)  # "在 115 到 118 之间的有几步" are values
     if scope.first is not None and scope.last is not None and scope.last < scope.first:
         return None  # two parts set against each other
     rest = blanked(bare, scope.spans)

@@ -120,6 +120,8 @@ def turn(piece: str, told: str, understand: Understand, held: State) -> Query:
     at = _same_step(alone, held)
     if at is not None and told == piece:  # "how long did step 16 take, and generation?"
         return understand(f"第 {at} 步 {piece}" if alone.language == "zh" else f"at step {at}, {piece}", None)
+    if run_questions.holds("lasting", piece):  # "and it never came back?": of the limit, and no part of the run
+        told = piece
     return alone if keys(alone) and (own or told != piece) else understand(told, held)
 
 
