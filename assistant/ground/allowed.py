@@ -59,6 +59,7 @@ _WHOLE: Final = re.compile(
 )
 #: Numbers of a sentence beyond which it is no prose, and only its first reading counts.
 _MOST_NUMBERS: Final = 48
+_CHINESE: Final = re.compile(r"[\u3400-\u9fff]")
 _STARTING: Final = re.compile(r"(?i)(?:\bfrom|从|由)\s*(?:about|around|roughly|约|大约)?\s*[`*]*$")
 
 
@@ -303,6 +304,13 @@ class Allowed(Operations):
         before = [n for n in held if frame.clause(n.start) == clause and n.end <= q.start]
         other = [n for n in before if n not in fits]  # "validation costs 676 s": what it costs is another metric
         free = tight is None and all(set(n.keys) & tied or n in other for n in before)
+        if (
+            not before
+            and any(n in fits and n.end <= q.start for n in held)
+            and carries(frame, q.start)
+            and not _CHINESE.search(frame.text)
+        ):
+            free = False  # "the prompt length, 183 tokens at step 1, …": of what the clause before names
         if not before and not tied and len(held) == 1 and held[0].exact:
             free = False  # "by `timing_s/gen`, step 3 is fastest, 41 s": of that metric
         if q.unit == "s" and tight is None and _OF_STEP.search(frame.text[max(0, q.start - 24) : q.start]) and (total := self.table.total_time()):  # fmt: skip

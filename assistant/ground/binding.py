@@ -347,6 +347,12 @@ _COMPARED_WITH: Final = re.compile(
 )
 
 
+#: "The reward and the run's mean entropy": before the second of two names.
+_ARTICLE: Final = re.compile(
+    r"(?i)(?<=[\s`*])(?:the(?: run(?:'s|’s))?|its|this run(?:'s|’s))\s+(?:(?:mean|average|avg) )?$"
+)
+
+
 def _in_order(frame: Frame, group: Group, index: int) -> Named | None:
     """``A and B are 0.1 and 0.2``: of as many names as numbers, the one at the same place."""
     first = frame.numbers[group.members[0]]
@@ -357,7 +363,7 @@ def _in_order(frame: Frame, group: Group, index: int) -> Named | None:
     run = before[-count:]
     bracketed = re.search(r"[（(:：]\s*[`*]*$", frame.text[: first.start]) is not None
     for left, right in pairwise(run):
-        between = frame.text[left.end : right.start]
+        between = _ARTICLE.sub("", frame.text[left.end : right.start])
         if not _LISTED.match(between) and not (count == 2 and bracketed and _COMPARED_WITH.fullmatch(between)):
             return None
     if any(run[0].end <= q.start < run[-1].start and q.unit not in {"ratio", "factor"} for q in frame.numbers):

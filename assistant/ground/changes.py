@@ -20,7 +20,7 @@ from assistant.model import Fact
 
 Outcome = tuple[Status, str, str | None]
 _VERSUS_END: Final = re.compile(
-    r"(?i)(?:\bthan(?: it was| was)?(?: at| in| on)?(?: the)?|\bcompared (?:to|with)(?: at)?(?: the| its)?|\brelative to(?: the| its)?|\bversus|\bvs\.?|\bover|\babove|\bbelow|\bfrom|\bagainst|\bsince|\bfrom (?:its|the) (?:level|value|figure|reading)s?(?: (?:at|in|on))?|"
+    r"(?i)(?:\bthan(?: it (?:was|had been)| was)?(?: at| in| on)?(?: the)?|\b(?:as )?(?:compared|in comparison) (?:to|with)(?: at)?(?: the| its)?|\brelative to(?: the| its)?|\bversus|\bvs\.?|\bover|\babove|\bbelow|\bfrom|\bagainst|\bsince|\bfrom (?:its|the) (?:level|value|figure|reading)s?(?: (?:at|in|on))?|"
     r"比起?|相比于?|较|相对于?|对比|与|和|跟|同|高于|低于|大于|小于|从|自)\s*(?:在|the)?\s*(?:第)?\s*$"
     r"|\b(?:above|below|over|under|beyond|than|against|vs\.?|versus|(?:compared|relative) (?:to|with)) (?:its|the|their) (?:own )?(?:value|level|figure|reading|mark|number|size|state)s? (?:at|in|on|of|from)(?: the)?\s*$"
 )
@@ -37,6 +37,10 @@ _PART_OF_IT: Final = re.compile(
 SPEED: Final = re.compile(
     r"(?i)(?:^|[/_ ])(?:fps|tps|throughput|samples_per_second|steps_per_second|it_s|speed)(?:$|[/_ ])"
 )
+
+
+#: "Fell to 0.8 times its value": of the two, the later over the earlier.
+TO_BEFORE: Final = re.compile(r"(?i)\bto\s*(?:about |around |roughly |just |only |some )?[`*]*$")
 
 
 class Changes:
@@ -163,7 +167,7 @@ class Changes:
             q = replace(q, unit="ratio")
         turned = self.taken_from(frame, q.start)
         pairs = [turned] if turned else self.pairs(frame, q.start, key, told)
-        down = self._says_down(frame, q)
+        down = None if q.unit == "ratio" and TO_BEFORE.search(frame.text[: q.start]) else self._says_down(frame, q)
         if not q.sign and q.unit in {"%", "", "pp"}:
             down = adjacent_sense(frame, q)
         first: Outcome | None = None
@@ -260,6 +264,7 @@ class Changes:
             bool(cue("down").search(clause) or cue("lower").search(clause)),
             bool(cue("up").search(clause) or cue("higher").search(clause)),
         )
+        down = down or bool(re.search(r"(?i)\bcollaps", clause))
         return None if down == up else down
 
     def told_change(self, key: str, a: int, b: int, x: float, y: float, q: Quantity) -> str:  # noqa: PLR0917

@@ -20,6 +20,7 @@ from assistant.ground.judging import Judge
 from assistant.ground.misplacing import misplaced
 from assistant.ground.order import turned
 from assistant.ground.passes import passes
+from assistant.ground.plainly import plainly
 from assistant.ground.probing import exchanged, unaccounted, unspoken
 from assistant.ground.sentences import Unit
 from assistant.ground.silence import silent
@@ -111,8 +112,12 @@ def claims_of(  # noqa: PLR0917
     if not found:
         return [_unread(frame, judge, unit, *span) for span in unspoken(frame)]
     idle = idle_clauses(frame)
-    whole = any(not one.aside for one in wholes(frame, judge, idle))
-    if whole or absence(frame, judge, idle) is not None or any(passes(frame, judge, idle)):
+    told = wholes(frame, judge, idle)
+    covered = any((a, b) == (0, len(frame.text)) for one in told for a, b in one.covers)
+    plain = [] if covered else [_unread(frame, judge, unit, *span) for span in plainly(unread, judge, idle)]
+    if plain:
+        return sorted([*found, *plain], key=lambda claim: claim.start)
+    if any(not one.aside for one in told) or absence(frame, judge, idle) is not None or any(passes(frame, judge, idle)):
         return found  # "not logged at step 5" holds of every step that is not there; wholes read the text itself
     kept = judge.pair, judge.told, judge.spans
 
@@ -126,7 +131,7 @@ def claims_of(  # noqa: PLR0917
     for start, end in unaccounted(unread, judge.table.steps, holds):
         found.append(_unread(frame, judge, unit, start, end))
 
-    def told(turn: Turn) -> bool:
+    def holds_of_told(turn: Turn) -> bool:
         judge.pair, judge.told, judge.spans = kept
         return borne_out(unread, judge, turn)
 
@@ -144,7 +149,7 @@ def claims_of(  # noqa: PLR0917
     if swapped is not None and misplaced(unread, judge):
         found.append(_unread(frame, judge, unit, *swapped))
     if reframe is not None and all(claim.status == "supported" for claim in found):
-        for start, end in unturned(unread, idle, holds_turned, told):
+        for start, end in unturned(unread, idle, holds_turned, holds_of_told):
             found.append(_unread(frame, judge, unit, start, end))
     judge.pair, judge.told, judge.spans = kept
     return sorted(found, key=lambda claim: claim.start)

@@ -31,7 +31,7 @@ _CHANGE_AFTER: Final = re.compile(
 
 
 _DIFFERENCE: Final = re.compile(
-    r"(?i)(?:之差|差值|相差|之比|比值|比例关系)\s*(?:为|是|约|[:：=])*\s*$|(?:Δ|\bdelta\b)[^，,。；;0-9]{0,24}(?:=|:|：|is|为|是)\s*$|\b(?:difference|gap|ratio|minus|increase|decrease|drop|rise|decline|growth|gain|reduction|change|fall|climb|dip|slump|uptick|surge|slide|jump|(?:the|a) loss(?= (?:in|of)))\b[^.;，。]{0,48}\b(?:is|was|of|c[ao]mes? to|amount(?:s|ed) to|total(?:s|led)|equals|=)\s*$|(?:涨幅|降幅|增幅|跌幅|变化量|变化幅度)\s*(?:为|是|约|达|[:：=])*\s*$"
+    r"(?i)(?:之差|差值|相差|之比|比值|比例关系)\s*(?:为|是|约|[:：=])*\s*$|(?:Δ|\bdelta\b)[^，,。；;0-9]{0,24}(?:=|:|：|is|为|是)\s*$|\b(?:difference|gap|ratio|minus|increase|decrease|drop|rise|decline|growth|gain|reduction|change|fall|climb|dip|slump|uptick|surge|slide|jump|(?:the|a) loss(?= (?:in|of)))\b[^.;，。]{0,48}\b(?:is|was|of|c[ao]mes? to|amount(?:s|ed) to|work(?:s|ed) out (?:at|to|as)|total(?:s|led)|equal(?:s|led)|=)\s*$|(?:涨幅|降幅|增幅|跌幅|变化量|变化幅度)\s*(?:为|是|约|达|[:：=])*\s*$"
 )
 _GENERALLY: Final = re.compile(
     r"(?i)^\W*(?:typical(?:ly)?|usual(?:ly)?|normal(?:ly)?|in general|generally|as a rule|一般(?:来说|而言|情况下)?|通常)"
@@ -226,6 +226,38 @@ def negated(frame: Frame, at: int) -> bool:
     return bool(cue("negated").search(before(frame, at, 30)) or _NO_SIGN.search(before(frame, at, 80)))
 
 
+#: "0.15 lower at step 3 than it was at step 1", "0.15 below step 1's": by how much.
+_THAN_ANOTHER: Final = re.compile(
+    r"(?i)[`*\s]*(?:tokens?\s)?(?:(?:more|less|fewer|longer|shorter|higher|lower|slower|faster|larger|smaller|greater|bigger)\b[^.;]{0,60}?\bthan\b"
+    r"|(?:above|below|under|beneath)\s+(?:step\b|its\b|that\b|those\b|what\b|where\b|the (?:value|level|figure|one|first|initial)\b))"
+)
+
+
+def _of_a_change(frame: Frame, q: Quantity) -> bool:
+    """``the fall in A, from 0.9 at step 1 to 0.4 at step 3, comes to 0.5``: what a noun of change is said to be."""
+    start = max(0, q.start - 110)
+    if _DIFFERENCE.search(_stepless(frame, start, q.start)):
+        return True
+    text = list(frame.text[max(0, q.start - 180) : q.start])
+    if not re.search(r"(?i)\bfrom\b", "".join(text)):
+        return False
+    first = q.start - len(text)
+    spans = [(part.start, part.end) for parts in (frame.names, frame.places, frame.numbers) for part in parts]
+    for one, end in spans:
+        for at in range(max(one, first), min(end, q.start)):
+            text[at - first] = "\x00"
+    return _DIFFERENCE.search(re.sub(r"\s{2,}", " ", "".join(text).replace("\x00", ""))) is not None
+
+
+def told_as_change(frame: Frame, q: Quantity) -> bool:
+    """Whether the words beside a number say that it is by how much something changed or lies apart, and no value."""
+    return bool(
+        _THAN_ANOTHER.match(frame.text, q.end)
+        or _GAINED.search(frame.text[max(0, q.start - 24) : q.start])
+        or _of_a_change(frame, q)
+    )
+
+
 #: "Its change from step 1 to step 3: -0.028".
 _CHANGE_OF_STEPS: Final = re.compile(
     r"(?i)(?:\bchange\b|\bdelta\b|Δ|变化量?|\bdifference\b)[^.;,。；，0-9]{0,48}[:：=]\s*[`*]*$"
@@ -238,6 +270,11 @@ def change_cue(frame: Frame, q: Quantity) -> str:
     """``sure`` where a number is a change, ``maybe`` where it may be, "" where it is a value."""
     if q.number != q.number:
         return ""  # "变成了 NaN": what it is, no change
+    listed = next(
+        (g for g in frame.groups if g.form == "list" and q in [frame.numbers[at] for at in g.members[1:]]), None
+    )
+    if listed is not None and q.unit == "%" and not q.sign and frame.numbers[listed.members[0]].unit == "%":
+        return change_cue(frame, frame.numbers[listed.members[0]])  # "by 53% and 19%"
     if q.unit in {"pp", "factor"}:
         return "sure"
     left = outside(frame, max(0, q.start - 44), q.start)
@@ -256,7 +293,7 @@ def change_cue(frame: Frame, q: Quantity) -> str:
         earlier = frame.numbers[place - 1]
         if earlier.unit != "%" and change_cue(frame, earlier) == "sure":
             return "sure"
-    if _DIFFERENCE.search(_stepless(frame, max(0, q.start - 110), q.start)):
+    if _of_a_change(frame, q):
         return "sure"
     if re.search(
         r"(?:处理|消耗|用|花|跑|达|有|记录|看|做)了\s*(?:约|近|大约)?\s*$", frame.text[max(0, q.start - 12) : q.start]

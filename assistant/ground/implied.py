@@ -46,6 +46,10 @@ _CUT_OFF: Final = re.compile(
 _GIVEN_UP: Final = re.compile(r"(?i)\babort|中止|放弃")
 
 
+#: "For every prompt, 16 responses are sampled": of each.
+_LED_BY_PROMPT: Final = re.compile(r"(?i)\b(?:for|to) (?:each|every) (?:prompt|question|problem|query),?$")
+
+
 class Implied(Relations):
     """Decides derived quantities, and numbers whose metric is not named."""
 
@@ -68,7 +72,11 @@ class Implied(Relations):
             q.unit == "samples"
             and re.search(
                 r"(?i)per prompt|(?:each|every|one) prompt|every (?:question|problem|query)|\beach\b|for each|apiece|每(?:个|条|道)?\s?(?:prompt|题|问题)|每组|每个|各",
-                frame.text[max(clause, q.start - 24) : min(stop, q.end + 22)],
+                frame.text[
+                    max(
+                        max(0, clause - 24) if _LED_BY_PROMPT.search(frame.text[:clause]) else clause, q.start - 24
+                    ) : min(stop, q.end + 22)
+                ],
             )
             and not re.search(
                 r"(?i)each (?:training )?step|每一?(?:个\s?)?(?:训练\s?)?(?:步|step)",

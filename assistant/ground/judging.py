@@ -13,7 +13,7 @@ from assistant.ground.cues import OF_ONE_SAMPLE, change_cue, cue, outside
 from assistant.ground.deciding import Decision
 from assistant.ground.lexicon import Named
 from assistant.ground.quantities import Quantity
-from assistant.ground.rates import Rates
+from assistant.ground.rates import FACTOR_LESS, Rates
 from assistant.ground.subjects import spent_on
 from assistant.ground.table import agrees
 
@@ -25,7 +25,7 @@ _PER_PROMPT_AFTER: Final = re.compile(
     r"(?i)^[`*\s]*(?:per|for each|for every|to each|/)\s*(?:prompt|question|problem|query|group)\b"
 )
 _PER_PROMPT_BEFORE: Final = re.compile(
-    r"(?i)\b(?:each|every|one|a) (?:prompt|question|problem|query|group) (?:gets?|got|has|had|have|holds?|contains?|receives?|received|yields?|is given|was given|comes with|consists of)\s*[`*]*$|每(?:个|条|道)?\s?(?:prompt|题目?|问题)\s*(?:各|都)?(?:采样?|采|生成|有|对应|答|跑)?(?:了)?\s*[`*]*$|每[个道]\s*(?:各|都)?(?:采样?|生成|跑)?(?:了)?\s*[`*]*$"
+    r"(?i)\b(?:each|every|one|a) (?:prompt|question|problem|query|group) (?:gets?|got|has|had|have|holds?|contains?|receives?|received|yields?|is given|was given|comes with|consists of)\s*[`*]*$|\b(?:for|to) (?:each|every) (?:prompt|question|problem|query|group),?\s*(?:the run (?:samples|draws|generates)\s*|there are\s*)?[`*]*$|每(?:个|条|道)?\s?(?:prompt|题目?|问题)\s*(?:各|都)?(?:采样?|采|生成|有|对应|答|跑)?(?:了)?\s*[`*]*$|每[个道]\s*(?:各|都)?(?:采样?|生成|跑)?(?:了)?\s*[`*]*$"
 )
 _NO_STEP: Final = re.compile(
     r"(?i)\b(?:no|none of the|not a single|not one of the|not one) (?:first |last )?(?:\w+ )?(?:logged |training )?(?:steps?|iterations?)\b|没有(?:任何|哪)?一?(?:个\s?)?(?:步|step)|没有一步"
@@ -35,9 +35,6 @@ _HELD_OF: Final = re.compile(
     r"(?i)[`*\s]*(?:(?:logged |recorded )?(?:values?|entries|records?|points?|rows?|readings?|cells?)\s+)?(?:of|for|in)\s+(?:the )?[`*]*|[`*\s]*(?:个|条|次)?[`*\s]*"
 )
 _FACTOR_OF: Final = re.compile(r"(?i)\btimes\b|\d\s?[x×]|倍")
-_FACTOR_LESS: Final = re.compile(
-    r"(?i)\b(?:faster|quicker|shorter|smaller|lower|less|fewer|from|than at|since|compared|relative|fell|dropped|shrank|down)\b|[快短小低少降跌缩]|相比|从"
-)
 _GREATEST: Final = re.compile(r"(?i)\b(?:slowest|largest|highest|longest|biggest|greatest|max(?:imum)?)\b|最[慢大高长]")
 _LEAST: Final = re.compile(r"(?i)\b(?:fastest|smallest|lowest|shortest|least|min(?:imum)?)\b|最[快小低短]")
 _EACH: Final = re.compile(r"(?i)\s*(?:each|apiece|per)\b(?! steps?\b| iteration)")
@@ -278,7 +275,7 @@ class Judge(Rates):
         if not x or told[0].unit != told[1].unit or (told[0].number < 0) != (told[1].number < 0):
             return None
         slack = y / x * (told[0].half / abs(told[0].number) + told[1].half / abs(told[1].number))
-        turned = self._oriented(frame, q, pair, told, slack)
+        turned = self._oriented(frame, q, pair, told, slack) or self._multiple_of(frame, q, told, slack)
         if turned is not None:
             return turned
         number = q.number if q.number >= 1 else 1 / q.number
@@ -303,7 +300,7 @@ class Judge(Rates):
             or told[0].start < q.end
             or not re.search(r"[（(:：]\s*[`*]*$", frame.text[q.end : told[0].start])
             or not _FACTOR_OF.search(frame.text)
-            or _FACTOR_LESS.search(frame.text)
+            or FACTOR_LESS.search(frame.text)
         ):
             return None
         one, two = (abs(n.number * (n.factor if n.unit else 1.0)) for n in scaled)

@@ -70,7 +70,9 @@ _COUNTED_NOUN: Final = re.compile(
 )
 #: Words that are metrics, except as in these: "a loss of 0.65", "turns negative".
 _IDIOMS: Final = {
-    "loss": re.compile(r"(?i)\b(?:an?|the|net|total) \0 (?:of|in|to|from(?! *[\d.]+ *(?:to|→|->)))\b"),
+    "loss": re.compile(
+        r"(?i)\b(?:an?|the|net|total) \0 (?:of|in|to|from(?! *[\d.]+ *(?:to|→|->)))\b|(?:%|percent|['’]s) \0 (?:of|in|from|between|over|at|on|by)\b|\d \0 (?:in|between)\b"
+    ),
     "as training": re.compile(r"(?i)\0 (?:went|goes|progress|proceed|continue|advance|move|unfold|drag|carrie)"),
     "than training": re.compile(r"(?i)\0 (?:rewards?|scores?|loss(?:es)?|sets?|accuracy|steps?|data)\b"),
     "than the training": re.compile(r"(?i)\0 (?:rewards?|scores?|loss(?:es)?|sets?|accuracy|steps?|data)\b"),

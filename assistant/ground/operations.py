@@ -14,8 +14,8 @@ from typing import Final
 
 from assistant.ground.binding import Frame
 from assistant.ground.cells import excepted
-from assistant.ground.changes import adjacent_sense
-from assistant.ground.cues import RATIO_OF, bare, change_cue, cue, end_said, outside
+from assistant.ground.changes import TO_BEFORE, adjacent_sense
+from assistant.ground.cues import RATIO_OF, bare, change_cue, cue, end_said, outside, told_as_change
 from assistant.ground.extremes import beside_extreme, nearest_extreme
 from assistant.ground.judging import Judge
 from assistant.ground.lexicon import Named
@@ -99,12 +99,6 @@ class Reading:
         return self.subject.key, self.where.steps, self.operation
 
 
-#: "3 s more on the update than step 15": a difference, no value.
-_MORE_THAN: Final = re.compile(
-    r"(?i)[`*]{0,2}\s(?:more|less|fewer|longer|shorter|higher|lower|slower|faster)\b[^.;]{0,60}?\bthan\b"
-)
-
-
 class Operations:
     """Computes what a number may say of a metric at a place.
 
@@ -121,10 +115,7 @@ class Operations:
         key, table = subject.key, self.table
         role = change_cue(self.frame, q)
         by = bool(_BY.search(self.frame.text[max(0, q.start - 24) : q.start])) or q.unit in {"pp", "ratio", "factor"}
-        by = by or (
-            role == "sure"
-            and bool(_MORE_THAN.match(self.frame.clause_text(q.start), q.end - self.frame.clause_span(q.start)[0]))
-        )
+        by = by or (role == "sure" and told_as_change(self.frame, q))
         text = outside(self.frame, 0, len(self.frame.text))
         left, right = self.frame.text[max(0, q.start - 14) : q.start], self.frame.text[q.end : q.end + 14]
         if not q.unit and re.match(r"\s*[A-Za-z]+/[A-Za-z]", right):
@@ -342,6 +333,8 @@ class Operations:
             text = outside(frame, 0, len(frame.text))
             less, more = bool(cue("down").search(text) or cue("lower").search(text)), bool(cue("up").search(text) or cue("higher").search(text))  # fmt: skip
             down = None if less == more else less
+        if q.unit == "ratio" and TO_BEFORE.search(frame.text[: q.start]):
+            down = None  # "slid to 0.8 times its value": the later over the earlier
         kind = table.kind(key)
         for a, b in dict.fromkeys(pairs):
             x, y = table.value(key, a), table.value(key, b)

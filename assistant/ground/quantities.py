@@ -99,7 +99,7 @@ _SPELT: Final = rf"(?:(?:twen|thir|for|fif|six|seven|eigh|nine)ty[ -](?:one|two|
 _WORD_NUMBER: Final = re.compile(rf"(?i)(?<!ty-)(?<!ty )\b(?P<word>{_SPELT})[ -](?P<unit>{_COUNTED}){_ASCII_END}")
 #: "Nineteen of the 435 steps", "of the 215 values it exceeds 0.8 in fifteen": a count of those steps.
 _WORD_OF: Final = re.compile(
-    rf"(?i)(?<!every )(?<!each )(?<!any )(?<!only )(?<!ty-)(?<!ty )\b(?P<word>{_SPELT})(?= of (?:(?:the|its|those|these|all|them|logged|recorded) ?)*(?:\d|steps\b|values\b|points\b))"
+    rf"(?i)(?<!every )(?<!each )(?<!any )(?<!only )(?<!ty-)(?<!ty )\b(?P<word>{_SPELT})(?= of (?:(?:the|its|those|these|all|them|logged|recorded) ?)*(?:\d|steps\b|values\b|points\b|(?:{_SPELT}) (?:logged |training )?(?:steps|values|points)\b))"
     rf"|(?<=\bin )(?<!ty-)(?P<in>{_SPELT})(?=\s*(?:[,.;]|$|of them\b|and (?:is|lies|falls|stays|exceeds|was|goes|drops)\b))"
 )
 #: "Dropped to zero", "is exactly zero", 归零: the value, where no distance from it is told.
@@ -232,10 +232,17 @@ class Quantity:
 def quantities(text: str, masked: list[tuple[int, int]]) -> list[Quantity]:
     """Every quantity of a text outside the masked spans (names, steps), left to right."""
     found: list[Quantity] = []
-    for match in _NUMBER.finditer(text):
-        end = match.end()
+    for one in _NUMBER.finditer(text):
+        match, end = one, one.end()
         if any(a < match.end("body") and match.start("body") < b for a, b in masked):
             continue
+        if (
+            match["sign"]
+            and match["sign"][0] in "–—"
+            and match["sign"][1:].isspace()
+            and text[: match.start()].endswith(" ")
+        ):
+            match = _NUMBER.match(text, match.start("body")) or match  # "it rose – 0.75 at step 1": a dash
         cut = min((a for a, _ in masked if match.end("body") <= a < end), default=end)
         found.append(_quantity(text, match, cut))
     found += _durations(text, masked)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -13,6 +14,7 @@ from assistant.ground.deciding import Decision
 from assistant.ground.implied import EACH_GPU, Implied
 from assistant.ground.lexicon import Named
 from assistant.ground.quantities import Quantity
+from assistant.ground.table import agrees
 
 #: Keys of a GPU's rate, and of all GPUs'.
 _OF_ONE: Final = ("perf/throughput", "system/tps_gpu")
@@ -35,6 +37,14 @@ _PER_PROMPT: Final = re.compile(
     r"(?i)[`*\s]*(?:per|for each|for every|to each|to every|/)\s*(?:prompt|question|problem|query)\b"
 )
 _RANK: Final = re.compile(r"(?i)\brank|\bworker")
+
+FACTOR_LESS: Final = re.compile(
+    r"(?i)\b(?:faster|quicker|shorter|smaller|lower|less|fewer|from|than at|since|compared|relative|fell|dropped|shrank|down)\b|[快短小低少降跌缩]|相比|从"
+)
+#: "1.5 times that at step 1", "1.5× its value", "1.5 times what it was": what it is a multiple of comes behind.
+_TIMES_THAT: Final = re.compile(
+    r"(?i)[`*\s]*(?:[×x]|times)?[`*\s]*(?:as (?:high|large|long|much|big) as )?(?:that|those|its|what|the (?:value|level|figure|one|first|initial))\b"
+)
 
 
 class Rates(Implied):
@@ -70,6 +80,22 @@ class Rates(Implied):
         if each and not q.unit:
             frame.numbers[index] = replace(q, unit="rate")
         return self._value(frame, index, key, Named(0, 0, "", (key,)), steps, how)
+
+    def _multiple_of(self, frame: Frame, q: Quantity, scaled: Sequence[Quantity], slack: float) -> Decision | None:
+        """``A at step 3 (0.9) is 1.5 times that at step 1 (0.6)``: of two values with a factor between, the first over the second."""
+        one, two = scaled
+        if (
+            q.unit != "ratio"
+            or not (one.end <= q.start and q.end <= two.start)
+            or not _TIMES_THAT.match(frame.text, q.end)
+        ):
+            return None
+        if FACTOR_LESS.search(frame.text[q.end : q.end + 24]):
+            return None
+        x, y = (abs(n.number * (n.factor if n.unit else 1.0)) for n in scaled)
+        if agrees(q.number, q.half + slack * (x / y) / max(x / y, y / x), x / y, bound=q.bound):
+            return Decision("supported")
+        return Decision("contradicted", self.say("count", true=f"{x / y:.3g}", shown=q.text), final=True)
 
     @staticmethod
     def _behind_a_rate(frame: Frame, index: int) -> bool:

@@ -135,6 +135,8 @@ def from_told(q: Quantity, index: int, frame: Frame) -> bool:
                 continue
             scale = (one if one.unit else two).factor if unit else 1.0
             x, y = one.number * scale, two.number * scale
+            if _against_the_sign(frame, q, one, two):
+                continue
             dx, dy = one.half * scale, two.half * scale
             (low, of_low), (high, of_high) = sorted(((abs(x), dx), (abs(y), dy)))
             if q.unit == "%" and unit != "%" and y and (_OF.match(frame.text[q.end :]) or re.search(r"的\s*$", frame.text[: q.start])):  # fmt: skip
@@ -158,6 +160,18 @@ def from_told(q: Quantity, index: int, frame: Frame) -> bool:
             elif q.unit == "pp" and unit == "%" and agrees(abs(q.number) * 0.01, (q.half + one.half + two.half) * 0.01, abs(x - y), bound=q.bound):  # fmt: skip
                 return True
     return False
+
+
+def _against_the_sign(frame: Frame, q: Quantity, one: Quantity, two: Quantity) -> bool:
+    """Whether a change told with its sign goes the other way than from the first of two values to the second."""
+    if q.sign not in {"+", "-"} or q.unit in {"%", "ratio", "factor"} or max(one.end, two.end) > q.start:
+        return False
+    chained = any(
+        g.form == "chain" and {id(frame.numbers[at]) for at in g.members} >= {id(one), id(two)} for g in frame.groups
+    )
+    singles = [p.steps[0] for p in frame.places if len(p.steps) == 1]
+    forward = len(singles) == 2 and singles[0] < singles[1] and not _FROM.search(frame.text[one.end : two.start])
+    return (chained or forward) and one.number != two.number and (two.number > one.number) != (q.sign == "+")
 
 
 def _apart(frame: Frame, one: Quantity, two: Quantity) -> bool:

@@ -83,8 +83,17 @@ class CourseReader(WholeReader):
             fine,
             f"{self.told(one)}; {self.told(two)}",
             fact,
-            [(end, len(self.text))] if len(told) >= 2 else [],
+            self._between_numbers(end) if len(told) >= 2 else [],
         )
+
+    def _between_numbers(self, start: int) -> list[tuple[int, int]]:
+        """The rest of the sentence without its numbers, which are still decided."""
+        edges = [
+            start,
+            *(edge for q in self.frame.numbers if q.start >= start for edge in (q.start, q.end)),
+            len(self.text),
+        ]
+        return [(a, b) for a, b in zip(edges[::2], edges[1::2], strict=True) if a < b]
 
     def until(self) -> Iterator[Whole]:
         """``climbed until step 40 and then fell``, ``前 65 步还在涨，之后就走平了``."""
