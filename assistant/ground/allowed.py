@@ -19,9 +19,9 @@ from typing import Final
 from assistant.ground.binding import _AT, _OF, _TIGHT, _former, _in_order, _leads, _tight_with_next, carries
 from assistant.ground.cells import excepted
 from assistant.ground.changes import _is_reference
-from assistant.ground.cues import outside
+from assistant.ground.cues import change_cue, outside
 from assistant.ground.deciding import Decision
-from assistant.ground.lexicon import Named
+from assistant.ground.lexicon import Named, of_its_own
 from assistant.ground.operations import Operations, Reading, Subject, Where
 from assistant.ground.places import Place
 from assistant.ground.quantities import Quantity
@@ -294,7 +294,8 @@ class Allowed(Operations):
         fits.sort(key=lambda n: (n.start > q.start, abs(frame.clause(n.start) - clause), abs(n.start - q.start)))
         found: dict[str, Subject] = {}
         for name in fits:
-            for key in variants(name, frame.text, q, self.table):
+            own_key = of_its_own(name) and change_cue(frame, q) == "sure"
+            for key in name.keys[:1] if own_key else variants(name, frame.text, q, self.table):
                 if self._fits_kind(q, key):
                     found.setdefault(key, Subject(key, name.start, name.statistic, name is tight))
         if tight is None and not any(n.exact for n in own) and all(set(n.keys) & tied for n in own):

@@ -349,7 +349,7 @@ _COMPARED_WITH: Final = re.compile(
 
 #: "The reward and the run's mean entropy": before the second of two names.
 _ARTICLE: Final = re.compile(
-    r"(?i)(?<=[\s`*])(?:the(?: run(?:'s|’s))?|its|this run(?:'s|’s))\s+(?:(?:mean|average|avg) )?$"
+    r"(?i)(?<=[\s`*])(?:(?:the(?: run(?:'s|’s))?|its|this run(?:'s|’s))\s+)?(?:(?:mean|average|avg|max|maximum|min|minimum) )?$"
 )
 
 

@@ -112,7 +112,7 @@ def claims_of(  # noqa: PLR0917
     if not found:
         return [_unread(frame, judge, unit, *span) for span in unspoken(frame)]
     idle = idle_clauses(frame)
-    told = wholes(frame, judge, idle)
+    told = judge.wholes
     covered = any((a, b) == (0, len(frame.text)) for one in told for a, b in one.covers)
     plain = [] if covered else [_unread(frame, judge, unit, *span) for span in plainly(unread, judge, idle)]
     if plain:
@@ -225,7 +225,7 @@ def _claims(frame: Frame, judge: Judge, courses: Courses, unit: Unit, extra: Seq
         if place.kind in {"range", "pair"} and steps and max(place.steps) > steps[-1] and decided and not idle[frame.clause(place.start)]:  # fmt: skip
             note = judge.say("no_step", step=max(place.steps), first=steps[0], last=steps[-1])
             add(place.start, place.end, Decision("contradicted", note))
-    whole = wholes(frame, judge, idle)
+    judge.wholes = whole = wholes(frame, judge, idle)
     taken = [span for one in whole for span in one.covers]
     found = [c for c in found if not any(a <= c.start - unit.start and c.end - unit.start <= b for a, b in taken)]
     for one in whole:

@@ -273,7 +273,13 @@ def change_cue(frame: Frame, q: Quantity) -> str:
     listed = next(
         (g for g in frame.groups if g.form == "list" and q in [frame.numbers[at] for at in g.members[1:]]), None
     )
-    if listed is not None and q.unit == "%" and not q.sign and frame.numbers[listed.members[0]].unit == "%":
+    if (
+        listed is not None
+        and len(listed.members) == 2
+        and not q.sign
+        and q.unit not in {"", "steps", "points"}
+        and re.fullmatch(r"\s*and (?:by )?", frame.text[frame.numbers[listed.members[0]].end : q.start])
+    ):
         return change_cue(frame, frame.numbers[listed.members[0]])  # "by 53% and 19%"
     if q.unit in {"pp", "factor"}:
         return "sure"

@@ -51,8 +51,8 @@ def frame_of(reader: AuditedRun, part: str, context: Carried, runs: Sequence[Spo
         blank[place.start : place.end] = " " * (place.end - place.start)
     names = reader.lexicon.named("".join(blank))
     names = [replace(n, text=part[n.start : n.end]) for n in names]
-    names = _with_step_time(part, names, reader.table.total_time())
-    names = _of_validation(_with_phases(part, names, reader.run.columns), context)
+    names = _with_step_time(part, _with_phases(part, names, reader.run.columns), reader.table.total_time())
+    names = _of_validation(names, context)
     names = _of_eval(part, names, reader.run)
     names = _with_data_set(part, _of_data_set(part, names, reader.run), reader.run)
     part = whole
@@ -204,7 +204,7 @@ _SECONDS_AFTER: Final = r"\s*(?:约|大约|about|~)?\s*[（(]?\s*[\d.]+\s*(?:秒
 _PHASES: Final = (
     (
         re.compile(
-            rf"(?:更新|\bupdate)(?:(?={_SECONDS_AFTER})|(?=[^，。；\d]{{0,6}}(?:占|两项|二者|两者|加起来|合计|一起)))"
+            rf"(?:更新|\bupdate)(?:(?=(?: (?:took|takes|lasted|needed|needs))?{_SECONDS_AFTER})|(?=[^，。；\d]{{0,6}}(?:占|两项|二者|两者|加起来|合计|一起)))"
         ),
         ("timing_s/update_actor", "time/step_train"),
     ),

@@ -6,12 +6,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 
 from assistant.ground.binding import Frame, metric_of
 from assistant.ground.cues import OF_ONE_SAMPLE, change_cue, cue, outside
 from assistant.ground.deciding import Decision
-from assistant.ground.lexicon import Named
+from assistant.ground.lexicon import Named, of_its_own
 from assistant.ground.quantities import Quantity
 from assistant.ground.rates import FACTOR_LESS, Rates
 from assistant.ground.subjects import spent_on
@@ -72,6 +72,8 @@ _PERCENT_OF_STEP: Final = re.compile(
 
 class Judge(Rates):
     """Decides the numbers of one sentence after another against a run."""
+
+    wholes: Sequence[Any] = ()  # what the sentence judged last says as a whole
 
     def begin(self) -> None:
         """Forgets the sentence before."""
@@ -182,6 +184,7 @@ class Judge(Rates):
             keys = (known[-1],)
         if not keys:
             return self._unbound(frame, index)
+        keys = keys[:1] if of_its_own(name) and change_cue(frame, q) == "sure" else keys  # "max length rose by 976"
         failed: Decision | None = None
         if (apart := self._apart(frame, index)) is not None:
             return apart

@@ -380,6 +380,11 @@ class Lexicon:
         return item
 
 
+def of_its_own(name: Named) -> bool:
+    """Whether a statistic named with a metric has a key of its own: ``max response length``."""
+    return name.statistic in {"max", "min"} and bool(name.keys) and name.keys[0].endswith(f"/{name.statistic}")
+
+
 def _of_another_part(word: str, key: str) -> bool:
     """Whether a card's word names a part of the reward that a key of this card is not."""
     match = _PART_OF_REWARD.match(word)

@@ -14,6 +14,7 @@ from assistant.ground.judging import Judge
 
 #: "0.42 到 0.24", "338 at first, 437 now": the first is the earlier one.
 _THEN_TO: Final = re.compile(r"(?i)\s*(?:到|至|->|→|变(?:成|为|到)?|to)\s*")
+_TO: Final = re.compile(r"(?i)^\s*(?:back )?to\s*[`*]*$")
 _FROM_BACK: Final = re.compile(
     r"(?i)\b(?:from|after|against|versus|vs|than|compared|instead)\b|从|由|比|较|对比|而不是"
 )
@@ -45,6 +46,12 @@ def turned(frame: Frame, judge: Judge, idle: Sequence[bool]) -> Iterator[tuple[i
         return
     if len({n.keys for n in frame.names if n.keys}) != 1:
         return
+    if (
+        words[0].end <= x.start
+        and frame.clause(x.start) != frame.clause(y.start)
+        and _TO.search(frame.text[words[0].end : x.start])
+    ):
+        return  # "having fallen to 0.98 at step 4, it is back at 1.44": of the first alone
     if re.match(r"\S{0,2}后[升涨增高降跌减低回]", frame.text[words[0].end :]):
         return  # "先升后降": both ways
     moved = (y.number - x.number) * (1 if second > first else -1)

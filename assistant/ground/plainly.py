@@ -46,6 +46,8 @@ _BESIDE_POSSESSIVE: Final = re.compile(r"(?:'s|’s)\s+[\x00 ]*\(\s*$|(?:'s|’s
 _OVER: Final = re.compile(
     r"(?i)[\s`*]*(?:over|divided by|to|/|÷)[\s`*]*(?:the |its )?(?:(?:mean|average|maximum) )?[`*]*"
 )
+#: "Grad norm zigzags: 1.4, 1.5, 1.2".
+_LISTED_BEHIND: Final = re.compile(r"[\s`*\x00]*(?:\w+\s?){0,2}:\s*[`*]*")
 _DIVIDED: Final = re.compile(r"\s*[/÷]\s*")
 
 
@@ -67,10 +69,16 @@ def plainly(frame: Frame, judge: Judge, idle: Sequence[bool]) -> Iterator[tuple[
             continue
         if any(q.unit not in _VALUED or q.bound or q.sign == "+" for q in numbers):
             continue
-        if change_cue(frame, first) or re.search(r"[/÷×*+=−]", blank[first.end : last.start]):
+        if (
+            change_cue(frame, first)
+            or any(told_as_change(frame, q) for q in numbers)
+            or re.search(r"[/÷×*+=−]", blank[first.end : last.start])
+        ):
             continue  # "by 0.2, to 0.5", "76 / 140"
         owner = _owner(frame, first)
-        if owner is None or not _joins(blank[owner.end : first.start]):
+        if owner is None or (
+            not _LISTED_BEHIND.fullmatch(blank[owner.end : first.start]) and not _joins(blank[owner.end : first.start])
+        ):
             continue
         keys = _keys(frame, judge, owner, first)
         if numbers[0].unit == "%" and not any(judge.table.readings(numbers[0], key) for key in keys):
@@ -79,7 +87,11 @@ def plainly(frame: Frame, judge: Judge, idle: Sequence[bool]) -> Iterator[tuple[
             blank[last.end :]
         ):
             continue
-        if not _all_steps(frame, judge, keys, numbers) or not all(_anywhere(judge, keys, q) for q in numbers) or not _in_place(frame, judge, keys, numbers):
+        if (
+            not _all_steps(frame, judge, keys, numbers)
+            or not all(_anywhere(judge, keys, q) for q in numbers)
+            or not _in_place(frame, judge, keys, numbers)
+        ):
             yield first.start, last.end
     yield from _alone(frame, judge, idle, blank)
     yield from _beside(frame, judge, blank)
@@ -224,9 +236,22 @@ def _alone(frame: Frame, judge: Judge, idle: Sequence[bool], blank: str) -> Iter
 _AT_STEP: Final = re.compile(r"(?i)\s*(?:(?:at|in|on|by)\s)?\s*(?:the\s)?")
 
 
+_AT_STEPS: Final = re.compile(r"(?i)\s*,?\s*(?:both )?(?:at|in|on)\s")
+
+
 def _off_its_step(frame: Frame, judge: Judge, keys: Sequence[str], q: Quantity) -> bool:
     """Whether the step right behind a number holds another one."""
     after = [p for p in frame.places if p.start >= q.end]
+    if (
+        after
+        and after[0].kind == "steps"
+        and len(after[0].steps) > 1
+        and _AT_STEPS.fullmatch(frame.text[q.end : after[0].start])
+    ):
+        known = [(key, step) for key in keys for step in after[0].steps if judge.table.value(key, step) is not None]
+        return bool(known) and not any(
+            all(_cell(judge, q, key, step) for one, step in known if one == key) for key, _ in known
+        )
     if not after or len(after[0].steps) != 1 or not _AT_STEP.fullmatch(frame.text[q.end : after[0].start]):
         return False
     steps = [(key, judge._placed(frame, after[0], key).steps[0]) for key in keys]
