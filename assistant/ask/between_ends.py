@@ -36,7 +36,8 @@ def ends(text: str, part: Part, slot: StepSlot) -> tuple[int, int]:
         part: the values of the metric in the part of the run that is named.
         slot: the steps named.
     """
-    first, last = (slot.values[0], slot.values[1]) if slot.kind == "pair" else (part.steps[0], part.steps[-1])
+    named = slot.kind == "pair" or (slot.kind == "range" and set(slot.values) <= set(part.steps))
+    first, last = (slot.values[0], slot.values[1]) if named else (part.steps[0], part.steps[-1])
     start, end = _FROM.search(text), _TO.search(text)
     if start is not None:
         first = _extreme(start, part, part.steps[0])

@@ -41,6 +41,7 @@ def ask(question: str, run: object = RUN) -> Answer:
         ("score 从 step 10 到 step 30 变了百分之多少", 10, 30),
         ("score 从 step 10 到 step 30 变了几倍", 10, 30),
         ("score 最近 5 步涨了几倍", 36, 40),
+        ("17→18步，timing_s/gen 翻了几番", 17, 18),
     ],
 )
 def test_a_change_is_between_the_ends_named(question: str, first: int, final: int) -> None:
