@@ -16,7 +16,7 @@ from assistant.ask.context import Context, is_validation, key
 from assistant.ask.naming import absent, central, named_keys
 from assistant.ask.parts import change_remarks, change_table, headlines, noise_text
 from assistant.ask.schedules import is_schedule, schedule_sentence
-from assistant.ask.validation_errors import with_error
+from assistant.ask.validation_errors import as_validated, with_error
 from assistant.ask.windows import windows_in
 from assistant.model import Fact, StepSlot, Verdict
 from assistant.write.document import unmark
@@ -297,7 +297,7 @@ def _validations(context: Context, first: int, second: int, *, also_training: bo
     if not changes:
         for metric in context.run.at(second):
             if is_validation(metric) and (change := context.ledger.change(metric, first, second)) is not None:
-                changes.append(change)
+                changes.append(as_validated(context, change))
     if not changes:
         return _training(context, first, second) if also_training else _not_comparable(context, first, second)
     gap = answer_validation.accuracy_gap(context, second)

@@ -7,7 +7,7 @@ from typing import Final
 
 AFTERWARDS: Final = re.compile(
     r"(?i)\bafter(?:wards?| that| it)\b|\bsince(?: then)?(?=\s*$)|(?:在)?(?:[那这此])?之后|后来"
-    r"|[那此]以后|随后|(?<=[此那])后"
+    r"|[那此]以后|随后|(?<=[此那])后|最后(?=(?:又|还|却)?[掉跌降回]\S?了?(?:多少|几))"
 )
 BEFOREHAND: Final = re.compile(
     r"(?i)\bbefore(?:hand| that| it| then)\b(?!\s*\d)|(?:在)?(?:[那这此])?之前|[那此]以前|(?<=[此那])前"
