@@ -20,6 +20,8 @@ _COMMA: Final = re.compile(r"(?:[，；;]|,(?=\s)|、)\s*|\s+[|/·]\s+")
 _UNIT_WORDS: Final = re.compile(
     r"(?i)[^A-Za-z\u3400-\u9fff]|\b(?:tokens?|sec|seconds|min|minutes|step|not logged|missing)\b"
 )
+#: A sentence's words between its numbers: "从 0.9 降到 0.4".
+_MOVED: Final = re.compile(r"(?i)\d[^\d]{0,8}(?:[到至]|\bto\b)|\b(?:from|by)\b")
 _MARK: Final = re.compile(r"[↑↓⬆⬇↗↘🔺🔻📈📉]")
 _LONGEST_CELL: Final = 12
 _MOST_PIECES: Final = 24
@@ -104,6 +106,8 @@ def _flat(text: str, units: Sequence[Unit], at: int, titled: Callable[[str], boo
             return None
         title = text[start : cut[0]].strip(" *_`:：=")
         worded = title_of(title).role in {"note", "trend", "verdict"}
+        if not worded and _MOVED.search(text[cut[0] : end]):
+            return None
         if len(_UNIT_WORDS.sub("", text[cut[1] : end])) > (_LONGEST_CELL if not worded else 4 * _LONGEST_CELL):
             return None
         titles.append(title)

@@ -21,7 +21,7 @@ from assistant.ground.quantities import Quantity, quantities
 from assistant.ground.sentences import Unit
 from assistant.ground.statcells import in_unit
 from assistant.ground.table import agrees, median
-from assistant.ground.totals import ADVISED, Totals
+from assistant.ground.totals import ADVISED, OCCURS, Totals
 from assistant.ground.verdicts import Claim, as_shown
 from assistant.model import Fact
 
@@ -55,14 +55,8 @@ _LINE_COLUMN: Final = re.compile(r"(?i)^\W*(?:lines?|行号?|rows?)\W*$")
 _GONE: Final = re.compile(
     r"(?i)^\W*(?:n/?a|—|–|-{1,3}|missing|none|null|not (?:logged|printed|recorded|reported|available)|absent|缺失|缺|无|没有|未(?:打印|记录|输出|提供))?\W*(?:\(.*\)|（.*）)?$"
 )
-
-
 _THIRDS: Final = re.compile(r"(?i)\bthirds?\b|三分之一|中位数|median|\blevels?\b|水平|首.{0,3}末|→|->")
-
-
 _OF_THIRDS: Final = re.compile(r"(?i)\bthirds?\b|三分之一")
-
-
 _ARROWED: Final = re.compile(r"\d[^|]{0,12}?(?:→|->|⟶|=>|➜|➡)\s*[`*]*[-−]?\d")
 _CHANGE_SINCE: Final = re.compile(
     r"(?i)\bchange|变化|Δ|delta|diff|差|幅|\b(?:vs\.?|versus|relative to|compared (?:to|with)|against|since)\s|相对|相较|相比|较|[比对]\s?(?:step|第)"
@@ -117,6 +111,10 @@ class RowReader(Totals):
         row_steps = self._steps(cells[0]) or (self._row_step(cells[0]) if of_steps(head[0]) else ())
         row_steps = row_steps or self._stretch(cells[0], head[0]) or self._labelled(cells[0])
         counted = self._counted_column(head, cells) if not row_steps else -1
+        if not row_steps and row_name is None and counted < 0:
+            counted = self._phase_column(head, cells)
+        if row_name is None and (steps_told := self._count_of_steps(text, unit)) is not None:
+            return steps_told
         row_steps = row_steps or (self._bare_step(cells[counted]) if counted > 0 else ())
         column_steps = [
             self._side_of(title, context.pair or context.span)
@@ -138,6 +136,14 @@ class RowReader(Totals):
         start_at = 1 if len(cells) > 1 and (row_name or row_steps or not re.search(r"\d", cells[0])) else 0
         if self._sums(cells[0], row_name) and self.column:
             return self._totalled(text, unit, self._only(column_steps, row_steps, context))
+        if row_name is not None and not row_steps and not any(column_steps[1:]):
+            row_steps = self._end_named(cells[0], row_name)
+        if (
+            row_name is None
+            and self.column
+            and (rest := self._rest(text, unit, self._only(column_steps, row_steps, context)))
+        ):
+            return rest
         row = None if row_name is None else self._row(row_name, cells, column_steps, row_steps, context, head)
         change_row = bool(_CHANGE_ROW.match(cells[0])) and len(self.rows) >= 2
         for at in range(start_at, len(cells)):
@@ -166,6 +172,9 @@ class RowReader(Totals):
                 found += self._extreme_step(text, unit, at, row_name, head)
                 continue
             if row_name is not None and row_name.statistic in {"max", "min"} and _ONLY_STEP.fullmatch(cells[at]):
+                found += self._extreme_step(text, unit, at, row_name, head, row_name.statistic)
+                continue
+            if row_name is not None and row_name.statistic in {"max", "min"} and OCCURS.fullmatch(cells[at]):
                 found += self._extreme_step(text, unit, at, row_name, head, row_name.statistic)
                 continue
             name = row_name or self._name(title)
@@ -346,6 +355,9 @@ class RowReader(Totals):
                         decision.fact,
                     )
                 )
+        if numbers and name.keys and claims and all(claim.status == "supported" for claim in claims):
+            said = self._said_of_step(text, (start, end), name, inside)  # "3.12 peak at step 7"
+            claims += [said] if said is not None and said.status == "contradicted" else []
         if (
             not numbers
             and steps
@@ -435,21 +447,6 @@ class RowReader(Totals):
         fine = any(agrees(n, h, true) for n, h in table.readings(numbers[0], keys[0], true))
         note = "" if fine else self.judge.say("sum", true=f"{true:.4g}", shown=text[start:end])
         return [Claim(text[start:end], start, end, "supported" if fine else "contradicted", note)]
-
-    def _at_its_step(self, q: Quantity, name: Named, step: int, which: str) -> Decision | None:
-        """``0.331 (21)`` as an extreme: refused where it lies at another step than the one told."""
-        first: Decision | None = None
-        for key in name.keys[:4]:
-            rows = self.judge.table.finite(key)
-            best = (max if which == "max" else min)((v for _, v in rows), default=None)
-            if best is None or self.judge.cell(q, key, next(s for s, v in rows if v == best)).status != "supported":
-                continue
-            if self.judge.table.value(key, step) == best:
-                return None
-            where = next(s for s, v in rows if v == best)
-            note = self.judge.say("extreme_step", metric=key, step=where, true=f"{best:.4g}")
-            first = first or Decision("contradicted", note, None, key, where)
-        return first
 
     def _change(
         self, frame: Frame, index: int, name: Named, pair: tuple[int, int] | None, title: str

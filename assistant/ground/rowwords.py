@@ -42,6 +42,8 @@ _SINCE_FIRST: Final = re.compile(
 _SHARE: Final = re.compile(
     r"(?i)\W*(?:(?:its )?(?:share|fraction|portion|percentage|percent)(?: of (?:the )?(?:step|total|time|step time))?|% of (?:the )?(?:step|total)|占比|比例|占单步|占总(?:时间|耗时))\W*"
 )
+#: A spike is no direction of the ends.
+_SPIKE: Final = re.compile(r"(?i)\bspik\w+|尖峰|尖刺|毛刺|突刺")
 #: Marks of direction, as the arrow that they stand for.
 _MARKS: Final = str.maketrans({**dict.fromkeys("↗⬆🔺📈▲⤴", "↑"), **dict.fromkeys("↘⬇🔻📉▼⤵", "↓")})
 _SIGNS: Final = {"up": "[升涨增高↑]", "down": "[降跌减低↓]"}
@@ -91,6 +93,12 @@ class RowWords(HeaderReader):
             return -1
         return 1 if of_steps(head[1]) and len(self._bare_step(cells[1])) == 1 else -1
 
+    def _phase_column(self, head: Sequence[str], cells: Sequence[str]) -> int:
+        """The column of stretches behind their names: ``| early | 1–4 | 0.20 |``; -1 without one."""
+        if len(cells) < 3 or not of_steps(head[1]) or len(told := self._bare_step(cells[1])) != 2:
+            return -1
+        return 1 if told[0] < told[1] else -1
+
     def _against(
         self, at: int, title: str, all_steps: Sequence[tuple[int, ...]], row_steps: tuple[int, ...]
     ) -> tuple[int, int] | None:
@@ -119,7 +127,7 @@ class RowWords(HeaderReader):
         part, table = text[slice(*cell)], self.judge.table
         if len(inside) != 1 or len(inside[0].steps) != 1 or _DENIED.search(part):
             return None
-        high, low = bool(cue("maximum").search(part)), bool(cue("minimum").search(part))
+        high, low = bool(cue("maximum").search(part) or _SPIKE.search(part)), bool(cue("minimum").search(part))
         best = _BEST_WORD.search(part)
         step, first = inside[0].steps[0], None
         for key in [key for key in name.keys if key == self.row_key] or name.keys[:3]:
@@ -171,7 +179,7 @@ class RowWords(HeaderReader):
 
     def _direction(self, part: str, name: Named, pair: tuple[int, int] | None) -> Decision | None:
         """A cell that says ``up`` or ``下降``."""
-        part = part.translate(_MARKS)
+        part = _SPIKE.sub(" ", part.translate(_MARKS))
         senses = {
             sense
             for sense in ("up", "down")

@@ -9,6 +9,7 @@ from typing import Final
 
 from assistant.ground.binding import Carried
 from assistant.ground.cues import cue
+from assistant.ground.deciding import Decision
 from assistant.ground.headers import AT_STEP, ENDS, SIDES, STEP_COLUMN, of_steps
 from assistant.ground.lexicon import Named
 from assistant.ground.places import places
@@ -26,8 +27,23 @@ _SUM_ROW: Final = re.compile(
 ADVISED: Final = re.compile(
     r"(?i)\b(?:suggest|recommend|propos|advis|target|goal|ideal|typical|desired)\w*|建议|推荐|目标|理想|期望|应设"
 )
+#: What is left of a step.
+_REST_ROW: Final = re.compile(
+    r"(?i)[\W_]*(?:others?|(?:the )?rest|remaining|remainder|misc\.?|everything else|其[他余它]|剩余|其他阶段|其余阶段|杂项)[\W_]*(?:[（(][^()（）]{0,40}[)）])?[\W_]*"
+)
 _STEP_TITLE: Final = re.compile(r"(?i)[\s`*_]*step[\s`*_]*")
 _STRETCH: Final = re.compile(r"[\s`*_]*(\d{1,7})\s*(?:[-–—~～∼]{1,2}|to|至|到)\s*(\d{1,7})[\s`*_]*(?:步)?[\s`*_]*")
+#: "Final reward": the last value.
+_END_BEFORE: Final = re.compile(
+    r"(?i)[\s`*_]*(?:(?:final|last|ending|latest)\b|(?P<first>(?:initial|first|starting)\b|初始|首步|起始)|最终|末步|最后)的?\s*(?!\d)"
+)
+_STEPS_COUNTED: Final = re.compile(
+    r"(?i)[\s`*_]*(?:(?:number of |total |logged |recorded )?steps(?: logged| recorded| in (?:the )?log| total| covered)?|总步数|(?:记录|日志)?步数(?:总计)?|记录的步数)[\s`*_]*"
+)
+#: "Reached at step 9" in the row of an extreme.
+OCCURS: Final = re.compile(
+    r"(?i)[\s`*_]*(?:(?:reached|occurs?|occurred|seen|recorded|happens?|hit)?\s*(?:at|on|in)\s*step|(?:出现|发生|达到|取得)?(?:在|于)?第?\s*(?:step)?)\s*\d{1,7}\s*步?[\s`*_]*"
+)
 _STEP_LABELLED: Final = re.compile(
     r"[\s`*_]*(?P<word>[A-Za-z_ ]{4,20}|[\u3400-\u9fff]{1,4})[\s`*_]*[:：=#]?[\s`*_]*(?P<step>\d{1,7})[\s`*_]*"
 )
@@ -64,6 +80,24 @@ class Totals(StatCells):
         if not any(re.search(r"\d\.\d|\d\s?(?:s|min|秒)\b", cell) for cell in cells[1:]):
             return None
         return Named(0, len(cells[0]), cells[0], (total,))
+
+    def _end_named(self, label: str, name: Named) -> tuple[int, ...]:
+        """``Final reward``, ``最终熵``: the last step that holds the metric, or the first."""
+        match = _END_BEFORE.match(label)
+        held = self.judge.table.held(name.keys[0]) if match and name.keys and not name.statistic else []
+        return () if match is None or not held else (held[0] if match["first"] else held[-1],)
+
+    def _count_of_steps(self, text: str, unit: Unit) -> list[Claim] | None:
+        """``| Steps logged | 12 |``: how many steps there are, or the last one's number."""
+        if len(unit.cells) != 2 or _STEPS_COUNTED.fullmatch(text[slice(*unit.cells[0])]) is None:
+            return None
+        start, end = unit.cells[1]
+        numbers, steps = quantities(text[start:end], []), self.judge.table.steps
+        if len(numbers) != 1 or not _ONE_NUMBER.fullmatch(text[start:end]) or not steps:
+            return None
+        fine = numbers[0].number in {len(steps), steps[-1]}
+        note = "" if fine else self.judge.say("count", true=len(steps), shown=text[start:end])
+        return [Claim(text[start:end], start, end, "supported" if fine else "contradicted", note)]
 
     def _labelled(self, label: str) -> tuple[int, ...]:
         """``Training step 23``, ``步数 **23**``: the step of a row."""
@@ -188,6 +222,29 @@ class Totals(StatCells):
             if len(numbers) == 1 and own and all(c.status == "supported" for c in own):
                 self.column.setdefault(at, []).append(numbers[0])
 
+    def _rest(self, text: str, unit: Unit, step: int | None) -> list[Claim]:
+        """The cells of a row of what is left of a step: its time less that of the stages above."""
+        table, total = self.judge.table, self.judge.table.total_time()
+        whole = None if total is None or step is None else table.value(total, step)
+        if _REST_ROW.fullmatch(text[slice(*unit.cells[0])]) is None or not whole:
+            return []
+        claims = []
+        for at in range(1, len(unit.cells)):
+            start, end = unit.cells[at]
+            numbers, above = self._numbers(text, unit, at, None), self.column.get(at, [])
+            if len(numbers) != 1 or not above or not _ONE_NUMBER.fullmatch(text[start:end]):
+                continue
+            q = numbers[0]
+            factor = q.factor if q.unit else above[0].factor
+            left = (1.0 if q.unit == "%" or above[0].unit == "%" else whole) - sum(n.number * n.factor for n in above)
+            slack = sum(n.half * n.factor for n in above)
+            fine = agrees(q.number * factor, q.half * factor + slack, left)
+            note = "" if fine else self.judge.say("factor", true=f"{left / factor:.4g}", shown=text[start:end])
+            claims.append(Claim(text[start:end], start, end, "supported" if fine else "contradicted", note))
+            if fine:
+                self.column[at].append(q)
+        return claims
+
     def _totalled(self, text: str, unit: Unit, step: int | None) -> list[Claim]:
         """The cells of a row of sums: each the sum of those above, or what the whole step took."""
         table, total = self.judge.table, self.judge.table.total_time()
@@ -224,6 +281,21 @@ class Totals(StatCells):
         fine = any(agrees(n, h, shown) for n, h in table.readings(q, keys[-1], shown))
         note = "" if fine else self.judge.say("count", true=f"{abs(true):.4g}", shown=text[start:end])
         return [Claim(text[start:end], start, end, "supported" if fine else "contradicted", note)]
+
+    def _at_its_step(self, q: Quantity, name: Named, step: int, which: str) -> Decision | None:
+        """``0.331 (21)`` as an extreme: refused where it lies at another step than the one told."""
+        first: Decision | None = None
+        for key in name.keys[:4]:
+            rows = self.judge.table.finite(key)
+            best = (max if which == "max" else min)((v for _, v in rows), default=None)
+            if best is None or self.judge.cell(q, key, next(s for s, v in rows if v == best)).status != "supported":
+                continue
+            if self.judge.table.value(key, step) == best:
+                return None
+            where = next(s for s, v in rows if v == best)
+            note = self.judge.say("extreme_step", metric=key, step=where, true=f"{best:.4g}")
+            first = first or Decision("contradicted", note, None, key, where)
+        return first
 
     # -- what nothing reads ------------------------------------------------------------------------
     def _uncovered(

@@ -102,6 +102,43 @@ def test_range_of_a_metric_is_its_extremes(true: str, false: tuple[float, float]
     assert refused(true.format(low=low * false[0], high=high * false[1]), (0,))
 
 
+def _value(key: str, step: int) -> float:
+    return float(run_of(0).value(key, step) or 0.0)
+
+
+@pytest.mark.parametrize("step", [4, 8])
+def test_rest_of_a_step_is_what_the_stages_leave(step: int) -> None:
+    whole, gen, update = (_value(f"timing_s/{name}", step) for name in ("step", "gen", "update_actor"))
+    text = "**Time at step {step}**\n\n| Phase | Seconds |\n|---|---|\n| gen | {gen:.2f} |\n| update_actor | {update:.2f} |\n| Other | {rest:.2f} |"
+    rest = whole - gen - update
+    assert not refused(text.format(step=step, gen=gen, update=update, rest=rest), (0,))
+    assert refused(text.format(step=step, gen=gen, update=update, rest=rest * 1.3), (0,))
+
+
+def test_final_value_and_number_of_steps_are_the_run_s() -> None:
+    steps = run_of(0).distinct_steps
+    text = "| Item | Value |\n|---|---|\n| Steps logged | {steps} |\n| Final entropy | {last:.4f} |"
+    assert not refused(text.format(steps=len(steps), last=_value("actor/entropy", steps[-1])), (0,))
+    assert refused(text.format(steps=len(steps) + 3, last=_value("actor/entropy", steps[-1])), (0,))
+    assert refused(text.format(steps=len(steps), last=_value("actor/entropy", steps[2])), (0,))
+
+
+def test_step_beside_an_extreme_is_its_own() -> None:
+    values = dict(zip(*run_of(0).series("actor/grad_norm"), strict=True))
+    top = max(values, key=lambda step: values[step])
+    for text in ("| Signal | Value |\n|---|---|\n| Grad norm | {value:.3f} peak at step {step} |",
+                 "| 指标 | 数值 | 说明 |\n|---|---|---|\n| 最高梯度范数 | {value:.3f} | 出现在第 {step} 步 |"):  # fmt: skip
+        assert not refused(text.format(value=float(values[top]), step=top), (0,))
+        assert refused(text.format(value=float(values[top]), step=top + 2), (0,))
+
+
+def test_named_stretches_are_those_of_the_column_behind() -> None:
+    mean = sum(_value("actor/entropy", step) for step in (4, 5, 6)) / 3
+    text = "| Phase | Steps | Mean entropy |\n|---|---|---|\n| early | 4–6 | {mean:.3f} |"
+    assert not refused(text.format(mean=mean), (0,))
+    assert refused(text.format(mean=mean * 1.2), (0,))
+
+
 def test_number_under_no_title_that_is_read_is_unsupported() -> None:
     assert refused("| Metric | Kurtosis |\n|---|---|\n| Entropy | 3.17 |", (0,))
     assert not refused("| Metric | Target |\n|---|---|\n| Entropy | 3.17 |", (0,))
