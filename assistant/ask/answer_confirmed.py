@@ -40,7 +40,7 @@ _INTENTS: Final = {
 _OWN_KINDS: Final = {"heard", "preference_start"}
 #: A metric's name that swallowed what is said of it.
 _SAID_IN_NAME: Final = re.compile(
-    r"(?i)\s*\b(?:take|took|last|get|got|spend|spent|stay|need)\w*\b.*|越来越.*|[要花用]了?\s*\d.*|\d+\s*\w*$"
+    r"(?i)\s*\b(?:take|took|last|get|got|spend|spent|stay|need)\w*\b.*|越来越.*|[要花用]了?\s*\d.*|(?<![\w-])\d+\s*\w*$"
 )
 #: How far a rough number may be from the value, as a share of the number.
 _ROUGH: Final = 0.15
@@ -224,8 +224,12 @@ def _looked_up(context: Context, metric: str, claim: Claim, scope: Scope, read: 
         return None
     if claim.kind == "value" and claim.supposed is not None:
         return _value(context, part, claim, claim.supposed, read)
-    if claim.kind == "broke":
+    if claim.kind == "broke" and read.steps.kind == "single":
         return _broke(context, metric, read)
+    if claim.kind == "broke":  # of no step: it can be denied, where the metric went the other way
+        up = words("confirmed")["burst"].search(read.text) is not None
+        told = _moved(context, part, up=up) if len(part) > 1 else None
+        return told if told is not None and not told.holds else None
     if claim.kind in {"peak", "bottom"}:
         return _peak(context, part_of(context, metric, Scope()), claim, read)
     if claim.kind == "than":

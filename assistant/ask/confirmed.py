@@ -147,10 +147,14 @@ def _clauses(body: str, *, taken: bool) -> Statement | None:
     return Statement(tuple(pieces), causal, taken) if 0 < len(pieces) <= MOST else None
 
 
+_FIRST_PIECE: Final = re.compile(r"[,，;；?？]")
+
+
 def _taken(text: str) -> Statement | None:
     """What stands before the clause that asks, or behind "why did": it is taken for granted."""
     held = words("confirmed")
-    if held["supposing"].search(text):
+    given = held["given"].match(text)  # "since it became NaN at step 40, which …": what is asked supposes nothing
+    if held["supposing"].search(_FIRST_PIECE.split(text)[0] if given is not None else text):
         return None
     why = held["why"].search(text)
     if why is not None and why.end() < len(text):

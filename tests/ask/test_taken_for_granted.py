@@ -133,3 +133,36 @@ def test_a_step_is_told_with_what_had_set_in_before(question: str) -> None:
     answer = ask(question, sick)
     assert answer.verdict.code in {"warning", "critical"}
     assert ask(question.replace("45", "10"), sick).verdict.code == "healthy"
+
+
+@pytest.mark.parametrize(
+    ("question", "value"),
+    [
+        ("math500 从 0.3 涨到 0.9 了，可以上线吗", "5"),
+        ("得分从 0.3 升到 0.9，是好事吗", "0.31"),
+        ("回答越来越短，是不是奖励压的", LENGTH),
+        ("since the score rose from 0.3 to 0.9, which checkpoint is best?", "0.31"),
+        ("回答变长了，说明得分也涨了吧", SCORE),
+        ("answers got longer, which shows that the score rose, right?", SCORE),
+    ],
+)
+def test_what_is_taken_for_granted_is_denied_first(question: str, value: str) -> None:
+    said = first(question)
+    assert said.startswith(("**Not so", "**No", "**Only in part", "**不是这样", "**不对", "**只对一部分"))
+    assert value in said
+
+
+@pytest.mark.parametrize(
+    ("question", "intent"),
+    [
+        ("写个 brief report", "explain"), ("出一份小结", "explain"), ("解释下这几步", "explain"),
+        ("what went on around step 30?", "explain"), ("can this run still be saved?", "advice"),
+        ("step time 越来越长，要 early stop 吗", "advice"), ("得分在掉，该早停吗", "advice"),
+        ("how many responses per step", "derive"), ("第 12 步有几条 response 撞到 limit", "lookup"),
+        ("is a KL term used in the loss?", "lookup"), ("得分为什么变 0", "explain"),
+    ],
+)  # fmt: skip
+def test_ways_to_ask_for_a_report_a_rescue_or_a_size(question: str, intent: str) -> None:
+    answer = ask(question)
+    assert answer.intent == intent or (intent == "explain" and answer.intent == "health")
+    assert answer.verdict.code not in {"unknown_metric", "out_of_scope"}
