@@ -182,3 +182,27 @@ def test_a_value_at_an_epoch_stays_that_of_one_step() -> None:
 )
 def test_a_change_in_percent_is_told_in_percent(question: str) -> None:
     assert "relative change of +100%" in ask(scored(), question).answer
+
+
+@lru_cache(maxsize=2)
+def stable(*, loss: float = 0.0) -> Run:
+    """Stable-Baselines3's PPO, whose updates do nothing in all rows but the fifth."""
+    table = {
+        50 * n: {
+            "rollout/ep_rew_mean": -100.0, "train/approx_kl": 0.0 if n != 5 else 0.02, "train/loss": loss,
+            "train/policy_gradient_loss": loss, "train/clip_fraction": 0.0 if n != 5 else 0.1,
+            "train/learning_rate": 3e-4, "train/n_updates": 10 * n,
+        }
+        for n in range(1, 13)
+    }  # fmt: skip
+    return run_of(table, framework="Stable-Baselines3", format="csv")
+
+
+@pytest.mark.parametrize("loss", [0.0, 0.3])
+@pytest.mark.parametrize("question", ["why is approx_kl 0", "why is clip_fraction zero", "为什么 approx_kl 是 0"])
+def test_an_idle_ppo_is_not_put_down_to_a_single_update(question: str, loss: float) -> None:
+    answer = ask(stable(loss=loss), question).answer
+    assert "with one update per batch" not in answer
+    assert "每批样本只更新一次时" not in answer
+    if not loss:
+        assert "the loss is zero as well" in answer or "损失也恒为零" in answer
