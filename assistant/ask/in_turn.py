@@ -76,8 +76,10 @@ def turns(text: str, pieces: Sequence[str], whole: Query, understand: Understand
     named = first.mentions or first.topics or first.intent == "trend"
     if first.intent not in _OWN or first.guessed or not named or len(first.runs) > 1:
         return []
-    if not keys(first) <= keys(whole) and keys(first) & keys(whole):
-        return []  # where they share nothing, the first describes what it is about, and a later one names its own
+    if not keys(first) <= keys(whole) and not _describes(
+        first, whole, [understand(piece, None) for piece in found[1:]]
+    ):
+        return []
     if whole.intent == "derive" and {understand(piece, None).intent for piece in found} == {"derive"}:
         return []  # what the log implies of its setup is told as one
     kind, kinds = None if leans else run_questions.kind_of(whole), {run_questions.kind_of(first)}
@@ -93,6 +95,12 @@ def turns(text: str, pieces: Sequence[str], whole: Query, understand: Understand
             return []
         kinds.add(own)
     return [] if kind is not None and kind not in kinds else found
+
+
+def _describes(first: Query, whole: Query, later: Sequence[Query]) -> bool:
+    """Whether the first clause describes a metric that the whole text hides, as a later clause names its own."""
+    told = first.op is None and any(mention.end > mention.start for mention in first.mentions)
+    return told and not keys(first) & keys(whole) and keys(whole) <= {key for query in later for key in keys(query)}
 
 
 def _says_something(query: Query) -> bool:

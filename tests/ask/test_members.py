@@ -25,6 +25,7 @@ def made() -> Run:
             step: {
                 f"{LENGTH}/max": LONGEST[step], f"{LENGTH}/mean": MEAN[step], f"{REWARD}/max": TOP[step],
                 f"{REWARD}/mean": AVERAGE[step], f"{REWARD}/min": LOW[step], GEN: SPENT[step], STEP: 100.0,
+                "perf/throughput": 300.0 + 10 * step, f"{LENGTH}/clip_ratio": 0.01 * step,
             }
             for step in (1, 2, 3)
         }
@@ -111,3 +112,21 @@ def test_share_moved_by_points(question: str, first: int, last: int) -> None:
     assert holds(answer, moved), answer.answer
     assert re.search(r"升了|up by", answer.verdict.summary)
     assert answer.slots.steps.values == (first, last)
+
+
+def test_clause_that_names_no_metric_is_of_the_one_that_the_text_names() -> None:
+    answer = conversation(made(), "哪一步吐字最快，每卡每秒多少 token")
+    assert "perf/throughput" in first_line(answer)
+    assert holds(answer, 330.0)
+
+
+def test_answers_that_were_cut_are_no_run_that_was() -> None:
+    answer = conversation(made(), "第 2 步有多少回答话没说完就被掐了")
+    assert "clip_ratio" in first_line(answer)
+    assert holds(answer, 0.02)
+
+
+def test_wait_for_a_stage_at_a_step_is_no_time_until_it() -> None:
+    answer = conversation(made(), "how many minutes did we wait for the rollout in step 2")
+    assert GEN in first_line(answer)
+    assert holds(answer, SPENT[2])

@@ -59,3 +59,10 @@ def test_one_owner_compares_nothing_with_another(question: str) -> None:
     answer = conversation(made(), question)
     assert "cannot be compared" not in answer.answer
     assert "比不了" not in answer.answer
+
+
+def test_metric_of_both_is_compared_with_nothing() -> None:
+    key = "training/rollout_actor_probs_pearson_corr"
+    answer = conversation(made(key), "pearson corr of rollout vs actor probs at 4, 6 and 8")
+    assert "cannot be compared" not in answer.answer
+    assert key in answer.slots.metrics
