@@ -6,8 +6,9 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import lru_cache
+
+import numpy as np
 
 from assistant.analysis.ledger import Ledger
 from assistant.analysis.validation import ValidationSet, problem_count, sampling_error, validation_sets
@@ -108,34 +109,45 @@ def _table(run: Run, step: int, source: str, variable: str) -> ValidationSet | N
 LEAST_ANSWERS, MOST_ANSWERS = 20, 20_000
 #: Beyond so many, digits are those of a 32-bit number.
 EXACT_DIGITS = 7
+#: Values that are no whole numbers over a common one may look so by chance at most so often.
+CHANCE = 0.01
 
 
 def least_answers(run: Run, metric: str) -> int | None:
-    """So many answers a share is of at least, as its values tell: 0.4375 is of 16 or more, 0.44 of 9 or more.
+    """So many answers a share is of at least, as its values tell: 0.4375 and 0.625 are of 16 or more.
 
-    Each printed value is a whole number over the number of answers, so that number is no smaller than the smallest
-    denominator that gives the value to its printed digits; the largest of these over the run counts, as all
-    validations are of the same problems.
+    Answers are right or wrong, and all validations are of the same problems: each value is a whole number over one
+    number of answers, which is no smaller than the smallest that fits them all to their printed digits. Where a number
+    would as likely as not be found for any values (partial credit, few digits), nothing is told.
 
     Args:
         run: the run.
-        metric: key of a share of right answers, its answers right or wrong.
+        metric: key of a share of right answers.
 
     Returns:
-        The number; ``None`` below :data:`LEAST_ANSWERS`, of which an error tells little.
+        The number; ``None`` below :data:`LEAST_ANSWERS`, of which an error tells little, and where none fits.
     """
-    found = max((_denominator(value) for value in run.series(metric)[1] if 0 <= value <= 1), default=0)
+    values = sorted({float(value) for value in run.series(metric)[1] if 0 <= value <= 1})
+    found = _common(tuple(values)) if values else 0
     return found if found >= LEAST_ANSWERS else None
 
 
-@lru_cache(maxsize=4096)
-def _denominator(value: float) -> int:
-    """The smallest denominator of a fraction that agrees with a number to its printed digits."""
-    digits = len(repr(float(value)).partition(".")[2])
-    reach = Fraction(1, 2 * 10 ** min(digits, EXACT_DIGITS))
-    exact = Fraction(repr(float(value)))
-    low, high = exact - reach, exact + reach
-    return next((n for n in range(1, MOST_ANSWERS) if math.floor(high * n) >= math.ceil(low * n)), 0)
+@lru_cache(maxsize=256)
+def _common(values: tuple[float, ...]) -> int:
+    """The smallest number of which all values are multiples of one part, to their digits; 0 where chance would do."""
+    digits = max(len(repr(value).partition(".")[2]) for value in values)
+    reach = 0.5 / 10 ** min(digits, EXACT_DIGITS)
+    held = np.array(values)
+    numbers = np.arange(1, MOST_ANSWERS)
+    fits = np.ones(len(numbers), dtype=bool)
+    for value in held:
+        product = value * numbers
+        fits &= np.abs(product - np.round(product)) <= numbers * reach
+    if not fits.any():
+        return 0
+    found = int(numbers[fits.argmax()])
+    inner = int(((held > 0) & (held < 1)).sum())
+    return found if found * min(1.0, 2 * found * reach) ** inner < CHANCE else 0
 
 
 def _share_bound(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import random
 
 import pytest
 from hypothesis import given
@@ -28,17 +29,26 @@ def test_least_answers_are_never_more_than_there_were(answers: int, data: st.Dat
 @pytest.mark.parametrize(
     ("values", "expected"),
     [
-        ([41 / 64], 64),
-        ([0.64, 0.57, 0.05], None),
-        ([0.64, 0.031], 32),
-        ([962 / 1319, 955 / 1319], 1319),
+        ([41 / 64, 3 / 64, 40 / 64], 64),
+        ([962 / 1319, 955 / 1319, 0.0], 1319),
+        ([0.6406, 0.0469, 0.6094, 0.2031], 64),
+        ([0.64, 0.57, 0.05], None),  # two digits fit any number of answers
         ([0.5, 0.25], None),
         ([0.0, 1.0], None),
+        ([0.6372541, 0.4402113, 0.2299817], None),  # partial credit
     ],
 )
-def test_least_answers_are_the_largest_of_the_smallest_denominators(values: list[float], expected: int | None) -> None:
+def test_least_answers_are_the_smallest_number_that_fits_all(values: list[float], expected: int | None) -> None:
     run = run_of({step: {KEY: value} for step, value in enumerate(values)})
     assert least_answers(run, KEY) == expected
+
+
+def test_shares_with_partial_credit_hardly_ever_seem_whole_numbers() -> None:
+    dice = random.Random(5)
+    found = [
+        least_answers(run_of({step: {KEY: dice.random()} for step in range(3)}), KEY) is not None for _ in range(300)
+    ]
+    assert sum(found) <= 6
 
 
 def test_error_of_a_share_of_unknown_problems_is_bound_by_its_digits() -> None:
