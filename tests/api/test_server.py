@@ -13,6 +13,7 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -81,14 +82,25 @@ def test_keys_new_key_is_shown_once_and_lets_in(tmp_path: Path) -> None:
         assert key not in running.log.read_text(encoding="utf-8")
 
 
+def logged(server: Server, request: str) -> list[dict[str, Any]]:
+    """The log's lines of a request, which are written once its answer is out."""
+    end = time.monotonic() + PATIENCE
+    while True:
+        whole = server.log.read_text(encoding="utf-8").rpartition("\n")[0]
+        lines = [json.loads(line) for line in whole.splitlines()]
+        found = [line for line in lines if line.get("request_id") == request]
+        if found or time.monotonic() > end:
+            return found
+        time.sleep(0.05)
+
+
 def test_server_answers_over_a_socket_and_logs_json(server: Server) -> None:
     reply = httpx.post(f"{server.url}/explain", json=BODY, timeout=PATIENCE)
     assert reply.status_code == 200
     assert reply.json()["engine"] == "offline"
     assert "server" not in reply.headers
     wanted = reply.headers["x-request-id"]
-    lines = [json.loads(line) for line in server.log.read_text(encoding="utf-8").splitlines()]
-    (line,) = [line for line in lines if line.get("request_id") == wanted]
+    (line,) = logged(server, wanted)
     assert (line["route"], line["status"]) == ("/explain", 200)
 
 
