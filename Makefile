@@ -23,6 +23,9 @@ DEV := $(VENV)/.installed-dev-$(STATE)
 
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet install
 THIS := $(PIP) --no-deps --no-build-isolation --editable .
+# What the first command would otherwise wait for: bytecode, tables and patterns as compiled (in ~/.cache).
+WARM := $(BIN)/python -m compileall -q assistant && \
+  $(BIN)/metric-assistant explain examples/verl-retool-steps-0-3.log -q 'What should I look at?' >/dev/null
 
 help:
 	@echo 'make run      serve the chat page and the REST API on http://$(HOST):$(PORT) (PORT=… changes it)'
@@ -57,6 +60,7 @@ $(RUN): | $(VENV)/pyvenv.cfg
 	@echo 'installing the locked packages (the first time only)'
 	@$(PIP) --requirement requirements-run.lock
 	@$(THIS)
+	@$(WARM)
 	@rm -f $(VENV)/.installed-*
 	@touch $@
 
@@ -64,6 +68,7 @@ $(DEV): | $(VENV)/pyvenv.cfg
 	@echo 'installing the locked packages and the test tools (the first time only)'
 	@$(PIP) --requirement requirements.lock
 	@$(THIS)
+	@$(WARM)
 	@rm -f $(VENV)/.installed-*
 	@touch $@ $(RUN)
 

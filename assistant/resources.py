@@ -33,6 +33,12 @@ def data_folder(name: DataFolder) -> Path:
     )
 
 
+def cache_folder() -> Path:
+    """Where derived files may be kept: ``$XDG_CACHE_HOME/metric-assistant`` or its usual place."""
+    base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")  # noqa: PTH111 - there may be no home
+    return Path(base) / "metric-assistant"
+
+
 def yaml_table(path: Path) -> Any:
     """A shipped YAML file's contents.
 
@@ -47,8 +53,7 @@ def yaml_table(path: Path) -> Any:
 
     content = path.read_bytes()
     digest = hashlib.sha256(content).hexdigest()[:24]
-    base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")  # noqa: PTH111 - there may be no home
-    kept = Path(base) / "metric-assistant" / "tables" / f"{path.stem}-{digest}.json"
+    kept = cache_folder() / "tables" / f"{path.stem}-{digest}.json"
     try:
         return orjson.loads(kept.read_bytes())
     except (OSError, orjson.JSONDecodeError):

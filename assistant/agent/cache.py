@@ -17,8 +17,8 @@ from functools import lru_cache
 from pathlib import Path
 from weakref import WeakKeyDictionary
 
-from assistant.knowledge.cards import cache_folder
 from assistant.model import Run
+from assistant.resources import cache_folder
 
 MOST = 500
 _DIGESTS: WeakKeyDictionary[Run, str] = WeakKeyDictionary()

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from assistant import kept_patterns, resources
 from assistant.cli.common import add_clipboard_option, message_language, read_sources, write_json
 from assistant.model import AssistantError, EmptyInput, InputError
 
@@ -22,6 +23,8 @@ OK, BAD_INPUT, UNREACHABLE = 0, 2, 3
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs one command; returns its exit status."""
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # small matrices: more threads only wait for one another
+    if argv is None:  # a process of our own
+        kept_patterns.keep(resources.cache_folder())
     parser = build_parser()
     arguments = parser.parse_args(argv)
     try:

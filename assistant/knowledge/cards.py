@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -23,6 +22,7 @@ import orjson
 from assistant import resources
 from assistant.knowledge.passages import Passage
 from assistant.model import KnowledgeError
+from assistant.resources import cache_folder
 
 SECTIONS = {
     "zh": ("是什么", "怎么读", "不代表什么", "接下来看什么"),
@@ -303,12 +303,6 @@ def _fingerprint(folder: Path) -> str:
         stat = path.stat()
         digest.update(f"{path.name}\0{stat.st_size}\0{stat.st_mtime_ns}\0".encode())
     return digest.hexdigest()[:24]
-
-
-def cache_folder() -> Path:
-    """Where derived files may be kept: ``$XDG_CACHE_HOME/metric-assistant`` or its usual place."""
-    base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
-    return Path(base) / "metric-assistant"
 
 
 def _load(folder: Path) -> dict[str, Any]:

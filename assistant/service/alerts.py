@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from assistant.analysis.thresholds import RANK
-from assistant.knowledge.cards import cache_folder
 from assistant.model.fact import Severity
+from assistant.resources import cache_folder
 from assistant.service.formats import Located, plain_text
 
 #: Severities that are worth a message.

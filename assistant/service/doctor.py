@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any, Final, Literal
 from urllib.parse import urlsplit
 
-from assistant.knowledge.cards import cache_folder
 from assistant.model import AssistantError
+from assistant.resources import cache_folder
 from assistant.service.terminal_words import say
 from assistant.settings import OPENAI, settings
 

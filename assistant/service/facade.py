@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from assistant.knowledge import Card, Finder, Knowledge, Passage, Resolver, difference, knowledge
-from assistant.knowledge.cards import cache_folder
 from assistant.knowledge.index import Entry, Index, open_index
 from assistant.model import Answer, InputError, Note, Run, UnknownMetric
+from assistant.resources import cache_folder
 from assistant.service.asked import question_in
 from assistant.settings import settings
 from assistant.write.phrases import phrases
