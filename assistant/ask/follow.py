@@ -133,7 +133,8 @@ def followed(own: Query, text: str, state: State, runs: Sequence[Run], *, resolv
         return corrected
     if runs and (apart := differing(own, before, text, runs)) is not None:
         return apart
-    if runs and (two := set_against(own, before, text, runs[0])) is not None:
+    each = len(runs) > 1 and not before.runs and not own.runs  # "which is higher": of the runs, not of two metrics
+    if runs and not each and (two := set_against(own, before, text, runs[0])) is not None:
         return two
     if runs and not own.mentions and own.steps.kind == "none" and SINCE_THEN.search(text):
         held, last = state.step if state.step is not None else one_step(before, runs[0]), runs[0].distinct_steps[-1]

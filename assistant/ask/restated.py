@@ -23,6 +23,7 @@ from assistant.ask.rates import FAST_OR_SLOW, RATE
 from assistant.ask.scope import Scope, scope_in
 from assistant.ask.set_against import of_another_kind
 from assistant.ask.steps import training_steps
+from assistant.ask.turned import affected, at_that_step, of_the_run, turned
 from assistant.ask.windows import windows_in
 from assistant.ask.wording import normalised
 from assistant.knowledge import Resolver
@@ -85,6 +86,14 @@ _STEPS_BEFORE: Final = re.compile(
 )
 #: "And the last 20?": so many steps.
 _BARE_COUNT: Final = re.compile(r"(?i)(?:\b(?:first|last|final)|最[后近]|[前后头末])\s*\d{1,6}(?=[的呢]?\W*$)")
+#: "The mean of the last 10": so many steps, whatever stands behind.
+_BARE_COUNT_OF: Final = re.compile(
+    r"(?i)(?:\b(?:first|last|final)|最[后近]|[前头末])\s*\d{1,6}(?!\d|\s*(?:个\s*)?(?:步|steps?))"
+)
+_EXTREME_WORDS: Final = {
+    "max": re.compile(r"(?i)\bmax(?:imum)?\b|\b(?:highest|largest)(?: value)?\b|最[大高]值?|峰值"),
+    "min": re.compile(r"(?i)\bmin(?:imum)?\b|\b(?:lowest|smallest)(?: value)?\b|最[小低]值?"),
+}
 _WHICH_PART: Final = re.compile(
     r"(?i)^\W*(?:那|所以|so|and|then)?\W*(?:"
     r"(?:这|那)?(?:两|俩)?(?:个|段|边|者)?(?:里|中)?\s*(?:哪|which)\s*(?:一)?(?:个|段|边|one|part|half|window)?\s*(?:is|was|的|比较|更|要)?\s*"
@@ -155,6 +164,11 @@ def restated(text: str, state: State, run: Run, resolver: Resolver, *, several: 
     epoch = next((m for m in run.metrics if m in EPOCH_KEYS), None)
     if state.step is not None and epoch is not None and _WHICH_EPOCH.match(text):
         return f"step {state.step} 的 {epoch}" if zh else f"{epoch} at step {state.step}"
+    if before.mentions and (whole := of_the_run(text, zh=zh)) is not None:
+        return whole
+    there = at_that_step(text, state, run, resolver) or affected(text, state, run, resolver, zh=zh)
+    if there is not None and not several:
+        return there
     keys = list(dict.fromkeys(m.key for m in before.mentions if m.key in run.columns))
     if len(keys) == 2 and (widest := _WIDEST.search(text)) and _DIFFERENCE.search(before.wording or before.text):
         most = "largest" if widest["most"] else "smallest"
@@ -167,6 +181,8 @@ def restated(text: str, state: State, run: Run, resolver: Resolver, *, several: 
         return f"{OF_EACH['zh']} {key} {text}" if zh else f"{text.rstrip('?. ')} ({OF_EACH['en']} {key})"
     if FAST_OR_SLOW.search(text) and RATE.search(key) and not metrics_named(text, resolver, run):
         return f"{key} {text}"
+    if not several and (said := turned(text, state, key, run, zh=zh)) is not None:
+        return said
     return _of_steps(text, before, state, key, run, zh=zh) or _changed(text, before, key, run, resolver, zh=zh) or text
 
 
@@ -194,7 +210,7 @@ def _of_steps(text: str, before: Query, state: State, key: str, run: Run, *, zh:
         return f"{key} step {step} 比 step {first} {text[start.end() :]}" if step != first else None
     if (asked := _RELATIVELY.match(text)) is not None and before.op is None and before.threshold is None:
         ends = before.steps.values if before.steps.kind in {"pair", "range"} else ()
-        if not ends and before.intent == "compare" and before.steps.kind == "none":
+        if not ends and before.intent in {"compare", "trend"} and before.steps.kind in {"none", "all"}:
             ends = (run.series(key)[0][0], run.series(key)[0][-1])
         if len(ends) == 2:
             what = ("百分之多少" if asked["share"] else "几倍") if zh else "percentage" if asked["share"] else "factor"
@@ -248,6 +264,8 @@ def _changed(text: str, before: Query, key: str, run: Run, resolver: Resolver, *
         wording, other = before.wording or before.text, [m for m in named if m.key is not None]
         alone = len(other) == len(named) == 1 and not _FLUFF.sub(" ", without_names(said, named)).strip()
         return wording.replace(key, str(other[0].key)) if alone and key in wording else None
+    if not named and steps and before.threshold is None and (both := _part_and_statistic(said, key, steps, zh=zh)):
+        return both
     if before.steps.kind not in _PARTS or before.threshold is not None or not steps:
         return None
     if before.other_part is not None and (asked := _WHICH_PART.match(text)):
@@ -276,6 +294,25 @@ def _changed(text: str, before: Query, key: str, run: Run, resolver: Resolver, *
     if scope.whole or scope.without or _OF_A_PART.sub(" ", _FLUFF.sub(" ", blanked(rest, scope.spans))).strip():
         return None
     return _composed(key, str(old), _slot(scope, steps), zh=zh)
+
+
+def _part_and_statistic(text: str, key: str, steps: list[int], *, zh: bool) -> str | None:
+    """ "换成最后 10 步的平均": a part of the run and a statistic, with nothing else said."""
+    name, match = next(
+        (
+            (name, found)
+            for name in (*_CARRIED, "mean", *_EXTREME_WORDS)
+            if (found := (_EXTREME_WORDS.get(name) or words()[name]).search(text)) is not None
+        ),
+        (None, None),
+    )
+    if match is None or name is None:
+        return None
+    rest = _BARE_COUNT_OF.sub(lambda m: f"{m[0]} {'步' if zh else 'steps'} ", blanked(text, [match.span()]))
+    scope = scope_in(rest, steps)
+    if scope.whole or scope.without or _OF_A_PART.sub(" ", _FLUFF.sub(" ", blanked(rest, scope.spans))).strip():
+        return None
+    return _composed(key, str(name), _slot(scope, steps), zh=zh)
 
 
 def _two_parts(query: Query, run: Run) -> bool:

@@ -28,7 +28,7 @@ RELATIVE: Final = re.compile(
 #: "ten later", "再往后十步": so many steps from the one asked about before.
 SHIFTED: Final = re.compile(
     r"(?i)^\s*(?:那|那么)?\s*(?:过了?|再)?\s*(?P<then>\d{1,4})\s*(?:个)?步(?:之后|以后|过后|后)(?:的)?(?:那个|那步)?(?:值|数)?(?:呢|是多少|[?。\s])*$"
-    r"|(?:再?往?后|再过|后面)(?:的)?\s*(?P<on>\d{1,5})\s*(?:个)?\s*步|(?:再?往?前|倒回|退回?)(?:的)?\s*(?P<off>\d{1,5})\s*(?:个)?\s*步"
+    r"|(?:(?<!最)(?:再?往?后)|再过|后面)(?:的)?\s*(?P<on>\d{1,5})\s*(?:个)?\s*步|(?:再?往?前|倒回|退回?)(?:的)?\s*(?P<off>\d{1,5})\s*(?:个)?\s*步"
     r"|(?<!the )\b(?P<later>\d{1,5})\s*(?:steps? )?(?:later|after(?: that)?|further on)\b"
     r"|(?<!the )\b(?P<before>\d{1,5})\s*(?:steps? )?(?:earlier|before(?: that)?|prior)\b"
 )
