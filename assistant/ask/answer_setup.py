@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from assistant.analysis.diagnosis import role
 from assistant.ask.context import Context, key
 from assistant.ask.parts import number
-from assistant.model import Fact, Verdict
+from assistant.model import Fact, Run, Verdict
 from assistant.write.document import unmark
 
 #: Keys of the longest response and of the share that reached the limit, as frameworks spell them.
@@ -41,7 +41,7 @@ def on_policy(context: Context) -> Verdict:
         text = say("onpolicy.unknown")
         doc.paragraph(f"**{text}**")
         return Verdict("no_data", unmark(text))
-    facts = {name: _finite(context, name) for name in keys}
+    facts = {name: finite(context, name) for name in keys}
     named = [m.key for m in context.query.mentions if m.key in keys]
     context.metrics.extend(named or keys[:1])
     zero = [name for name, held in facts.items() if held and all(fact.value == 0 for fact in held)]
@@ -72,7 +72,8 @@ def on_policy(context: Context) -> Verdict:
     return Verdict("answered", unmark(text), "medium")
 
 
-def _finite(context: Context, metric: str) -> list[Fact]:
+def finite(context: Context, metric: str) -> list[Fact]:
+    """A metric's values that are finite numbers, in order."""
     facts = (context.value(metric, step) for step in context.run.series(metric)[0])
     return [f for f in facts if f is not None and isinstance(f.value, (int, float)) and math.isfinite(f.value)]
 
@@ -83,16 +84,21 @@ def _range(context: Context, metric: str, held: Sequence[Fact]) -> str:
 
 
 # -- the length limit --------------------------------------------------------------------------------------------------
+def longest_and_cut(run: Run) -> tuple[str, str] | None:
+    """The keys of a run's longest response and of the share that was cut (which may not be logged)."""
+    return next((names for names in _LONGEST if names[0] in run.columns), None)
+
+
 def length_limit(context: Context) -> Verdict:
     """The largest length, which is the limit where responses were cut at it; else only a bound from below."""
     doc, say = context.doc, context.say
-    pair = next((names for names in _LONGEST if names[0] in context.run.columns), None)
+    pair = longest_and_cut(context.run)
     if pair is None:
         text = say("cap.none")
         doc.paragraph(f"**{text}**")
         return Verdict("no_data", unmark(text))
     longest, clipped = pair
-    held = _finite(context, longest)
+    held = finite(context, longest)
     if not held:
         text = say("cap.none")
         doc.paragraph(f"**{text}**")
@@ -111,7 +117,7 @@ def length_limit(context: Context) -> Verdict:
     elif len(there) > 1:
         text = say("cap.probable", **values)
     else:
-        text = say("cap.below", **values)
+        text = say("cap.below" if clipped in context.run.columns else "cap.seen", **values)
     doc.paragraph(f"**{text}**")
     if cut:
         doc.bullets([say("cap.clipped", metric=clipped, v=cut[-1])])

@@ -59,6 +59,7 @@ _LEANING: Final = {"explain", "health", "define", "out_of_scope", "advice", "for
 #: Operations that ask for a number of their own.
 _OWN_OPS: Final = {"max", "min", "argmax", "argmin", "mean"}
 MOST: Final = 3
+_FEW_WORDS: Final = 240
 TWO_PARTS: Final = "two_parts"
 """The kind of an answer about two parts of a run: a clause each, both told."""
 
@@ -174,13 +175,16 @@ def judged(text: str, mentions: Sequence[Mentioned]) -> list[str]:
 
 
 def in_front(context: Context, starts: list[int]) -> None:
-    """Puts the first paragraph of each clause's answer before the rest of the first's.
+    """Puts the first paragraph of each clause's answer before the rest of the first's; a line or two stays where it is.
 
     Args:
         context: of the answer, all clauses written.
         starts: where in the document the answer of each further clause begins.
     """
     blocks = context.doc.blocks
+    between = blocks[1 : min(starts, default=len(blocks))]
+    if sum(len(block) for block in between) <= _FEW_WORDS and not any("\n" in block for block in between):
+        return  # "from step 79 on it stays there" is of the sentence before it
     leads = [blocks[at] for at in starts if at < len(blocks)]
     rest = [block for at, block in enumerate(blocks) if at and at not in starts]
     context.doc.blocks = list(dict.fromkeys([*blocks[:1], *leads, *rest]))

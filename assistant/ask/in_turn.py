@@ -14,6 +14,7 @@ from assistant.ask import run_questions
 from assistant.ask.clauses import AT_WHICH, HOW_MUCH, MOST, asking, covered, of_counted
 from assistant.ask.follow import asks_by_itself
 from assistant.ask.patterns import patterns
+from assistant.ask.pointing import owned
 from assistant.ask.query import Query, State
 from assistant.model import StepSlot
 
@@ -38,6 +39,7 @@ _AGAINST: Final = re.compile(
 )
 #: A part of the run on one side of a step; two of them are compared.
 _SIDE: Final = re.compile(r"(?i)(?:之|以)?[前后](?!\s*\d)|\bbefore\b|\bafter\b|\bsince\b")
+_CROSSED: Final = "reached"
 _BEST: Final = re.compile(r"(?i)\b(?:best|worst)\b|最[好佳优差]")
 _OWN: Final = frozenset({"lookup", "trend", "compare", "derive", "bottleneck", "validation", "forecast"})
 
@@ -83,6 +85,8 @@ def turns(text: str, pieces: Sequence[str], whole: Query, understand: Understand
     if whole.intent == "derive" and {understand(piece, None).intent for piece in found} == {"derive"}:
         return []  # what the log implies of its setup is told as one
     kind, kinds = None if leans else run_questions.kind_of(whole), {run_questions.kind_of(first)}
+    if kind == _CROSSED and kinds == {kind} and _limits(first, [understand(piece, None) for piece in found[1:]]):
+        return found  # "when did it reach 0.5, when 0.7?"
     for piece in found[1:]:
         alone = understand(piece, None)
         if _BEST.search(found[0]) and not _BEST.search(piece) and keys(alone) - keys(first):
@@ -95,6 +99,12 @@ def turns(text: str, pieces: Sequence[str], whole: Query, understand: Understand
             return []
         kinds.add(own)
     return [] if kind is not None and kind not in kinds else found
+
+
+def _limits(first: Query, later: Sequence[Query]) -> bool:
+    """Whether each clause has a limit of its own, and the later ones no metric."""
+    limits = [query.threshold for query in (first, *later)]
+    return None not in limits and len(set(limits)) == len(limits) and not any(keys(query) for query in later)
 
 
 def _describes(first: Query, whole: Query, later: Sequence[Query]) -> bool:
@@ -123,6 +133,8 @@ def turn(piece: str, told: str, understand: Understand, held: State) -> Query:
         held: what the clauses before left behind.
     """
     told = _why_there(piece, held) or told
+    if held.query is not None and (of_it := owned(piece, held.query.wording or held.query.text, held.step)) != piece:
+        return understand(of_it, None)
     alone = understand(told, None)
     own = alone.intent in _OWN and not alone.guessed
     at = _same_step(alone, held)

@@ -70,17 +70,21 @@ def pointed(clause: str, step: int | None) -> str:
 _OF_IT: Final = re.compile(
     r"(?i)^\W*(?:(?:and|so|then|ok(?:ay)?)\b[\s,]*)?(?:(?:what(?:'s| is| was)?|how about|what about)\s+)?its\s+"
     r"([a-z][\w/ -]{1,40}?)\s*\?*\s*$"
+    r"|^(?:那么?|而|以及|还有)?(?:它|其)的?\s*([^,，。?？]{1,24}?)\s*(?:是|有|为)?(?:多少|多长|多高|多大|几|呢)?\s*[?？]*$"
 )
 _A_STEP_ASKED: Final = re.compile(
     r"(?i)\b(?:which|what|slowest|fastest|longest|shortest|best|worst) (?:training )?"
     r"(?:steps?|iterations?|rows?|evals?)\b"
+    r"|(?:哪一?个?|第几个?|最[大小高低长短快慢好差]的?(?:那|这)?一?个?)\s*(?:步|step)"
 )
 
 
 def owned(text: str, before: str, step: int | None) -> str:
     """ "And its score?" after "which step is the slowest" as the score at that step; another text as it is."""
     match = _OF_IT.match(text) if step is not None and _A_STEP_ASKED.search(before) else None
-    return text if match is None else f"what is the {match[1]} at step {step}"
+    if match is None:
+        return text
+    return f"what is the {match[1]} at step {step}" if match[1] else f"step {step} 的 {match[2]} 是多少"
 
 
 def pointed_span(text: str, step: int | None) -> str:
