@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from assistant.analysis.diagnosis import role
 from assistant.ask.answer_runs import MOST_RUNS, about
 from assistant.ask.context import Context, key
 from assistant.ask.departures import all_checks
+from assistant.ask.part import part_of
 from assistant.ask.parts import number
+from assistant.ask.scope import Scope, scope_in
+from assistant.ask.subject import words_of
 from assistant.ask.telling import trend_sentence
 from assistant.model import Fact, Run, Verdict
 from assistant.write.document import unmark
@@ -22,6 +26,13 @@ _ROLES = ("val_accuracy", "score_mean", "reward_mean", "policy_entropy", "grad_n
 #: Words for an extreme that a run reached at some step.
 _EVER = re.compile(
     r"(?i)峰值|曾|达到|最高点|最低点|最(?:大|小)值|\b(?:peak|ever|reach\w*|max(?:imum)?|min(?:imum)?|hit)\b"
+)
+#: Each run's own extreme is asked for, and not which of the runs lies higher.
+_OWN = re.compile(
+    r"(?i)\b(?:of|in|for|by|from|at|per) (?:each|both|either|every)\b|\beach (?:run|one|of|log|file)\b|\bboth\b"
+    r"|\b(?:their|its) (?:own|respective)\b|\brespectively\b|各自|各(?:个|次|份)?\s*(?:run|日志|文件)|每(?:个|次|份)"
+    r"|分别"
+    r"|(?:两|三)(?:个|次|份|边)[^,，。]{0,8}(?:各|都)"
 )
 _OPS = {"max": "max", "argmax": "max", "min": "min", "argmin": "min", "mean": "mean"}
 
@@ -43,11 +54,13 @@ def by_run(context: Context, keys: list[str]) -> Verdict:
     slot = len(doc.blocks)
     doc.blocks.append("")
     texts = []
-    how, name = _how(context)
+    scope = _scope(context)
+    how, name = _how(context, scope)
+    how, within = _over(context, scope, how)
     for metric in keys[:MOST_METRICS]:
-        lines = [_line(context, run, metric, name) for run in context.runs[:MOST_RUNS]]
+        lines = [_line(context, run, metric, name, within) for run in context.runs[:MOST_RUNS]]
         texts.append(_summary(context, metric, lines, how))
-        _table(context, metric, lines, name)
+        _table(context, metric, lines, name, how if within else "")
         context.metrics.append(metric)
         context.cite(context.card(metric))
     doc.blocks[slot] = f"**{texts[0]}**" + "".join(f"\n\n- {text}" for text in texts[1:])
@@ -101,12 +114,19 @@ def own_values(context: Context, keys: list[str]) -> None:
         _table(context, metric, [_line(context, run, metric, "last") for run in context.runs[:MOST_RUNS]], "last")
 
 
-def _how(context: Context) -> tuple[str, str]:
+def _how(context: Context, scope: Scope) -> tuple[str, str]:
     """What is compared: how the sentence says it, and the name of the choice."""
     slot, op = context.query.steps, context.query.op
+    if not scope.whole:
+        name = _OPS.get(op or "", "mean")
+        return context.say(f"by_run.how_{name}"), name
     if slot.kind == "single":
         return context.say("by_run.how_step", step=slot.values[0]), "step"
-    if op in {"max", "min"} and not _EVER.search(context.query.said):  # "which run is fastest": of all it did
+    if op in {"max", "min"} and slot.kind == "last":
+        op = None
+    if op in {"max", "min"} and not (
+        _EVER.search(context.query.said) or _OWN.search(context.query.said)
+    ):  # "which run is fastest": of all it did
         timed = all(m.key is not None and m.key.startswith(_RATES) for m in context.query.mentions)
         name = "mean" if timed else "last"
         return context.say(f"by_run.how_{name}"), name
@@ -114,6 +134,35 @@ def _how(context: Context) -> tuple[str, str]:
         return context.say(f"by_run.how_{_OPS[op]}"), _OPS[op]
     name = "first" if slot.kind == "first" else "last"
     return context.say(f"by_run.how_{name}"), name
+
+
+def _scope(context: Context) -> Scope:
+    """The part of each run that is asked about; the whole where one step, or none, is named."""
+    slot = context.query.steps
+    if slot.kind not in {"range", "last_n", "first", "none", "all", "single"}:
+        return Scope()
+    scope = scope_in(words_of(context), context.train_steps)
+    if not scope.whole or slot.kind not in {"range", "last_n"}:
+        return scope
+    if slot.kind == "last_n":  # carried from an earlier turn
+        return Scope(latest=int(slot.values[0]))
+    return Scope(first=int(slot.values[0]), last=int(slot.values[-1]))
+
+
+def _over(context: Context, scope: Scope, how: str) -> tuple[str, Scope | None]:
+    """What is compared with the part of the runs that it is taken over, and that part; ``None``: all of them."""
+    if scope.whole or scope.without:
+        return how, None
+    if scope.latest > 1:
+        count = context.ledger.count("last values asked for", scope.latest)
+        return context.say("by_run.over_last", how=how, n=count), scope
+    if scope.latest:
+        return how, None
+    if scope.first is not None and scope.last is not None:
+        return context.say("by_run.over_range", how=how, first=scope.first, last=scope.last), scope
+    if scope.first is not None:
+        return context.say("by_run.over_from", how=how, first=scope.first), scope
+    return context.say("by_run.over_until", how=how, last=scope.last), scope
 
 
 def counterpart(context: Context, run: Run, metric: str) -> str:
@@ -128,16 +177,19 @@ def counterpart(context: Context, run: Run, metric: str) -> str:
     return metric
 
 
-def _line(context: Context, run: Run, metric: str, name: str) -> Line:
+def _line(context: Context, run: Run, metric: str, name: str, scope: Scope | None = None) -> Line:
     one = about(context, run)
     metric = counterpart(context, run, metric)
-    steps = run.series(metric)[0] if metric in run.columns else []
+    steps: Sequence[int] = run.series(metric)[0] if metric in run.columns else []
+    if scope is not None and steps:
+        steps = part_of(one, metric, scope).steps
     held = [f for s in steps if (f := one.value(metric, s)) is not None and math.isfinite(number(f))]
     if not held:
         return Line(run, None, None, None, None)
+    over = "" if scope is None else f"/{held[0].step}-{held[-1].step}"
     mean = context.ledger.derived(
-        f"mean({metric})", math.fsum(number(f) for f in held) / len(held), formula=f"mean of {metric}", inputs=held,
-        run=run,
+        f"mean({metric}){over}", math.fsum(number(f) for f in held) / len(held), formula=f"mean of {metric}",
+        inputs=held, run=run,
     )  # fmt: skip
     if name == "step":
         asked = next((f for f in held if f.step == context.query.steps.values[0]), None)
@@ -175,7 +227,7 @@ def _summary(context: Context, metric: str, lines: list[Line], how: str) -> str:
     return text
 
 
-def _table(context: Context, metric: str, lines: list[Line], name: str) -> None:
+def _table(context: Context, metric: str, lines: list[Line], name: str, over: str = "") -> None:
     doc, say, kind = context.doc, context.say, context.kind_of(metric)
     ranked = sorted(lines, key=lambda line: (line.asked is None, -number(line.asked)))
 
@@ -187,9 +239,13 @@ def _table(context: Context, metric: str, lines: list[Line], name: str) -> None:
 
     extra = name not in {"first", "last", "mean"}
     head = [say("runs.head_run")]
-    if extra:
+    if extra and over:
+        head.append(over)
+    elif extra:
         head.append(f"step {doc.step(context.query.steps.values[0])}" if name == "step" else say(f"by_run.head_{name}"))
     head += [say(f"by_run.head_{part}") for part in ("first", "last", "mean")]
+    if over:  # first, last and mean are of that part
+        doc.paragraph(say("by_run.of_part", how=over))
     rows = []
     for line in ranked:
         cells = [cell(line.first), cell(line.last), "—" if line.mean is None else doc.show(line.mean, None, kind)]

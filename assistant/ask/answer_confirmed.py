@@ -10,9 +10,9 @@ from dataclasses import replace
 from typing import Final
 
 from assistant.ask.blanking import blanked
-from assistant.ask.clause_subjects import anchored, first_odd, of_whole_steps
+from assistant.ask.clause_subjects import anchored, first_odd, of_stage, of_whole_steps, without_place
 from assistant.ask.confirmed import Claim, Statement, claim_in, statement_in, values_from_to
-from assistant.ask.confirmed_factors import Told, averaged, mean_of, sides, times
+from assistant.ask.confirmed_factors import Told, averaged, mean_of, short_of, sides, times
 from assistant.ask.context import Context, is_validation
 from assistant.ask.lexicon import words
 from assistant.ask.naming import central, named_keys
@@ -59,6 +59,8 @@ _NOTHING: Final = 1e-8
 _AVERAGED: Final = re.compile("平均|均值")
 #: A length of time behind a number.
 _CLOCK: Final = re.compile(r"(?i)\d\s*(?:秒|分钟|小时|毫秒|(?:s|secs?|seconds?|ms|mins?|minutes?|hours?|hrs?)\b)")
+#: A row, where the log names no steps.
+_ROW: Final = re.compile(r"(?i)\brows?\s+(?=\d)")
 #: So many slashes a validation's key has that names its set.
 _DEEP: Final = 3
 #: Fewest values of which one move can be called the largest.
@@ -80,7 +82,8 @@ def beside(context: Context, verdict: Verdict) -> Verdict:
     blocks = context.doc.blocks
     first = unmark(blocks[0]).strip("*")
     denied, affirmed = _DENIED.search(first) is not None, _AFFIRMED.search(first) is not None
-    if statement.taken and (denied or not wrong):
+    same = any(not one.metric or f"`{one.metric}`" in first for one in wrong)
+    if statement.taken and ((denied and same) or not wrong):
         return verdict
     if (
         {one.kind for one in told} <= _PLAIN
@@ -90,7 +93,7 @@ def beside(context: Context, verdict: Verdict) -> Verdict:
     ):
         return verdict
     said = _sentence(context, statement, told, unread)
-    if denied or affirmed or set(marked_ids(blocks[0])) <= set(marked_ids(said)):
+    if ((denied or affirmed) and (same or not statement.taken)) or set(marked_ids(blocks[0])) <= set(marked_ids(said)):
         del blocks[0]
     elif wrong and blocks[0].startswith(so := f"**{context.say('complaint.so')}"):  # not all of it is as stated
         blocks[0] = f"**{blocks[0][len(so) :].lstrip()}"
@@ -125,11 +128,13 @@ def _all(context: Context, statement: Statement) -> tuple[list[Told], str]:
     for clause in statement.clauses:
         for piece in _conjoined(context, anchored(context, clause)):
             read = understand(piece, context.resolver, context.runs, language=context.language)
-            own = _keys(context, read, piece)
-            keys = own or of_whole_steps(context, piece) or keys
+            own = _keys(context, read, piece) or of_whole_steps(context, piece)
+            staged, word = ([], "") if own else of_stage(context, piece)
+            keys = own or staged or keys
             if not keys and words("confirmed")["nan"].search(piece) and (odd := first_odd(context)) is not None:
                 keys = [odd]
             scope, text = _stripped(context, piece, read)
+            text = text.replace(word, " ", 1) if staged else text
             if scope.whole and step is not None and words("confirmed")["afterwards"].search(piece):
                 scope = Scope(first=step)
             claim = claim_in(text)
@@ -200,6 +205,9 @@ def _stripped(context: Context, clause: str, read: Query) -> tuple[Scope, str]:
     if word is not None:
         at = text.lower().find(word.lower())
         text = blanked(text, [(at, at + len(word))])
+    text = _ROW.sub("step ", text)
+    if read.steps.kind == "single" and words("confirmed")["broke"].search(text):
+        text = without_place(text, read.steps.values[0])
     if values_from_to(text):  # "from 15 to 9" are values, and no part of the run
         return Scope(), text
     scope = scope_in(text, context.train_steps)
@@ -229,6 +237,8 @@ def _looked_up(context: Context, metric: str, claim: Claim, scope: Scope, read: 
     if claim.kind == "broke":  # of no step: it can be denied, where the metric went the other way
         up = words("confirmed")["burst"].search(read.text) is not None
         told = _moved(context, part, up=up) if len(part) > 1 else None
+        if told is not None and told.holds and words("confirmed")["ruined"].search(read.text):
+            told = short_of(context, part, told, up=up)
         return told if told is not None and not told.holds else None
     if claim.kind in {"peak", "bottom"}:
         return _peak(context, part_of(context, metric, Scope()), claim, read)

@@ -409,6 +409,8 @@ def _lost_values(context: Context, metric: str, held: list[Fact]) -> list[str]:
 
 #: Up to so many steps that were counted are named.
 MOST_COUNTED = 24
+#: Up to so many steps that are named one by one have their values told beside the mean.
+MOST_LISTED = 6
 
 
 def _operation(context: Context, metric: str, held: list[Fact], op: Op | None) -> str:
@@ -434,7 +436,11 @@ def _operation(context: Context, metric: str, held: list[Fact], op: Op | None) -
             f"mean({metric})", math.fsum(v for v, _ in numbers) / len(numbers), formula=f"mean of {metric}",
             inputs=[f for _, f in numbers],
         )  # fmt: skip
-        return say("lookup.mean", metric=metric, n=count, v=shown(context, mean, metric), **ends)
+        told = shown(context, mean, metric)
+        if context.query.steps.kind == "pair" and 1 < len(numbers) <= MOST_LISTED:  # "mean length at step 4 and at 48"
+            items = context.join(say("calc.item", v=fact) for _, fact in numbers)
+            return say("lookup.mean_listed", metric=metric, items=items, n=count, v=told)
+        return say("lookup.mean", metric=metric, n=count, v=told, **ends)
     if context.query.threshold is None:
         return say("lookup.many", metric=metric, n=count)
     side, limit = context.query.threshold

@@ -10,6 +10,7 @@ from typing import Final
 
 from assistant.analysis.checks import covered
 from assistant.analysis.trend import MIN_POINTS
+from assistant.ask import answer_stopped
 from assistant.ask.confirmed import statement_in
 from assistant.ask.context import Context
 from assistant.ask.departures import all_checks
@@ -41,6 +42,9 @@ def beside(context: Context, verdict: Verdict) -> Verdict:
         context.doc.blocks.insert(0, f"**{text}**")
         code = "healthy" if verdict.code == "insufficient_data" else verdict.code
         return replace(verdict, code=code, summary=unmark(text))
+    if not settled and (text := answer_stopped.beside(context)) is not None:
+        context.doc.blocks.insert(0, f"**{text}**")
+        return replace(verdict, summary=unmark(text))
     if not settled and (text := _broke(context)) is not None:
         context.doc.blocks.insert(0, f"**{text}**")
         return replace(verdict, summary=unmark(text))

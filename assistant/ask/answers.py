@@ -187,7 +187,7 @@ def _of_runs(context: Context) -> Verdict | None:
         if query.intent == "compare" and len(context.runs) > 2:
             return answer_runs.compare_many(context)
         return None
-    if not keys or query.threshold is not None or len(query.steps.values) > 1:
+    if not keys or query.threshold is not None or (len(query.steps.values) > 1 and query.steps.kind != "range"):
         return None
     if (moved := answer_moved_more.moved_more(context, keys)) is not None:
         return moved
@@ -205,7 +205,7 @@ def _of_runs(context: Context) -> Verdict | None:
         context.query = replace(context.query, op=query.op)
         two = len(context.runs) == 2
         return replace(verdict, code=answer_compare.code_of_runs(context, keys)) if two else verdict
-    pointed = peaks or query.steps.kind in {"single", "last", "first"}
+    pointed = peaks or query.steps.kind in {"single", "last", "first", "range", "last_n"}
     if query.intent == "compare" and (pointed or len(context.runs) > 2):
         verdict = answer_by_run.by_run(context, keys)
         judged = query.steps.kind == "last" and len(context.runs) == 2

@@ -1,12 +1,17 @@
-"""What a clause of a statement is about where it names no metric: whole steps ("so the steps got slower"), a NaN."""
+"""What a clause of a statement is about where it names no metric: whole steps ("so the steps got slower"), a stage of
+them ("generation tripled"), a critic that breaks, a NaN."""
 
 from __future__ import annotations
 
 import math
+import re
 
 from assistant.analysis.forecast import STEP_TIMES
 from assistant.ask.context import Context
 from assistant.ask.lexicon import words
+from assistant.ask.stage_words import leaf
+from assistant.ask.stages import all_stages
+from assistant.ask.wording import normalised
 
 
 def of_whole_steps(context: Context, clause: str) -> list[str]:
@@ -14,6 +19,31 @@ def of_whole_steps(context: Context, clause: str) -> list[str]:
     if words("confirmed")["step_slower"].search(clause) is None:
         return []
     return [key for key in STEP_TIMES if key in context.run.columns][:1]
+
+
+#: Stages that a clause may say to take longer, and the words of a time or a pace that it says so with.
+_STAGES = ("gen", "actor", "critic", "ref", "log_prob", "weights", "reward")
+_VALUE_LOSSES = ("critic/vf_loss", "critic/loss", "critic/value_loss", "value_loss", "vf_loss", "loss/value")
+
+
+def of_stage(context: Context, clause: str) -> tuple[list[str], str]:
+    """The time of the stage of which a clause gives a factor or a pace, or the loss of a critic that is said to break,
+    and the word that names it.
+    """
+    text, held, stages = normalised(clause), words("confirmed"), words("stages")
+    if (match := stages["critic"].search(text)) is not None and held["broke"].search(text):
+        return [key for key in _VALUE_LOSSES if key in context.run.columns][:1], match.group()
+    if not (held["times"].search(text) or held["pace"].search(text)):
+        return [], ""
+    for name in _STAGES:
+        if (match := stages[name].search(text)) is not None:
+            return [k for k in all_stages(context) if stages[f"{name}_keys"].match(leaf(k))][:1], match.group()
+    return [], ""
+
+
+def without_place(text: str, step: int) -> str:
+    """A clause without a step that is named by its number alone: "diverged around 40"."""
+    return re.sub(rf"(?i)\b(?:around|at|near|by|about|since|after|from|past)\s+{step}\b(?![.%]?\d|\s*%)", " ", text)
 
 
 def anchored(context: Context, clause: str) -> str:

@@ -31,8 +31,8 @@ _FROM_TO: Final = re.compile(
 _STEP_WORD: Final = re.compile(r"(?i)(?:steps?|第)\s*$")
 _STEP: Final = re.compile(
     r"(?i)(?:\b(?:at|in|on|near|around|by|from|since|after|before|past|until|over)\s+)?(?:the )?"
-    r"(?:steps?|step #|第)\s*\d{1,8}"
-    r"(?:\s*(?:-|~|to|到|至)\s*\d{1,8})?(?:\s*步)?|(?<![\d.])\d{1,8}\s*(?:步|steps?\b)|@\d{1,8}"
+    r"(?:steps?|step #|rows?|iterations?|第)\s*\d{1,8}"
+    r"(?:\s*(?:-|~|to|到|至)\s*\d{1,8})?(?:\s*步)?(?:\s+on(?:wards?)?\b)?|(?<![\d.])\d{1,8}\s*(?:步|steps?\b)|@\d{1,8}"
 )
 _ZH_FIGURES: Final = {
     "两": 2.0,
@@ -128,15 +128,17 @@ def statement_in(text: str) -> Statement | None:
     if lead is not None and lead.end():
         body, tagged = body[lead.end() :], True
     filler = held["filler"].match(body)
+    given = held["given"].match(body) if tagged else None  # "since it calls more tools, steps are slow, right?"
+    body = body[given.end() :] if given is not None else body
     body = body[filler.end() :] if filler is not None else body
     if not tagged or held["asks"].search(body):
         return _taken(text)
-    return _clauses(body, taken=False)
+    return _clauses(body, taken=False, causal=given is not None)
 
 
-def _clauses(body: str, *, taken: bool) -> Statement | None:
+def _clauses(body: str, *, taken: bool, causal: bool = False) -> Statement | None:
     held = words("confirmed")
-    causal = held["because"].search(body) is not None
+    causal = causal or held["because"].search(body) is not None
     pieces: list[str] = []
     for piece in held["break"].split(held["because"].sub(",", body)):
         later = held["therefore"].match(piece)
@@ -186,7 +188,8 @@ def claim_in(text: str) -> Claim | None:
     rest = text
     if held["negated"].search(text):
         return None
-    if (match := held["than"].search(text)) is not None:
+    many = held["times"].search(text) is not None and len(_STEP.findall(text)) < 2  # "five times more than before"
+    if not many and (match := held["than"].search(text)) is not None:
         up = next((name for name, word in match.groupdict().items() if word), "").startswith("up")
         rest = _without(text, match.span())
         return None if _unread(rest) else Claim("than", up=up)

@@ -12,6 +12,7 @@ from typing import Final
 
 from assistant.ask.confirmed import Claim
 from assistant.ask.context import Context
+from assistant.ask.departures import all_checks
 from assistant.ask.part import Part, cell, part_of, shown
 from assistant.ask.scope import Scope
 from assistant.model import Fact
@@ -121,6 +122,24 @@ def mean_of(context: Context, part: Part) -> Fact:
         f"mean({part.metric})/{span}", math.fsum(part.values) / len(part), inputs=inputs,
         formula=f"mean of {part.metric}, {len(part)} values, steps {span}",
     )  # fmt: skip
+
+
+#: What collapses is left with less than this part of what it was; what explodes comes to more than so many times that.
+_RUINED: Final = 2.0
+_START: Final = 0.2
+
+
+def short_of(context: Context, part: Part, told: Told, *, up: bool) -> Told:
+    """A collapse or an explosion that a metric's values fall far short of does not hold; else it is as told.
+
+    What a rule has found of the metric stands.
+    """
+    begin = statistics.median(part.values[: max(3, round(_START * len(part)))])
+    found = any(part.metric in check.metrics and check.severity != "info" for check in all_checks(context))
+    if begin <= 0 or min(part.values) < 0 or found:
+        return told
+    far = max(part.values) / begin < _RUINED if up else min(part.values) / begin > 1 / _RUINED
+    return replace(told, holds=False) if far else told
 
 
 def averaged(context: Context, part: Part, mean: Fact) -> str:
