@@ -11,7 +11,7 @@ from typing import Final
 
 from assistant import resources
 from assistant.analysis.validation import validation_sets
-from assistant.ask import owners, worded
+from assistant.ask import other_sets, owners, worded
 from assistant.ask.context import Context, key
 from assistant.ask.logged import as_mention
 from assistant.ask.wording import normalised
@@ -98,7 +98,7 @@ def attempt(context: Context) -> Verdict | None:
     """
     if len(context.runs) != 1 or context.query.intent == "advice":
         return None
-    if (lacking := owners.attempt(context)) is not None:
+    if (lacking := owners.attempt(context) or other_sets.attempt(context)) is not None:
         return lacking
     text = normalised(context.query.wording or context.query.text)[:_LONGEST]
     found = _found(text, first=True)

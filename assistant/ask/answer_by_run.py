@@ -34,6 +34,8 @@ _OWN = re.compile(
     r"|分别"
     r"|(?:两|三)(?:个|次|份|边)[^,，。]{0,8}(?:各|都)"
 )
+#: How many times one is the other.
+_FACTOR = re.compile(r"(?i)[几多少]\s*倍|倍(?:数)?是|\btimes\b|\bfactor\b|\bratio\b|\bfold\b")
 _OPS = {"max": "max", "argmax": "max", "min": "min", "argmin": "min", "mean": "mean"}
 
 
@@ -224,7 +226,44 @@ def _summary(context: Context, metric: str, lines: list[Line], how: str) -> str:
         gap = "" if context.language == "zh" else " "
         side = "above" if moved > 0 else "below"
         text += gap + say(f"by_run.{side}", a=key(lines[0].run.name), b=key(lines[1].run.name), d=shown)
+        if _FACTOR.search(context.query.said) and there[0].asked is not None and there[-1].asked is not None:
+            text += gap + _ratio(context, metric, (there[0].asked, there[-1].asked), names)
     return text
+
+
+def _ratio(context: Context, metric: str, ends: tuple[Fact, Fact], names: dict[str, str]) -> str:
+    """How many times the lower value the higher is; nothing where that says nothing."""
+    top, low = ends
+    if number(low) <= 0:
+        return ""
+    value = context.ledger.derived(
+        f"ratio of {metric}", number(top) / number(low), inputs=[top, low], formula="higher / lower"
+    )
+    shown = context.doc.show(value, None, "number")
+    return context.say("by_run.ratio", a=names["best"], b=names["least"], r=shown)
+
+
+def ill(context: Context, keys: list[str]) -> Verdict:
+    """In which of the runs a metric went wrong: the gravest finding about it in each."""
+    metric, found = keys[0], list[tuple[Run, str, str]]()
+    for run in context.runs[:MOST_RUNS]:
+        one = about(context, run)
+        own = counterpart(context, run, metric)
+        grave = [c for c in all_checks(one) if c.severity in {"critical", "warning"} and own in c.metrics]
+        found += [(run, str(grave[0].severity), one.finding(grave[0]))] if grave else []
+    if found:
+        names = context.join(key(run.name) for run, _, _ in found)
+        text = context.say("by_run.ill", metric=metric, names=names, first=found[0][2])
+    else:
+        text = context.say("by_run.none_ill", metric=metric, n=context.ledger.count("runs", len(context.runs)))
+    context.doc.paragraph(f"**{text}**")
+    context.doc.bullets([context.say("runs.finding", name=run.name, first=said) for run, _, said in found[1:]])
+    own_values(context, [metric])
+    _not_one(context)
+    context.metrics.append(metric)
+    context.cite(context.card(metric))
+    code = "healthy" if not found else "critical" if any(grave == "critical" for _, grave, _ in found) else "warning"
+    return Verdict(code, unmark(text), "medium")
 
 
 def _table(context: Context, metric: str, lines: list[Line], name: str, over: str = "") -> None:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
+from assistant.ask import claimed_onset
 from assistant.ask.blanking import blanked
 from assistant.ask.clause_subjects import anchored, first_odd, of_stage, of_whole_steps, without_place
 from assistant.ask.confirmed import Claim, Statement, claim_in, statement_in, values_from_to
@@ -53,6 +54,8 @@ _WHOLE: Final = 0.5
 #: So many times the usual move from one step to the next stands out.
 _STANDS_OUT: Final = 5.0
 _STILL: Final = 1e-6
+#: A move of less than this share of the largest value is no leap.
+_LEAP: Final = 0.2
 #: A value as small as this is zero to whoever says so.
 _NOTHING: Final = 1e-8
 #: Said of the mean, although the words went into the metric's name: "一步平均要 80 分钟".
@@ -72,6 +75,9 @@ def beside(context: Context, verdict: Verdict) -> Verdict:
     up. What is taken for granted and so is not repeated."""
     if len(context.runs) != 1 or context.query.intent not in _INTENTS or not context.doc.blocks:
         return verdict
+    if early := claimed_onset.denied(context):
+        context.doc.blocks.insert(0, f"**{early}**")
+        return replace(verdict, summary=unmark(early))
     statement = statement_in(normalised(context.query.wording or context.query.text))
     if statement is None or context.kind in _OWN_KINDS:
         return verdict
@@ -236,7 +242,7 @@ def _looked_up(context: Context, metric: str, claim: Claim, scope: Scope, read: 
         return _broke(context, metric, read)
     if claim.kind == "broke":  # of no step: it can be denied, where the metric went the other way
         up = words("confirmed")["burst"].search(read.text) is not None
-        told = _moved(context, part, up=up) if len(part) > 1 else None
+        told = _leapt(_moved(context, part, up=up), part, read) if len(part) > 1 else None
         if told is not None and told.holds and words("confirmed")["ruined"].search(read.text):
             told = short_of(context, part, told, up=up)
         return told if told is not None and not told.holds else None
@@ -252,7 +258,13 @@ def _looked_up(context: Context, metric: str, claim: Claim, scope: Scope, read: 
         return times(context, metric, part, claim, scope)
     if claim.pace and (both := sides(context, metric, part, scope)) is not None:
         return replace(both[0], holds=both[1] > _CHANGED if claim.up else both[1] < 1 / _CHANGED)
-    return _moved(context, part, up=bool(claim.up))
+    return _leapt(_moved(context, part, up=bool(claim.up)), part, read)
+
+
+def _leapt(told: Told, part: Part, read: Query) -> Told:
+    """A move that was said to be a leap: it is none where all values lie within a small part of the largest."""
+    little = max(part.values) - min(part.values) < _LEAP * max(abs(value) for value in part.values)
+    return replace(told, holds=False) if little and words("confirmed")["all_at_once"].search(read.text) else told
 
 
 def _part(context: Context, metric: str, scope: Scope, read: Query) -> Part | None:
@@ -358,6 +370,9 @@ def _moved(context: Context, part: Part, *, up: bool) -> Told:
 def _peak(context: Context, whole: Part, claim: Claim, read: Query) -> Told | None:
     if read.steps.kind != "single" or not len(whole):
         return None
+    mean = f"{whole.metric.rpartition('/')[0]}/mean"
+    if max(whole.values) == min(whole.values) and mean in context.run.columns:  # "得分最高" of a constant largest one
+        whole = part_of(context, mean, Scope())
     step = read.steps.values[0]
     high = claim.kind == "peak"
     far = whole.values.index((max if high else min)(whole.values))

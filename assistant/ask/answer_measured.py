@@ -22,7 +22,7 @@ from assistant.model import Fact, Verdict
 from assistant.write.document import unmark
 
 _LOW: Final = re.compile(
-    r"(?i)最(?:低|小|短|差|少|快)|\b(?:lowest|smallest|min(?:imum)?|least|shortest|fastest|bottom)"
+    r"(?i)最(?:低|小|短|差|少|快)|[触见探]底|谷底|\b(?:lowest|smallest|min(?:imum)?|least|shortest|fastest|bottom)"
 )
 #: Fewest values of each metric for a scatter.
 LEAST: Final = 8

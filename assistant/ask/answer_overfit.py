@@ -74,6 +74,13 @@ def overfitting(context: Context) -> Verdict | None:
     context.metrics.extend(name for name in (train, held_out) if name)
     every = _cells(context, held_out)
     evaluated = _carried(every, 0 if train is None else len(_cells(context, train)))
+    if (
+        len(evaluated) == 1 < len(every)
+        and number(every[0]) == 0
+        and any(_EVALUATED.match(m) for m in context.run.metrics)
+    ):
+        del context.metrics[-2 if train else -1 :]  # a loss of zero throughout measures nothing: what is scored does
+        return _validated(context)
     if len(evaluated) == 1 < len(every):
         return _repeated(context, held_out, train, every)
     if len(evaluated) < LEAST:

@@ -27,6 +27,8 @@ def stated(context: Context) -> Verdict:
     if crossing is not None:
         return _two_quantities(context, *crossing)
     found = _table(context)
+    if found is not None and max(abs(claim.first), abs(claim.second)) > 1 and _is_share(context, found[0]):
+        claim = claim.in_per_cent()
     first, second = (
         context.ledger.constant(f"stated_{name}", value, "the question", "fraction" if abs(value) <= 1 else None)
         for name, value in (("before", claim.first), ("after", claim.second))
@@ -54,6 +56,11 @@ def sides(context: Context) -> Verdict | None:
     return None if crossing is None else _two_quantities(context, *crossing)
 
 
+def _is_share(context: Context, table: ValidationSet) -> bool:
+    values = context.run.series(str(table.key("mean")))[1]
+    return all(abs(value) <= 1 for value in values)
+
+
 def _show(context: Context, claim: Claim, place: int, fact: Fact) -> str:
     """A stated value as the user typed it, tied to its fact."""
     text = claim.texts[place]
@@ -77,13 +84,14 @@ def _table(context: Context) -> tuple[ValidationSet, int] | None:
 
 def _held(context: Context, metric: str, claim: Claim) -> tuple[int, int] | None:
     """Steps at which the log holds both stated values, to the digits stated."""
-    steps = []
+    steps: list[int] = []
     for text, value in zip(claim.texts, (claim.first, claim.second), strict=True):
         digits = len(text.rstrip("%").partition(".")[2]) + (2 if text.endswith("%") else 0)
         near = [s for s, v in zip(*context.run.series(metric), strict=True) if abs(v - value) <= 0.501 * 10**-digits]
         if not near:
             return None
-        steps.append(near[0])
+        later = [s for s in near if steps and s > steps[0]]
+        steps.append(later[-1] if later else near[0])
     return (steps[0], steps[1]) if steps[0] != steps[1] else None
 
 

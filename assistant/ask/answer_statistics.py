@@ -13,8 +13,13 @@ from assistant.model import Verdict
 from assistant.write.document import unmark
 
 _STATISTIC: Final = re.compile(r"(?i)(?<![a-z])(pass|best|maj|majority|mean|avg|worst)\s*@\s*(\d{1,4})")
+_UNNUMBERED: Final = re.compile(
+    r"(?i)(?<![a-z/_])(pass|best|maj|majority|mean|avg|worst|平均|均值)(?![a-z/_])(?:\s*@\s*(?:(\d{1,4})|[kn](?![a-z])))?"
+)
+_SAMPLES: Final = re.compile(r"/(?:best|maj|mean)@(\d{1,4})(?:/mean)?$")
+_TWO: Final = 2
 #: pass@k is logged as the mean over resampled sets of k of their best answer (verl ``process_validation_metrics``).
-_LOGGED: Final = {"pass": "best", "majority": "maj", "avg": "mean"}
+_LOGGED: Final = {"pass": "best", "majority": "maj", "avg": "mean", "平均": "mean", "均值": "mean"}
 
 
 def statistics_apart(context: Context) -> Verdict | None:
@@ -25,7 +30,9 @@ def statistics_apart(context: Context) -> Verdict | None:
     """
     text = normalised(context.query.wording or context.query.text)
     asked = list(dict.fromkeys((m[1].lower(), m[2]) for m in _STATISTIC.finditer(text)))
-    if len(asked) != 2 or context.query.steps.kind in {"pair", "range"}:
+    if len(asked) != _TWO and (most := _most_samples(context)):  # "avg against maj": of as many as are logged
+        asked = list(dict.fromkeys((m[1].lower(), m[2] or most) for m in _UNNUMBERED.finditer(text)))
+    if len(asked) != _TWO or context.query.steps.kind in {"pair", "range"}:
         return None
     found = [_keys(context, _LOGGED.get(name, name), number, text) for name, number in asked]
     common = [(a, b) for a in found[0] for b in found[1] if a.split("/")[1:3] == b.split("/")[1:3]]
@@ -62,6 +69,12 @@ def statistics_apart(context: Context) -> Verdict | None:
     context.cite(context.card(a))
     context.cite(context.card(b))
     return Verdict("answered", unmark(said))
+
+
+def _most_samples(context: Context) -> str:
+    """The largest number of answers over which the log takes a validation's statistics; empty where it tells none."""
+    found = [int(m[1]) for key in context.run.metrics if key.startswith("val") and (m := _SAMPLES.search(key))]
+    return str(max(found)) if found else ""
 
 
 def _keys(context: Context, statistic: str, number: str, text: str) -> list[str]:

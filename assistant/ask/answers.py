@@ -194,6 +194,8 @@ def _of_runs(context: Context) -> Verdict | None:
     if query.intent in {"lookup", "validation"}:
         verdict = answer_by_run.by_run(context, keys)
         return replace(verdict, code="answered")
+    if query.intent == "health" and query.steps.kind in {"none", "all", "last"}:
+        return answer_by_run.ill(context, keys)
     if query.intent == "trend":
         return answer_by_run.trends(context, keys)
     peaks = query.op in {"max", "min", "argmax", "argmin"} and query.steps.kind in {"none", "all"}

@@ -16,7 +16,13 @@ _THAT_MANY = re.compile(
     r"|would) (?:that|it|those|this)"
     r"|(?:那|这)?(?:就)?(?:是|等于|相当于|合)(?:多少|几)(?:条|个)(?:回答|轨迹|样本|response)?"
 )
-_WHICH_STAGE = re.compile(r"(?i)\b(?:which|what) (?:stage|phase|part)\b|哪(?:个|些|一)?(?:阶段|环节|部分)")
+_WHICH_STAGE = re.compile(
+    r"(?i)\b(?:which|what) (?:stage|phase|part)\b|哪(?:个|些|一)?(?:阶段|环节|部分)"
+    r"|多(?:出来?|了|花|用)的?(?:这|那)?(?:些|部分)?(?:时间|几?十?\d*秒)?"
+    r"(?:都|是|全)*(?:花|耗|用|去|出|在)(?:在|到|费)?了?(?:哪|什么|啥)"
+    r"|\bwhere (?:did|does|do) (?:the |all |that |this )*"
+    r"(?:extra|additional|more|other) (?:time|seconds) go\b"
+)
 
 
 def asked_again(own: Query, before: Query, text: str) -> Query | None:
@@ -40,6 +46,6 @@ def asked_again(own: Query, before: Query, text: str) -> Query | None:
         pair = (before.earlier, before.steps.values[0])
         return replace(
             own, steps=StepSlot("pair", tuple(sorted(pair))), all_steps=pair, step_marks=((0, pair[0]), (1, pair[1])),
-            intent="bottleneck", follows="slots", topics=(),
+            intent="bottleneck", follows="slots", topics=("slowdown",),
         )  # fmt: skip
     return None

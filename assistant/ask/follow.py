@@ -11,6 +11,7 @@ from assistant.ask.blanking import blanked
 from assistant.ask.differing import OVER_THE_RUN, SINCE_THEN, differing, logged, one_step
 from assistant.ask.leaning import told_steps
 from assistant.ask.logged import STEP_TIME, TIMED, as_mention
+from assistant.ask.member_there import at_that_step
 from assistant.ask.other_limit import BARE_NUMBER, limit_meant
 from assistant.ask.other_part import other_part
 from assistant.ask.other_stage import other_stage
@@ -392,6 +393,7 @@ def _steps_meant(own: Query, state: State, text: str, runs: Sequence[Run]) -> Qu
         two = (int(match[1]), int(match[2]))
         return replace(own, steps=StepSlot("pair", tuple(sorted(two))), all_steps=two)
     shifted = SHIFTED.search(_figures(text)) if len(text) <= _SHORT_ENOUGH else None
+    own = at_that_step(own, text, runs)
     if own.steps.kind not in {"none", "first", "last"} and shifted is None:
         return own
     held = state.step

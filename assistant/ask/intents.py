@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import cast
+from typing import Final, cast
 
 from assistant.ask.learnt import Table, features
 from assistant.ask.patterns import patterns
@@ -238,6 +238,10 @@ def decided(
     return _slots_settled(replace(query, intent=cast("Intent", best), guessed=guessed)), strength
 
 
+#: Training that was stopped and went on from a checkpoint.
+_RESTARTED: Final = re.compile(r"(?i)断点续训|续训|重启|\bresum(?:e|ed|ing)\b|\brestart(?:ed|s|ing)?\b")
+
+
 def _topics_kept(query: Query, text: str, scores: dict[str, float], n_runs: int) -> Query:
     """Topics that the rest of the question allows."""
     named = [m for m in query.mentions if m.key is not None or m.card is not None]
@@ -252,6 +256,8 @@ def _topics_kept(query: Query, text: str, scores: dict[str, float], n_runs: int)
             named = []
         if topic in {"learning", "got_worse", "got_better", "gaps", "onset"} and named:
             continue
+        if topic == "gaps" and "restarts" in query.topics and _RESTARTED.search(text):
+            continue  # "断点续训丢了几步": what was done twice
         if topic == "restarts" and named and not re.search(r"(?i)重启|续训|恢复|\brestart|\bresum", text):
             continue
         if topic == "onset" and query.threshold is not None:

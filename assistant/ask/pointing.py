@@ -87,9 +87,15 @@ def owned(text: str, before: str, step: int | None) -> str:
     return f"what is the {match[1]} at step {step}" if match[1] else f"step {step} 的 {match[2]} 是多少"
 
 
+#: One side of the step told before.
+_SIDE_OF_IT: Final = re.compile(r"[那该此这](?:一)?(?:个)? ?(?:步|step|时候)(?:的)?(?:之|以)[前后]")
+
+
 def pointed_span(text: str, step: int | None) -> str:
     """A follow-up that asks for a mean, an extreme or a trend "before that" or "since then", with the step's number."""
     of_a_span = AFTERWARDS.search(text) or BEFOREHAND.search(text)
+    if _SIDE_OF_IT.search(text) and _SUMMED_UP.search(text):  # "那步之后平均得分呢"
+        return pointed(text, step)
     if THERE.search(text) or not of_a_span or not _SUMMED_UP.search(text):
         return text
     return pointed(text, step)

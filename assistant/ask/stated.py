@@ -36,6 +36,13 @@ class Claim:
     second: float
     texts: tuple[str, str]
 
+    def in_per_cent(self) -> Claim:
+        """The same with both numbers read as per cent: an accuracy "from 42.65 to 40.8"."""
+        if any(text.endswith("%") for text in self.texts):
+            return self
+        a, b = (f"{text}%" for text in self.texts)
+        return Claim(self.first / 100, self.second / 100, (a, b))
+
 
 def sides_in(text: str) -> Claim | None:
     """A number of the validation and one of training that a question sets beside each other, as they stand in it."""

@@ -45,6 +45,7 @@ _BACK: Final = 28
 #: A value within this factor of a number is near it; below this share of the largest value it is as good as zero.
 _FACTOR: Final = 2.0
 _NOUGHT: Final = 0.03
+_HUNDRED: Final = 100.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +75,8 @@ class Supposed:
     clock: bool = False
 
     def scaled(self, largest: float, kind: str = "") -> Supposed:
-        """In the metric's own unit: per cent are no fractions where the log's values are per cent themselves, and
-        seconds are a thousand where it logs milliseconds.
+        """In the metric's own unit: per cent are no fractions where the log's values are per cent themselves, points
+        of a share are per cent, and seconds are a thousand where it logs milliseconds.
 
         Args:
             largest: the metric's largest magnitude.
@@ -83,6 +84,8 @@ class Supposed:
         """
         if self.clock and kind == "milliseconds":
             return replace(self, value=self.value * 1e3, half=self.half * 1e3, clock=False)
+        if kind == "fraction" and not self.percent and largest <= 1 and _FACTOR < abs(self.value) <= _HUNDRED:
+            return replace(self, value=self.value / 100, half=self.half / 100, percent=True)  # "from 42.65 to 40.8"
         if not self.percent or largest <= _FACTOR:
             return self
         return replace(self, value=self.value * 100, half=self.half * 100, percent=False)

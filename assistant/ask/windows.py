@@ -27,6 +27,13 @@ _PRECEDING = re.compile(
     rf"|evals?\s+)?(?:right |just )?before\b"
     rf"|(?:previous|preceding|prior)\s+{_COUNT}"
 )
+#: "the last 10 steps against the earlier ones": all that lies before them.
+_EARLIER = re.compile(
+    r"(?i)(?:比|跟|和|与|同|较|相对)(?:于|着)?\s*(?:之前|以前|此前|先前|早先|前面|前边|前头|其余|其他|其它|剩下|早期)"
+    r"(?:的)?(?:那些|所有)?(?:步|steps?)?(?!\s*的?\s*[\d一二两三四五六七八九十]+)"
+    r"|\b(?:vs\.?|versus|than|against|with|to|from)\s+(?:all |what (?:was|came) |it was )?(?:the )?"
+    r"(?:earlier|before|rest|previous|preceding|prior)\b(?! \d| (?:evals?\b|validations?\b|one\b|step\b))"
+)
 #: What lies before a step against what lies from it on: "before vs after step 40", "前 40 步跟 40 步以后比".
 _AROUND = re.compile(
     r"(?i)\bbefore\b.{0,24}\bafter\s+(?:the\s+)?(?:step\s*)?(\d{1,7})|\bafter\b.{0,24}\bbefore\s+(?:the\s+)?(?:step\s*)?(\d{1,7})"
@@ -87,6 +94,8 @@ def windows_in(
         n, m = _number(next(group for group in before.groups() if group)), _number(last[1])
         if n and m and n + m <= len(steps):
             return _ordered((steps[-m - n], steps[-m - 1]), (steps[-m], steps[-1]), run)
+    if last is not None and first is None and _EARLIER.search(text) and 0 < (m := _number(last[1])) < len(steps):
+        return _ordered((steps[0], steps[-m - 1]), (steps[-m], steps[-1]), run)
     if first is not None and last is not None:
         n, m = _number(first[1]), _number(last[1])
         if n and m and n + m <= len(steps):
