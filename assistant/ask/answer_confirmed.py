@@ -7,13 +7,23 @@ import re
 import statistics
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import Final
 
 from assistant.ask import claimed_onset
 from assistant.ask.blanking import blanked
 from assistant.ask.clause_subjects import anchored, first_odd, of_stage, of_whole_steps, without_place
 from assistant.ask.confirmed import Claim, Statement, claim_in, statement_in, values_from_to
-from assistant.ask.confirmed_factors import Told, averaged, mean_of, short_of, sides, times
+from assistant.ask.confirmed_factors import (
+    STEADILY,
+    Told,
+    averaged,
+    mean_of,
+    of_levels,
+    short_of,
+    sides,
+    times,
+)  # fmt: skip
 from assistant.ask.context import Context, is_validation
 from assistant.ask.lexicon import words
 from assistant.ask.naming import central, named_keys
@@ -258,7 +268,10 @@ def _looked_up(context: Context, metric: str, claim: Claim, scope: Scope, read: 
         return times(context, metric, part, claim, scope)
     if claim.pace and (both := sides(context, metric, part, scope)) is not None:
         return replace(both[0], holds=both[1] > _CHANGED if claim.up else both[1] < 1 / _CHANGED)
-    return _leapt(_moved(context, part, up=bool(claim.up)), part, read)
+    told = _moved(context, part, up=bool(claim.up))
+    if not told.holds and not STEADILY.search(read.text):
+        told = of_levels(context, metric, part, scope, up=bool(claim.up)) or told
+    return _leapt(told, part, read)
 
 
 def _leapt(told: Told, part: Part, read: Query) -> Told:
@@ -364,7 +377,11 @@ def _moved(context: Context, part: Part, *, up: bool) -> Told:
     way = None if trend is None else {"rising": True, "falling": False}.get(trend.direction or "")
     if (last > first) != up or (way is not None and way != up):
         return Told(False, _ends(context, part), part.metric)
-    return Told(True, _ends(context, part, "put.ends" if way is not None else "put.ends_only"), part.metric)
+    if way is None:  # by its ends alone: so much as it moves from one value to the next is no move
+        usual = statistics.median([abs(b - a) for a, b in pairwise(part.values)])
+        holds = len(part) < _FEWEST or abs(last - first) > 2 * usual
+        return Told(holds, _ends(context, part, "put.ends_only"), part.metric)
+    return Told(True, _ends(context, part), part.metric)
 
 
 def _peak(context: Context, whole: Part, claim: Claim, read: Query) -> Told | None:

@@ -8,9 +8,11 @@ from dataclasses import replace
 from typing import Final
 
 from assistant.ask.conditions import condition_in
+from assistant.ask.confirmed_factors import STEADILY, of_levels
 from assistant.ask.context import Context
 from assistant.ask.lexicon import words
 from assistant.ask.part import cell, limit_text, remarks
+from assistant.ask.scope import Scope
 from assistant.ask.subject import Subject, subject_of
 from assistant.ask.telling import trend_sentence
 from assistant.ask.wording import normalised
@@ -93,6 +95,11 @@ def _moved(context: Context, found: Subject, *, up: bool) -> Verdict:
         name = "tag.moved" if way == up else "tag.not_moved"
     else:
         name = "tag.ends_only" if moved else "tag.not_moved"
+    since = Scope(first=part.steps[0])
+    if name == "tag.not_moved" and not STEADILY.search(found.text):
+        level = of_levels(context, found.metric, part, since, up=up)  # it fell at the step from which it is said
+        if level is not None:
+            return _told(context, found, context.say("put.yes", told=level.said), None, line)
     return _told(context, found, context.say(name, **values), None, line)
 
 

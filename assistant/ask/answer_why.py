@@ -15,12 +15,14 @@ from assistant.analysis.trend import MIN_POINTS
 from assistant.ask.answer_single import tail_of
 from assistant.ask.came_back import from_extreme
 from assistant.ask.comparing import knowledge_of
+from assistant.ask.confirmed_factors import STEADILY, of_levels
 from assistant.ask.context import Context, key
 from assistant.ask.departures import all_checks
 from assistant.ask.findings import told
 from assistant.ask.naming import central, named_keys, unknown, which
+from assistant.ask.part import part_of
 from assistant.ask.parts import note, number
-from assistant.ask.scope import scope_in
+from assistant.ask.scope import Scope, scope_in
 from assistant.ask.subject import words_of
 from assistant.ask.telling import course_table, main_change, trend_sentence
 from assistant.knowledge import Card
@@ -176,6 +178,12 @@ def _of_metric(
             doc.paragraph(f"**{text}**")
             return Verdict("insufficient_data", unmark(text))
         text, holds = _over_run(context, metric, claimed, trend, sudden=sudden, since=since)
+        level = None
+        if since and not holds and claimed not in {"flat", None} and not STEADILY.search(context.query.said):
+            scope, up = Scope(first=since[0]), claimed in {"up", "burst"}  # "after step 42": all at once, at that step
+            level = of_levels(context, metric, part_of(context, metric, scope), scope, up=up)
+        if level is not None:
+            text, holds, step = say("put.yes", told=level.said), True, since[0]
         text += "" if since else tail_of(context, metric, text)
     doc.paragraph(f"**{text}**")
     related = [c for c in checks if metric in c.metrics and c.severity in {"critical", "warning"}]

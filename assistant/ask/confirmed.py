@@ -131,7 +131,7 @@ def statement_in(text: str) -> Statement | None:
     given = held["given"].match(body) if tagged else None  # "since it calls more tools, steps are slow, right?"
     body = body[given.end() :] if given is not None else body
     body = body[filler.end() :] if filler is not None else body
-    if not tagged or held["asks"].search(body):
+    if not tagged or _asks(body):
         return _taken(text)
     return _clauses(body, taken=False, causal=given is not None)
 
@@ -149,6 +149,14 @@ def _clauses(body: str, *, taken: bool, causal: bool = False) -> Statement | Non
     return Statement(tuple(pieces), causal, taken) if 0 < len(pieces) <= MOST else None
 
 
+_KEY: Final = re.compile(r"(?<![\w/])[A-Za-z][\w.@-]*/[\w./@-]*\w")
+
+
+def _asks(text: str) -> bool:
+    """Whether a text asks something; a key is a name, whatever words it is made of ("critic/score/mean")."""
+    return words("confirmed")["asks"].search(_KEY.sub("x", text)) is not None
+
+
 _FIRST_PIECE: Final = re.compile(r"[,，;；?？]")
 
 
@@ -161,10 +169,10 @@ def _taken(text: str) -> Statement | None:
     why = held["why"].search(text)
     if why is not None and why.end() < len(text):
         body = f"{text[: why.start()]} {text[why.end() :]}"
-        return None if held["asks"].search(body) else _clauses(body, taken=True)
+        return None if _asks(body) else _clauses(body, taken=True)
     pieces: list[str] = []
     for piece in re.split(r"[,，;；?？!！]|[.。](?!\d)|\s-+\s", held["given"].sub("", text)):
-        if held["asks"].search(piece) or held["judges"].search(piece):
+        if _asks(piece) or held["judges"].search(piece):
             break
         pieces.append(piece)
     else:

@@ -25,6 +25,16 @@ _TIMES: Final = (0.8, 1.25)
 MOST_INPUTS: Final = 512
 
 
+#: Says that something goes on and on, and not that it happened once.
+STEADILY: Final = re.compile(
+    r"(?i)一路|一直|持续|不断|逐渐|越来越"
+    r"|\b(?:keeps?|kept|steadily|gradually|continuously|all the way|ever since|more and more)\b"
+)
+#: Another level is so many times the one before, with so large a share of the values beyond it.
+_APART: Final = 1.1
+_MOST: Final = 0.8
+
+
 @dataclass(frozen=True, slots=True)
 class Told:
     """A clause held against the log: whether it is so, the values in words, the metric."""
@@ -82,6 +92,21 @@ def sides(context: Context, metric: str, part: Part, scope: Scope) -> tuple[Told
         "a_last": earlier.steps[-1], "b_first": part.steps[0], "b_last": part.steps[-1],
     }  # fmt: skip
     return _ratio(context, metric, "put.sides", (a, b), values)
+
+
+def of_levels(context: Context, metric: str, part: Part, scope: Scope, *, up: bool) -> Told | None:
+    """That a metric lies on another level from a step on, where it does not go on moving there; else ``None``.
+
+    "It fell after step 42" is said of a drop at that step as well as of a decline that begins there.
+    """
+    found = sides(context, metric, part, scope)
+    if found is None or scope.first is None:
+        return None
+    told, ratio = found
+    before = statistics.median(part_of(context, metric, Scope(last=scope.first - 1)).values)
+    beyond = sum((value > before) == up and value != before for value in part.values)
+    apart = ratio > _APART if up else ratio < 1 / _APART
+    return replace(told, holds=True) if apart and beyond >= _MOST * len(part) else None
 
 
 def _first_and_last(context: Context, metric: str, part: Part) -> tuple[Told, float] | None:

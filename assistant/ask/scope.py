@@ -164,7 +164,15 @@ def bounds_named(text: str, training: Sequence[int]) -> str:
         else:
             said = f"before step {held[0]}" if english else f"第{held[0]}步之前"
         text = text[: match.start()] + said + text[match.end() :]
-    return text
+    return _ZH_BARE.sub(lambda m: f"第{m[1]}步" if int(m[1]) in training else m[0], text)
+
+
+#: "42 之后掉了": a number alone that is a step, and no value that was reached, time or count.
+_ZH_BARE = re.compile(
+    r"(?<![\w.@%-])(?<![到为是至过于超破成第约前后近共满了])(?<![到为是至过于超破成第约前后近共满了] )"
+    r"(?<!step )(?<!steps )(?<!epoch )(\d{1,7})\s*"
+    r"(?=(?:之后|以后|之前|以前)(?!\S{0,3}(?:步|次|个|轮|条)))"
+)
 
 
 def scope_in(text: str, training: Sequence[int]) -> Scope:
