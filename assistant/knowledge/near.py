@@ -12,15 +12,15 @@ from __future__ import annotations
 import math
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
 from assistant.knowledge.cards import Card
-from assistant.knowledge.questions import known_wordings, search_table, without_fillers
+from assistant.knowledge.questions import all_without_fillers, known_wordings, search_table, without_fillers
 from assistant.knowledge.resolver import Resolver
-from assistant.knowledge.terms import fold, stem, terms
+from assistant.knowledge.terms import fold, stem, terms, terms_of
 
 _NUMBERED: Final = re.compile(r"(?:\bsteps?\b|第)?\s*(?<![a-z@])\d+(?:\.\d+)?\s*(?:%|步|\bsteps?\b)?")
 _CHARACTER: Final = 0.35
@@ -133,15 +133,19 @@ def _wordings(card: Card) -> tuple[frozenset[str], ...]:
         said = [*card.names]
         for language in ("zh", "en"):
             said += [card.title(language), card.short(language), *card.words(language), *card.asks(language)]
-        found = (_terms(without_fillers(fold(wording))) for wording in dict.fromkeys(said))
+        found = map(_stems, map(terms_of, all_without_fillers(tuple(dict.fromkeys(said)))))
         kept = (card, tuple(dict.fromkeys(words for words in found if words)))
         _words_of[id(card)] = kept
     return kept[1]
 
 
 def _terms(text: str) -> frozenset[str]:
+    return _stems(terms(text))
+
+
+def _stems(found: Sequence[str]) -> frozenset[str]:
     fillers: Mapping[str, object] | set[str] = search_table()["fillers"]
-    return frozenset(stem(term) for term in terms(text) if term not in fillers)
+    return frozenset(stem(term) for term in found if term not in fillers)
 
 
 def _length_weight(term: str) -> float:

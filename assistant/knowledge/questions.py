@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Final
 
 from assistant import resources
-from assistant.knowledge.terms import terms
+from assistant.knowledge.terms import fold, terms
 
 FRAMEWORKS: Final = {
     "verl": "verl", "trl": "TRL", "roll": "ROLL", "openrlhf": "OpenRLHF", "slime": "slime", "nemo": "NeMo-RL",
@@ -32,6 +32,8 @@ BUILT_ON: Final = {
 }  # fmt: skip
 """Projects that train with another one's trainer, and log what it logs."""
 
+#: Between texts that are worked on at once: a character that no text holds, and no space.
+_APART: Final = "\ue000"
 _ASKED: Final = re.compile(
     r"(?<![a-z0-9/_])(verl|trl|roll|openrlhf|slime|nemo(?:[- ]?rl)?|areal|(?:ms-?)?swift"
     r"|sb3|stable[- ]?baselines3?|prime[- ]rl|minimind|deepspeed[- ]chat|llama[- ]?factory|rllib|rsl[-_]rl"
@@ -255,6 +257,15 @@ def without_fillers(text: str) -> str:
     return re.sub(r"\s+", " ", str(pattern.sub(" ", text))).strip() or text
 
 
+def all_without_fillers(texts: Sequence[str]) -> list[str]:
+    """What :func:`without_fillers` leaves of each of some texts as written, worked out at once: they are many."""
+    folded = fold.__wrapped__(_APART.join(texts))
+    left = search_table()["pattern"].sub(" ", folded).split(_APART)
+    return [
+        " ".join(one.split()) or " ".join(whole.split()) for one, whole in zip(left, folded.split(_APART), strict=True)
+    ]
+
+
 def without_frame(text: str) -> str:
     """What is left of a folded question without what stands around a name: the name, if it is about nothing else."""
     plain = search_table()["frame"].sub(" ", without_fillers(text))
@@ -273,10 +284,7 @@ def _any_of(names: Iterable[str]) -> re.Pattern[str]:
 @lru_cache(maxsize=1)
 def search_table() -> dict[str, Any]:
     """``knowledge/search.yaml``, its patterns compiled."""
-    import yaml
-
-    text = (resources.data_folder("knowledge") / "search.yaml").read_text(encoding="utf-8")
-    table: dict[str, Any] = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    table: dict[str, Any] = resources.yaml_table(resources.data_folder("knowledge") / "search.yaml")
     chinese = sorted(table["fillers"]["zh"], key=len, reverse=True)
     everyday = [word for line in table["everyday"]["en"] for word in line.split()]
     long = [word for word in chinese if len(word) > 1]

@@ -49,8 +49,13 @@ def terms(text: str) -> list[str]:
     Args:
         text: as written; it is folded here.
     """
+    return terms_of(parted(text))
+
+
+def terms_of(folded: str) -> list[str]:
+    """The :func:`terms` of a text that is folded already."""
     result: list[str] = []
-    for piece in pieces(parted(text)):
+    for piece in pieces(folded):
         if _CHINESE.match(piece):
             result += piece
             result += map("".join, pairwise(piece))

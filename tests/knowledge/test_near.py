@@ -4,6 +4,8 @@ import pytest
 
 from assistant.knowledge import Resolver, library
 from assistant.knowledge.near import OwnMetrics
+from assistant.knowledge.questions import all_without_fillers, without_fillers
+from assistant.knowledge.terms import fold
 
 VERL = (
     "actor/entropy", "actor/kl_loss", "actor/grad_norm", "actor/pg_clipfrac", "actor/lr", "critic/score/mean",
@@ -49,3 +51,9 @@ def test_near_question_without_a_word_of_its_own_finds_nothing(own: OwnMetrics, 
 def test_near_family_comes_with_all_its_keys(own: OwnMetrics) -> None:
     found = own.find("average number of tokens that the answers have")[0]
     assert found.keys == ("response_length/mean", "response_length/max")
+
+
+def test_wordings_worked_on_at_once_are_those_worked_on_one_by_one() -> None:
+    texts = ["What is the KL?", "第三步的獎勵是多少？", "ｐｐｏ＿ｋｌ 怎么看", "how do I read  actor/entropy ?"]
+    texts += ["怎么", "the"]
+    assert all_without_fillers(texts) == [without_fillers(fold(text)) for text in texts]
