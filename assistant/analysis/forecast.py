@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from assistant.analysis.ar_line import Line, fit_line
 from assistant.analysis.ledger import Ledger
 from assistant.analysis.nulls import NORMAL
+from assistant.analysis.outside import as_facts
 from assistant.analysis.pace import curvature, is_curve
 from assistant.analysis.series import Series, series
 from assistant.analysis.time_left import remaining_seconds
@@ -342,16 +343,30 @@ def remaining(
     found = remaining_seconds(times.values, total - last)
     if found is None:
         return None, "few_points"
+    beside = as_facts(ledger, chosen, total)
+    further = math.fsum(one.seconds for one, *_ in beside)
+    below, above = found.expected - found.low, found.high - found.expected
+    apart = [one.half for one, *_ in beside]
     inputs = [ledger.value(key, int(step), chosen) for step in times.steps[-3:]]
+    if beside:
+        inputs += [
+            ledger.derived(
+                "seconds_of_steps_left", found.expected, unit="s", inputs=inputs, run=chosen,
+                formula=f"{key} continued over ({total} − {last}) steps",
+            ), *(spent for *_, spent in beside),
+        ]  # fmt: skip
     what = (
         f"the level of the last values of {key} and the trend that they may have", "at least 95 %",
     ) if found.drifting else (f"the level of the last values of {key}", "95 %")  # fmt: skip
     fact = ledger.add(
         ("remaining", chosen.id, key, total),
-        kind="derived", run=chosen.id, name="remaining_seconds", value=found.expected, unit="s", low=found.low,
-        high=found.high, noise_basis=DRIFT if found.drifting else LEVEL, n=len(times), step=total,
+        kind="derived", run=chosen.id, name="remaining_seconds", value=found.expected + further, unit="s",
+        low=max(found.low, found.expected + further - math.hypot(below, *apart)),
+        high=found.expected + further + math.hypot(above, *apart),
+        noise_basis=DRIFT if found.drifting else LEVEL, n=len(times), step=total,
         inputs=tuple(fact.id for fact in inputs if fact is not None),
-        formula=f"{what[0]}, continued over ({total} − {last}) steps; {what[1]} prediction interval",
+        formula=f"{what[0]}, continued over ({total} − {last}) steps{' + what lies beside them' if beside else ''}; "
+        f"{what[1]} prediction interval",
     )  # fmt: skip
     return fact, None
 

@@ -41,6 +41,7 @@ class Layout:
     stages: tuple[str, ...]
     instead: Mapping[str, str] = field(default_factory=dict)
     sometimes: tuple[str, ...] = ()
+    outside: tuple[str, ...] = ()
     excluded: tuple[str, ...] = ()
     shifted: bool = False
     sum: bool = False

@@ -13,10 +13,12 @@ from assistant.analysis.series import series
 from assistant.analysis.trend import MIN_POINTS
 from assistant.ask import answer_pace
 from assistant.ask.answer_reached import already
+from assistant.ask.beside_steps import assumed, of_the_steps, on_top, to_come
 from assistant.ask.context import Context
 from assistant.ask.naming import central, named_keys, unknown
 from assistant.ask.outcomes import trained
 from assistant.ask.parts import number
+from assistant.ask.parts import number as seconds
 from assistant.ask.possible import possible
 from assistant.ask.telling import trend_sentence
 from assistant.model import Fact, Verdict
@@ -224,10 +226,12 @@ def time_left(context: Context) -> Verdict:
         source = "question" if asked is not None else "log"
         number = context.ledger.constant("total_steps", total, f"the {source}")
         left = context.ledger.derived("steps_left", total - last, inputs=[number], formula=f"total_steps − {last}")
+        steps = of_the_steps(context, fact)
         mean = context.ledger.derived(
-            "seconds_per_step", fact.value / (total - last), unit="s", inputs=[fact, left],
-            formula="remaining_seconds / steps_left",
+            "seconds_per_step", seconds(steps) / (total - last), unit="s", inputs=[steps, left],
+            formula=f"{steps.name} / steps_left",
         )  # fmt: skip
+        beside, gap = to_come(context, total), "" if context.language == "zh" else " "
         text = say(
             "eta.left" if (fact.low or 0) > 0 else "eta.left_most",
             v=fact,
@@ -235,6 +239,7 @@ def time_left(context: Context) -> Verdict:
             total=number,
             last=last,
             mean=mean,
+            beside=gap + say("eta.and_beside", steps=steps, beside=beside) if beside else "",
         )
         doc.paragraph(f"**{text}**")
         doc.paragraph(say(f"eta.total_{source}", total=number), _assumed(context, fact))
@@ -286,10 +291,15 @@ def _time_of_steps(context: Context, more: int) -> Verdict:
         )  # fmt: skip
         held = context.ledger.count("step times", len(series(run, metric)))
         text = say("eta.more_pace", n=count, v=taken, mean=mean, recent=recent, last=last)
-        further = say(_why_none(fact), held=held, left=count)
+        further = " ".join(
+            filter(None, (on_top(context, last + more, taken), say(_why_none(fact), held=held, left=count)))
+        )
     else:
         phrase = "eta.more" if fact is not None and (fact.low or 0) > 0 else "eta.more_most"
-        text, further = say(phrase, n=count, v=fact, last=last), _assumed(context, fact)
+        beside = to_come(context, last + more)
+        gap = "" if context.language == "zh" else ", "
+        of_it = gap + say("eta.of_it_beside", beside=beside) if beside else ""
+        text, further = say(phrase, n=count, v=fact, last=last, beside=of_it), _assumed(context, fact)
     context.doc.paragraph(f"**{text}**")
     context.doc.paragraph(further)
     return Verdict("answered", unmark(text), "medium")
@@ -310,7 +320,11 @@ def _why_none(fact: Fact | None) -> str:
 def _assumed(context: Context, fact: Fact | None) -> str:
     """What the interval rests on, and how often it holds."""
     drifting = fact is not None and fact.noise_basis == DRIFT
-    return context.say("eta.assumes_drift" if drifting else "eta.assumes", level=confidence_level(context.ledger))
+    return context.say(
+        "eta.assumes_drift" if drifting else "eta.assumes",
+        level=confidence_level(context.ledger),
+        beside=assumed(context),
+    )
 
 
 def confidence_level(ledger: Ledger) -> str:
@@ -334,7 +348,9 @@ def _at_this_pace(context: Context, metric: str, total: int, *, stated: bool, wh
     held = ledger.count("step times", len(times))
     text = say("eta.pace_only", n=recent, mean=mean, left=left, total=whole, last=last, v=taken)
     doc.paragraph(f"**{text}**")
-    doc.paragraph(say(f"eta.total_{source}", total=whole), say(why, held=held, left=left))
+    doc.paragraph(
+        say(f"eta.total_{source}", total=whole), on_top(context, total, taken), say(why, held=held, left=left)
+    )
     return text
 
 

@@ -9,6 +9,7 @@ from typing import Final
 
 from assistant.analysis import derive
 from assistant.analysis.forecast import STEP_TIMES
+from assistant.analysis.outside import outside_keys
 from assistant.analysis.timing import layout_of, total_key
 from assistant.ask import answer_other
 from assistant.ask.answer_log import total_time
@@ -18,8 +19,6 @@ from assistant.model import Fact, Verdict
 from assistant.write.document import unmark
 
 HOUR: Final = 3600.0
-#: Times that are no part of a step's.
-_BESIDE: Final = ("timing_s/testing", "time/val_step")
 
 
 def gpu_hours(context: Context) -> Verdict | None:
@@ -49,7 +48,8 @@ def gpu_hours(context: Context) -> Verdict | None:
     )
     context.doc.paragraph(f"**{text}**")
     lines = []
-    for name in _BESIDE:
+    beside = outside_keys(context.run)
+    for name in beside:
         cells = _finite(context, name)
         if not cells:
             continue
@@ -63,7 +63,8 @@ def gpu_hours(context: Context) -> Verdict | None:
         lines.append(
             context.say("hours.beside", metric=name, n=many, spent=extra, v=context.doc.show(whole, None, "number"))
         )
-    lines.append(context.say("total.leaves_out"))
+    saved = any("checkpoint" in name for name in beside)
+    lines.append(context.say("total.leaves_out_saved" if saved else "total.leaves_out"))
     context.doc.bullets(lines)
     context.metrics.append(metric)
     return Verdict("answered", unmark(text))

@@ -12,6 +12,7 @@ from statistics import mode
 from assistant.analysis.checks import covered
 from assistant.analysis.diagnosis import role
 from assistant.analysis.forecast import STEP_TIMES
+from assistant.analysis.outside import outside_keys
 from assistant.analysis.timing import layout_of, stage_keys
 from assistant.ask import answer_clock
 from assistant.ask.answer_clock import in_seconds, running_clock
@@ -34,8 +35,6 @@ _WORRIED = re.compile(
 _JUDGES = re.compile(r"(?i)loss|acc|score|reward|ppl|bpb")
 #: Metrics of a held-out set, however a framework spells them.
 _HELD_OUT = re.compile(r"(?i)(?:val|valid|validation|eval|test)(?:[-_/ ]|$)")
-#: Time of a validation, which verl counts outside of its step.
-_OUTSIDE = ("timing_s/testing",)
 
 
 # -- is the log whole --------------------------------------------------------------------------------------------------
@@ -266,20 +265,24 @@ def total_time(context: Context) -> Verdict:
     text = say("total.time", metric=metric, n=count, v=total, mean=mean, first=held[0].step, last=held[-1].step)
     doc.paragraph(f"**{text}**")
     lines = []
-    for name in _OUTSIDE:
-        if name in run.columns:
-            cells = [f for s in run.series(name)[0] if (f := context.value(name, s)) is not None and _finite(f)]
+    beside = outside_keys(run)
+    for name in beside:
+        cells = [f for s in run.series(name)[0] if (f := context.value(name, s)) is not None and _finite(f)]
+        if slot.kind == "range":
+            cells = [f for f in cells if slot.values[0] <= (f.step or 0) <= slot.values[1]]
+        if cells:
             extra = context.ledger.derived(
                 f"total of {name}", math.fsum(number(f) for f in cells), inputs=cells, unit="s", formula=f"Σ {name}"
             )
-            many = context.ledger.count("validations timed", len(cells))
+            many = context.ledger.count("times beside the steps", len(cells), metric=name)
             lines.append(say("total.outside", metric=name, v=extra, n=many))
     lost = len(context.train_steps) - len(held)
     if lost > 0 and slot.kind != "range":
         lines.append(say("total.lost", n=context.ledger.count("steps without a time", lost)))
     if sparse(held):
         lines.append(say("total.sparse"))
-    lines.append(say("total.leaves_out"))
+    saved = any("checkpoint" in name for name in beside)
+    lines.append(say("total.leaves_out_saved" if saved else "total.leaves_out"))
     doc.bullets(lines)
     context.metrics.append(metric)
     context.cite(context.card(metric))

@@ -16,12 +16,14 @@ from assistant.analysis.forecast import STEP_TIMES
 from assistant.ask.concepts import spelt_out
 from assistant.ask.context import Context, key
 from assistant.ask.part import shown
-from assistant.ask.parts import number, timed
+from assistant.ask.parts import number, timed, validation_time
 from assistant.ask.wording import seamed
 from assistant.model import Fact, Run, Verdict
 from assistant.parsing.totals import ELAPSED_AT, LEFT, PACE, TOTAL
 from assistant.write.document import unmark
 
+#: Share of all the time from which that of validations belongs to the answer's first sentence.
+NOTABLE: Final = 0.05
 #: Two estimates of one time that differ by no more agree.
 AGREES: Final = 1.2
 #: Names, as they are spelt out, of a rate of steps, of any rate, of a time of a whole step, and of any time.
@@ -126,8 +128,10 @@ def overall(context: Context) -> Verdict | None:
     told = {name: shown(context, fact, metric) for name, fact in fields.items()}
     count = context.ledger.count("values of the speed", len(held), metric=metric)
     text = context.say(f"pace.run_{phrase}", metric=metric, times=factor, n=count, **told)
-    context.doc.paragraph(f"**{text}**")
-    context.doc.paragraph(context.say("pace.untold_run"))
+    aside, part = validation_time(context)
+    large, gap = part >= NOTABLE, "" if context.language == "zh" else " "
+    context.doc.paragraph(f"**{text}{gap}{aside}**" if large else f"**{text}**")
+    context.doc.paragraph("" if large else aside, context.say("pace.untold_beside" if aside else "pace.untold_run"))
     context.metrics.append(metric)
     context.cite(context.card(metric))
     context.settled = True

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
+from assistant.analysis.outside import outside_keys
 from assistant.analysis.timing import inside_step, layout_of, row_of_total, total_key
 from assistant.ask.answer_speedup import each_share
 from assistant.ask.context import Context, key
@@ -178,13 +179,15 @@ def _of_all(context: Context, stage: str, whole: str) -> Verdict:
         [fact for step in context.run.series(name)[0] if (fact := finite(context, name, step)) is not None]
         for name in (stage, whole)
     )
-    outside = stage in _beside(context) and inside_step(context.run, stage) is not True
+    beside = outside_keys(context.run)
+    outside = stage in beside or (stage in _beside(context) and inside_step(context.run, stage) is not True)
     sums = [math.fsum(number(fact) for fact in facts) for facts in (spent, steps)]
     own = context.ledger.derived(f"total of {stage}", sums[0], inputs=spent, unit="s", formula=f"Σ {stage}")
+    names = [*beside, *([stage] if outside and stage not in beside else [])]
+    more = [fact for name in names for step in context.run.series(name)[0] if (fact := finite(context, name, step))]
     total = context.ledger.derived(
-        f"all the time with {stage}" if outside else f"total of {whole}", sums[1] + (sums[0] if outside else 0.0),
-        inputs=[*steps, own] if outside else steps, unit="s",
-        formula=f"Σ {whole}" + (f" + Σ {stage}" if outside else ""),
+        "all the time" if names else f"total of {whole}", sums[1] + math.fsum(number(fact) for fact in more),
+        inputs=[*steps, *more], unit="s", formula=" + ".join(f"Σ {name}" for name in (whole, *names)),
     )  # fmt: skip
     part = context.ledger.derived(
         f"share of all of {stage}", number(own) / number(total), inputs=[own, total], unit="fraction",
@@ -194,7 +197,7 @@ def _of_all(context: Context, stage: str, whole: str) -> Verdict:
     text = context.say(
         "share.of_all", metric=stage, whole=whole, share=part, k=times, n=count,
         spent=context.doc.show(own, None, "seconds"), total=context.doc.show(total, None, "seconds"),
-        with_it=context.say("share.with_it") if outside else "",
+        with_it=context.say("share.with_it", names=context.join(map(key, names))) if names else "",
     )  # fmt: skip
     context.doc.paragraph(f"**{text}**")
     context.metrics.append(stage)

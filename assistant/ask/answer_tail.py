@@ -8,6 +8,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
+from assistant.analysis import derive
 from assistant.analysis.slowdown import Slowdown
 from assistant.analysis.timing import layout_of
 from assistant.ask.context import Context
@@ -16,6 +17,7 @@ from assistant.ask.stages import finite, mean_of
 from assistant.model import Fact, Verdict
 from assistant.write.document import unmark
 
+AGENT_LOOP: Final = "timing_s/agent_loop/"
 _OWN: Final = "timing_s/agent_loop/generate_sequences/"
 _TOOLS: Final = "timing_s/agent_loop/tool_calls/"
 _SLOWEST: Final = "timing_s/agent_loop/slowest/"
@@ -157,6 +159,38 @@ def tool_waits(context: Context, step: int) -> str:
     return next(iter(_tool_line(context, step)), "")
 
 
+def in_flight(context: Context, step: int) -> str:
+    """How much of the batch is in flight while it is generated, from a trajectory's mean time; empty where unknown.
+
+    That the slowest one sets the stage's time is said only where it does, its time in tools counted.
+    """
+    use, whole = derive(context.ledger, "tail_utilisation", step), context.value("timing_s/gen", step)
+    mean, longest = (context.value(f"{AGENT_LOOP}generate_sequences/{name}", step) for name in ("mean", "max"))
+    if use is None or whole is None or mean is None or longest is None:
+        return ""
+    tools = context.value(f"{AGENT_LOOP}tool_calls/mean", step)
+    last = [context.value(f"{AGENT_LOOP}slowest/{name}", step) for name in ("generate_sequences", "tool_calls")]
+    both = last[0] is not None and last[1] is not None
+    slowest, own = math.fsum(number(one) for one in last), number(longest)
+    sets = max(slowest if both else 0.0, own) >= WAITS * number(whole)
+    if sets and both and slowest >= WAITS * number(whole):
+        shown = _with_tools(context, last[0], last[1])
+    else:
+        shown = context.doc.show(longest, None, "seconds")
+    return context.say(
+        "time.tail" if sets else "time.in_flight", use=use, slowest=shown, mean=_with_tools(context, mean, tools),
+        whole=context.doc.show(whole, None, "seconds"),
+    )  # fmt: skip
+
+
+def _with_tools(context: Context, own: Fact | None, tools: Fact | None) -> str:
+    """Seconds of generation, and those in tools beside them where they show."""
+    shown = "" if own is None else context.doc.show(own, None, "seconds")
+    if tools is None or number(tools) < TOLD_TOOLS * number(own):
+        return shown
+    return context.say("time.with_tools", own=shown, tools=context.doc.show(tools, None, "seconds"))
+
+
 # -- parts -------------------------------------------------------------------------------------------------------------
 def _tool_line(context: Context, step: int) -> list[str]:
     mean, longest, own = (finite(context, key, step) for key in (_TOOLS + "mean", _TOOLS + "max", _OWN + "mean"))
@@ -166,6 +200,8 @@ def _tool_line(context: Context, step: int) -> list[str]:
     return [context.say("tail.tools", **shown)]
 
 
+#: Share of a trajectory's own time from which its time in tools changes what is told of the whole.
+TOLD_TOOLS: Final = 0.005
 #: Share of a trajectory's own time from which its waiting for tools is told.
 NOTABLE: Final = 0.1
 

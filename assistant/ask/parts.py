@@ -10,7 +10,8 @@ from dataclasses import dataclass
 
 from assistant.analysis import derive, derive_all, time_shares
 from assistant.analysis.noise import TOO_WIDE
-from assistant.analysis.timing import inside_step, layout_of, total_key
+from assistant.analysis.outside import outside_keys
+from assistant.analysis.timing import layout_of, total_key
 from assistant.ask.context import Context, is_validation, key
 from assistant.ask.validation_errors import as_validated
 from assistant.model import Fact
@@ -22,6 +23,12 @@ HEADLINES = (
     "critic/vf_loss", "critic/vf_explained_var", "loss", "train/loss", "policy_loss", "kl", "entropy", "grad_norm",
     "response_length/mean", "response_length/clip_ratio", "num_turns/mean", "timing_s/step", "perf/throughput",
 )  # fmt: skip
+
+#: Share of a step below which a stage is small, and from how many stages on small ones are told together.
+SMALL_SHARE, MANY_STAGES = 0.001, 8
+_EVERY_TIME = re.compile(
+    r"(?i)\b(?:all|every|each|full|complete)\b|所有|全部|每(?:个|一)|逐|各(?:个)?(?:阶段|环节)|完整"
+)
 
 #: Keys that count or schedule rather than measure.
 _COUNTERS = {
@@ -153,27 +160,31 @@ def time_part(context: Context, step: int) -> bool:
     doc, say = context.doc, context.say
     doc.heading("section.time")
     doc.paragraph(say("time.lead", total=doc.show(total, None, "seconds")))
-    rows = []
-    for share in shares:
-        cell = context.value(str(share.name), step)
-        if cell is not None and isinstance(share.value, float) and share.value >= 0.001:
-            rows.append([key(str(share.name)), doc.show(cell, None, "seconds"), doc.show(share)])
+    held = [(share, cell) for share in shares if (cell := context.value(str(share.name), step)) is not None]
+    small = [cell for share, cell in held if number(share) < SMALL_SHARE]
+    brief = len(held) > MANY_STAGES and len(small) > 1 and _EVERY_TIME.search(context.query.said) is None
+    rows = [
+        [key(str(share.name)), doc.show(cell, None, "seconds"), doc.show(share)] for share, cell in held
+        if not brief or number(share) >= SMALL_SHARE
+    ]  # fmt: skip
     doc.table([say("head.stage"), say("head.time"), say("head.share")], rows)
     lines = []
+    if brief:
+        few = context.ledger.derived(
+            "small stages", math.fsum(map(number, small)), unit="s", step=step, inputs=small, formula="Σ small stages"
+        )
+        count = context.ledger.count("small stages", len(small), step=step)
+        limit = context.ledger.constant("small share", SMALL_SHARE, "the answer", unit="fraction")
+        lines.append(say("time.small", n=count, v=few, limit=doc.show(limit, None, "fraction")))
     unnamed = unnamed_share(context, found)
     if rest is not None and unnamed is not None:
         large = number(unnamed) > 0.05
         lines.append(say("time.rest_large", rest=rest, share=unnamed) if large else say("time.rest", rest=rest))
-    stem = "timing_s/agent_loop/generate_sequences/"
-    use = derive(context.ledger, "tail_utilisation", step)
-    longest, mean = context.value(stem + "max", step), context.value(stem + "mean", step)
-    whole = context.value("timing_s/gen", step)
-    if longest is not None and mean is not None and whole is not None:
-        if use is not None and float(longest.value or 0) >= 0.9 * float(whole.value or 0):
-            lines.append(say("time.tail", longest=longest, mean=mean, use=use))
-        lines.append(say("time.nested"))
-    from assistant.ask.answer_tail import tool_waits
+    from assistant.ask.answer_tail import AGENT_LOOP, in_flight, tool_waits
 
+    lines.append(in_flight(context, step))
+    if context.value(f"{AGENT_LOOP}generate_sequences/mean", step) is not None:
+        lines.append(say("time.nested"))
     lines.append(tool_waits(context, step))
     doc.paragraph(*lines)
     return True
@@ -186,14 +197,12 @@ def validation_time(context: Context) -> tuple[str, float]:
     """
     layout = layout_of(context.run)
     whole = None if layout is None else total_key(context.run, layout)
-    metric = next(
-        (m for m in (layout.sometimes if layout else ()) if re.search(r"val|test", m) and m in context.run.columns),
-        None,
-    )
-    if whole is None or metric is None or inside_step(context.run, metric) is not False:
+    beside = outside_keys(context.run)
+    metric = next((name for name in beside if re.search(r"val|test", name)), None)
+    if whole is None or metric is None:
         return "", 0.0
     sums = []
-    for name in (metric, whole):
+    for name in (metric, whole, *(name for name in beside if name != metric)):
         held = [f for s in context.run.series(name)[0] if (f := context.value(name, s)) is not None]
         held = [f for f in held if isinstance(f.value, (int, float)) and math.isfinite(f.value)]
         count = context.ledger.count("values", len(held), metric=name)
@@ -201,13 +210,13 @@ def validation_time(context: Context) -> tuple[str, float]:
             f"sum({name})", math.fsum(number(f) for f in held), formula=f"Σ {name}", inputs=[*held, count], unit="s"
         )
         sums.append((count, total))
-    (count, spent), (_, steps) = sums
-    part = number(spent) / (number(spent) + number(steps))
+    count, spent = sums[0]
+    part = number(spent) / math.fsum(number(one) for _, one in sums)
     share = context.ledger.derived(
         f"share({metric})",
         part,
-        formula=f"Σ {metric} / (Σ {metric} + Σ {whole})",
-        inputs=[spent, steps],
+        formula=f"Σ {metric} / (" + " + ".join(f"Σ {name}" for name in (whole, *beside)) + ")",
+        inputs=[one for _, one in sums],
         unit="fraction",
     )
     return context.say("time.validation", metric=metric, n=count, total=spent, share=share), part

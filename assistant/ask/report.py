@@ -24,6 +24,7 @@ from assistant.ask.answer_explain import (
     verdict_of,
 )
 from assistant.ask.answer_single import progress, tail_of
+from assistant.ask.answer_tail import in_flight
 from assistant.ask.context import Context, is_validation, key
 from assistant.ask.departures import all_checks
 from assistant.ask.detail import every_metric
@@ -292,11 +293,7 @@ def _efficiency(context: Context, step: int) -> None:
         if isinstance(share.value, float) and share.value >= 0.01
     )  # fmt: skip
     lines = [say("report.time", step=step, total=doc.show(found.total, None, "seconds"), parts=parts)]
-    use = derive(context.ledger, "tail_utilisation", step)
-    longest = context.value("timing_s/agent_loop/generate_sequences/max", step)
-    mean = context.value("timing_s/agent_loop/generate_sequences/mean", step)
-    if use is not None and longest is not None and mean is not None:
-        lines.append(say("time.tail", longest=longest, mean=mean, use=use))
+    lines.append(in_flight(context, step))
     lines.append(validation_time(context)[0])
     rate, cluster = context.value("perf/throughput", step), derive(context.ledger, "cluster_throughput", step)
     if rate is not None and cluster is not None:
