@@ -13,6 +13,7 @@ from assistant.ask.answer_large import large, meant_large
 from assistant.ask.answer_lookup import lookup
 from assistant.ask.answer_single import critic_learns, tail_of
 from assistant.ask.context import Context, is_validation, key
+from assistant.ask.course_moves import points, state_of
 from assistant.ask.departures import all_checks, departure
 from assistant.ask.findings import told
 from assistant.ask.naming import absent, central, named_keys, unknown, wanted_steps
@@ -166,7 +167,8 @@ def _levelled(context: Context, metric: str, steps: list[int]) -> list[int]:
     if detail is None or detail.form != "ramp" or len(detail.knots) < 3:
         return []
     late = [step for step in steps if step >= detail.knots[2][0]]
-    return late if len(late) >= FEWEST else []
+    still = len(late) >= FEWEST and state_of(context, points(context, metric, late)) == "still"
+    return late if still else []
 
 
 def _validated(context: Context, metric: str) -> bool:

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from assistant.analysis.moves import lone_spike
-from assistant.analysis.series import series
+from assistant.analysis.series import Series, series
 from assistant.analysis.trend import Scale
 from assistant.ask.context import Context
-from assistant.ask.parts import number
+from assistant.ask.course_moves import points, ramp_sentence, turn_sentence
 from assistant.model import Fact
 from assistant.write.document import mark
 from assistant.write.numbers import percent, plain, signed
 
 _WAY = {"rising": "up", "falling": "down"}
-#: Fewest points of a stretch that is called level, and how far its end may lie from it, in medians of the moves from
-#: point to point (or half of the level, if that is more).
-LEAST_STILL, NOISES = 6, 4.0
 
 
 def course_sentence(
@@ -37,57 +33,31 @@ def course_sentence(
         return _bends(context, metric, trend, steps, scale)
     if trend.form not in {"ramp", "turn"}:
         return None
-    facts = _knots(context, metric, trend, steps, scale)
-    if len(facts) != 4:
+    return _by_values(context, metric, trend, steps, scale)
+
+
+def _by_values(context: Context, metric: str, trend: Fact, steps: Sequence[int] | None, scale: Scale) -> str | None:
+    """A ramp or a turn by the log's own values; between what it moved, where they do not show how."""
+    detail = context.ledger.trend_detail(metric, steps, context.run, scale=scale)
+    if detail is None or len(detail.knots) != 4:
         return None
-    kind = context.kind_of(metric)
-    facts = _with_ends(context, metric, trend, facts)
-    fields = dict[str, Any](zip("abcd", facts, strict=True))
-    fields |= {f"{name}_text": context.doc.show(fact, None, kind) for name, fact in zip("abcd", facts, strict=True)}
+    part = points(context, metric, steps)
+    if detail.tail:
+        part = part.between(int(part.steps[0]), int(part.steps[-1 - detail.tail]))
     if trend.form == "ramp":
-        rose = number(facts[1]) > number(facts[0])
-        fields["went"] = context.say("trend.went_up" if rose else "trend.went_down")
-        way = _WAY.get(trend.direction or "", "up")
-        ends = [fact.step for fact in facts]
-        phrase = "until" if ends[0] == ends[1] else "since" if ends[2] == ends[3] else "ramp"
-        still = _still(context, metric, facts, steps)
-        return context.say(f"trend.{way}_{phrase}{'' if still else '_on'}", metric=metric, t=trend, **fields)
-    start, extreme = (float(fact.value or 0) for fact in facts[:2])
-    phrase = "peak" if extreme > start else "trough"
-    net = context.say(f"trend.net_{trend.direction}")
-    return context.say(f"trend.{phrase}", metric=metric, t=trend, net=net, **fields)
+        said = ramp_sentence(context, trend, part, detail.knots, scale)
+    else:
+        said = turn_sentence(context, trend, part, detail.knots)
+    return said or between_sentence(context, metric, trend, part)
 
 
-def _with_ends(context: Context, metric: str, trend: Fact, facts: list[Fact]) -> list[Fact]:
-    """Knots with the first and the last value themselves in place of levels about them, where that tells the same."""
-    detail = context.ledger.trend_detail(metric, None, context.run)
-    first, last = (context.value(metric, step or 0) for step in (trend.first_step, trend.last_step))
-    found = list(facts)
-    if first is not None and math.isfinite(number(first)):
-        found = [first if fact.step == facts[0].step else fact for fact in found]
-    if last is not None and math.isfinite(number(last)) and not (detail is not None and detail.tail):
-        found = [last if fact.step == facts[3].step else fact for fact in found]
-    pairs = ((0, 1), (1, 2), (2, 3), (0, 3)) if trend.form == "turn" else ((1, 2),)
-    same = all(
-        np.sign(number(found[b]) - number(found[a])) == np.sign(number(facts[b]) - number(facts[a])) for a, b in pairs
-    )
-    return found if same else facts
-
-
-def _still(context: Context, metric: str, facts: list[Fact], steps: Sequence[int] | None) -> bool:
-    """Whether a ramp's level stretches, before and after it, really stay near one level from end to end."""
-    whole = series(context.run, metric)
-    part = whole if steps is None else whole.at(steps)
-    at = [fact.step or 0 for fact in facts]
-    for low, high, outer in ((at[0], at[1], 0), (at[2], at[3], -1)):
-        values = part.values[(part.steps >= low) & (part.steps <= high)]
-        if low == high or len(values) < LEAST_STILL:
-            continue
-        level, noise = float(np.median(values)), float(np.median(np.abs(np.diff(values))))
-        at_end = float(np.median(values[:3] if outer == 0 else values[-3:]))
-        if abs(at_end - level) > max(NOISES * noise, abs(level) / 2):
-            return False
-    return True
+def between_sentence(context: Context, metric: str, trend: Fact, part: Series) -> str | None:
+    """First and last value, lowest and highest."""
+    places = {"a": 0, "d": -1, "low": int(part.values.argmin()), "high": int(part.values.argmax())}
+    facts = {name: context.value(metric, int(part.steps[at])) for name, at in places.items()}
+    if any(fact is None for fact in facts.values()):
+        return None
+    return context.say("trend.between", metric=metric, t=trend, **facts)
 
 
 def _bends(context: Context, metric: str, trend: Fact, steps: Sequence[int] | None, scale: Scale) -> str | None:
@@ -137,18 +107,6 @@ def _outlier(context: Context, metric: str, steps: Sequence[int] | None) -> str 
     return context.say(
         "trend.outlier", metric=metric, step=facts["step"], value=texts["step"], low=texts["low"], high=texts["high"]
     )
-
-
-def _knots(context: Context, metric: str, trend: Fact, steps: Sequence[int] | None, scale: Scale) -> list[Fact]:
-    detail = context.ledger.trend_detail(metric, steps, context.run, scale=scale)
-    stem = f"{metric}/{trend.first_step}-{trend.last_step}/{scale}"
-    return [
-        context.ledger.derived(
-            f"level_{place}/{stem}", level, step=step, inputs=[trend], run=context.run,
-            formula=f"median of {metric} about step {step}",
-        )
-        for place, (step, level) in enumerate(() if detail is None else detail.knots)
-    ]  # fmt: skip
 
 
 def _apart(context: Context, metric: str, trend: Fact, steps: Sequence[int] | None, scale: Scale) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from typing import Any
 
 from assistant.analysis.changepoints import ChangePoint
 from assistant.ask.context import Context
+from assistant.ask.course_moves import course_shape, jump_of, jump_sentence
 from assistant.ask.course_words import course_sentence
 from assistant.ask.parts import number
 from assistant.ask.schedules import schedule_sentence
@@ -61,8 +62,11 @@ def trend_sentence(context: Context, metric: str, trend: Fact, steps: Sequence[i
     change = main_change(context, trend, steps)
     if change is not None:
         way = _WAY.get(trend.direction or "", "none")
-        phrase = "shift" if change[0].kind == "level" else "bend"
-        return context.say(f"trend.{way}_{phrase}", metric=metric, t=trend, **sides(context, change))
+        jumped = jump_sentence(context, trend, change[0], steps) if change[0].kind == "level" else None
+        if jumped is not None:
+            return jumped
+        if change[0].kind == "slope":
+            return context.say(f"trend.{way}_bend", metric=metric, t=trend, **sides(context, change))
     if trend.n == 1:
         return context.say("trend.single", metric=metric, t=trend, **ends)
     if trend.direction == "inconclusive":
@@ -89,14 +93,21 @@ def _few(context: Context, metric: str, steps: Sequence[int] | None) -> str:
 
 def movement(context: Context, metric: str, trend: Fact, steps: Sequence[int] | None = None) -> str:
     """A trend for a cell of a table: a word, and the step of a jump or turn."""
+    shape = course_shape(context, metric, trend, steps)
+    if shape is not None:
+        return context.say(f"move.{shape[0]}", c=shape[1])
     levels = [context.ledger.level(metric, trend, which, context.run) for which in ("first", "last")]
     moved = number(levels[1]) - number(levels[0]) if None not in levels else 0.0
     if moved * {"rising": 1, "falling": -1}.get(trend.direction or "", 0) < 0:
         return context.say("move.both")
     change = main_change(context, trend, steps)
     if change is not None:
-        phrase = "jump" if change[0].kind == "level" else "turn"
-        return context.say(f"move.{_WAY.get(trend.direction or '', 'none')}_{phrase}", c=change[1])
+        way = _WAY.get(trend.direction or "", "none")
+        if change[0].kind == "slope":
+            return context.say(f"move.{way}_turn", c=change[1])
+        jump = jump_of(context, trend, change[0], steps)
+        at = change[1] if jump is None or jump.first is None else jump.first
+        return context.say(f"move.{way}_{'around' if jump is None or jump.first is None else 'jump'}", c=at)
     return context.say(f"move.{_WORD.get(trend.direction or '', 'none')}")
 
 

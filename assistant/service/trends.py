@@ -17,6 +17,7 @@ from assistant.analysis.series import series
 from assistant.analysis.trend import MIN_POINTS, Knot, Scale
 from assistant.ask.answer_ahead import confidence_level
 from assistant.ask.context import Context
+from assistant.ask.course_moves import jump_sentence
 from assistant.ask.course_words import course_sentence, tail_sentence
 from assistant.ask.possible import possible
 from assistant.knowledge import Resolver
@@ -311,8 +312,11 @@ class _Telling:
             wanted = "level" if fact.form == "shift" else "slope"
             fitting = [c for c in self.changes if c[0].kind == wanted] or self.changes
             main = max(fitting, key=lambda c: c[0].strength)
-            phrase = "shift" if main[0].kind == "level" else "bend"
-            return say(f"trend.{way}_{phrase}", metric=metric, t=fact, **self._sides(*main))
+            if main[0].kind == "slope":
+                return say(f"trend.{way}_bend", metric=metric, t=fact, **self._sides(*main))
+            jumped = jump_sentence(self.context, fact, main[0], self._listed, self.scale)
+            if jumped is not None:
+                return jumped
         if way == "none":
             return say("trend.walk" if fact.form == "walk" else "trend.none", metric=metric, t=fact)
         if self.scale == "log" and fact.growth_low is not None:

@@ -453,4 +453,4 @@ def test_trend_that_jumped_up_and_down_names_the_first_step_back(
     log = write_log(tmp_path / "a.log", {"critic/rewards/mean": values})
     summary = report(capsys, log, "critic/rewards/mean", "--lang", "en")["verdict"]["summary"]
     assert "step 21" in summary
-    assert "from step 41 on" in summary
+    assert "at step 41" in summary
