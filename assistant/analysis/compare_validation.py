@@ -15,6 +15,8 @@ from assistant.analysis.validation import ValidationSet, problem_count, sampling
 from assistant.model import Fact, Run
 
 _MEAN = re.compile(r"val-(?:core|aux)/(?P<source>[^@]+)/(?P<var>[^/@]+)/mean@(?P<n>\d+)")
+#: Place of the last digit to which the Hugging Face trainer rounds durations and rates.
+ROUNDED = 1e-3
 #: A share of problems solved: its mean over problems cannot vary by more than p(1 − p).
 _SHARE = re.compile(r"(^|[/_])(acc|accuracy|pass@?\d*|correct|score|test_score|solve_rate)([/_@]|$)", re.IGNORECASE)
 
@@ -70,7 +72,7 @@ def validation_error(
     if not _SHARE.search(metric):
         return None
     printed = run.extras.get("validation_samples")
-    problems = benchmark_size(metric, sizes) or (int(printed[0]) if printed is not None else None)
+    problems = benchmark_size(metric, sizes) or (int(printed[0]) if printed is not None else evaluated(run))
     return _share_bound(ledger, (run, metric, step), problems, 1)
 
 
@@ -89,6 +91,23 @@ def agreement(error: float, problems: int, samples: int) -> float:
     """
     within = error**2 * (samples - 1) * problems
     return 4 * problems * (samples - 1) * within / max(1 - 2 * within, 1e-3)
+
+
+def evaluated(run: Run) -> int | None:
+    """Number of samples of each evaluation of the Hugging Face trainer: its duration × its samples per second.
+
+    ``None`` where the log does not hold both, or the evaluations do not agree on one whole number to their digits.
+    """
+    times, rates = (run.columns.get(f"eval_{name}") for name in ("runtime", "samples_per_second"))
+    if times is None or rates is None:
+        return None
+    pairs = [(float(t), float(r)) for t, r in zip(times.values, rates.values, strict=False)]
+    pairs = [(t, r) for t, r in pairs if math.isfinite(t * r) and t > 0 and r > 0]
+    if not pairs:
+        return None
+    count = round(sorted(t * r for t, r in pairs)[len(pairs) // 2])
+    close = all(abs(t * r - count) <= 0.5 * ROUNDED * (t + r) + 0.5 * ROUNDED**2 for t, r in pairs)
+    return count if count > 0 and close else None
 
 
 def benchmark_size(metric: str, sizes: Mapping[str, int]) -> int | None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 from typing import Final
 
 from assistant.analysis.checks import RANK, Check, check_all
 from assistant.analysis.diagnosis import role
+from assistant.analysis.held_out import NOISE, differ, sinking
 from assistant.analysis.ledger import Ledger
 from assistant.model import Fact, Run
 
@@ -137,16 +138,24 @@ def runaway(ledger: Ledger, run: Run) -> Check | None:
     return Check(RUNAWAY, "warning", (metric,), (onset,), facts)
 
 
-def with_departures(ledger: Ledger, run: Run, steps: Sequence[int], metrics: Iterable[str]) -> list[Check]:
+def with_departures(
+    ledger: Ledger, run: Run, steps: Sequence[int], metrics: Iterable[str], sizes: Mapping[str, int]
+) -> list[Check]:
     """The rules' findings over some steps, gravest first, and leaps and runaways where no rule speaks of the metric.
+
+    That differences between validations may be noise is left out where two of them certainly differ.
 
     Args:
         ledger: of the run.
         run: the run.
         steps: that the rules look at.
         metrics: the main ones, in which leaps are looked for besides :data:`ROLES`.
+        sizes: number of problems of benchmarks by name.
     """
-    checks = check_all(ledger, steps, run)
+    checks = [
+        check for check in check_all(ledger, steps, run)
+        if check.rule != NOISE or not any(differ(ledger, run, metric, sizes) for metric in check.metrics)
+    ]  # fmt: skip
     said = {metric for check in checks for metric in check.metrics if check.severity in {"critical", "warning"}}
     said |= {metric for check in checks if check.rule == "not_finite" for metric in run.metrics}
     wanted = set(steps)
@@ -156,4 +165,7 @@ def with_departures(ledger: Ledger, run: Run, steps: Sequence[int], metrics: Ite
     known = said | {one.metric for one in left}
     if grown is not None and not known & set(grown.metrics):
         further.append(grown)
+    sunk = sinking(ledger, run, sizes)
+    if sunk is not None and sunk.metrics[0] not in said and max(wanted, default=-1) >= sunk.steps[0]:
+        further.append(sunk)
     return sorted([*checks, *further], key=lambda check: RANK[check.severity])

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from assistant.analysis.checks import JUDGED, LOSS_GONE, Check, covered
 from assistant.analysis.diagnosis import role
+from assistant.analysis.held_out import held_out
 from assistant.analysis.trend import MIN_POINTS
 from assistant.ask.answer_large import large, meant_large
 from assistant.ask.answer_lookup import lookup
@@ -16,6 +17,7 @@ from assistant.ask.context import Context, is_validation, key
 from assistant.ask.course_moves import points, state_of
 from assistant.ask.departures import all_checks, departure
 from assistant.ask.findings import told
+from assistant.ask.in_order_words import in_order
 from assistant.ask.naming import absent, central, named_keys, unknown, wanted_steps
 from assistant.ask.outcomes import lost, rewarded
 from assistant.ask.part import slot_of
@@ -368,7 +370,7 @@ def _trend_text(context: Context, metric: str, fact: Fact, steps: list[int] | No
         texts.append(context.say("trend.gaps", steps=lost))
     if not jumped and fact.direction in {"rising", "falling"} and (fact.p_value or 0) >= 0.05:
         texts.append(context.say("trend.level"))
-    if fact.direction == "fluctuating" and fact.form is None:
+    if fact.direction == "fluctuating" and fact.form is None and in_order(context, metric, fact, steps) is None:
         texts += _says_little(context, metric, fact)
     return ("" if context.language == "zh" else " ").join(texts)
 
@@ -400,6 +402,8 @@ def _says_little(context: Context, metric: str, fact: Fact) -> list[str]:
         shown = {name: context.doc.show(one, None, style) for name, one in (("low", low), ("high", high))}
         texts.append(context.say("trend.says_little", **shown))
     epoch = context.value("epoch", ends[1]) if ends[1] is not None else None
+    if held_out(metric):  # the same data every time
+        return texts
     if epoch is not None and isinstance(epoch.value, (int, float)) and 0 < epoch.value <= 1:
         texts.append(context.say("trend.first_epoch", epoch=epoch))
     return texts

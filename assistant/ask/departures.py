@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from assistant.analysis import departures as of_log
 from assistant.analysis.checks import Check
 from assistant.analysis.departures import LASTING, LEAST_BEFORE, MOSTLY, RULE, RUNAWAY, TIMES, Departure
-from assistant.ask.context import Context, is_validation
+from assistant.analysis.held_out import SINKS
+from assistant.ask.context import Context, benchmark_sizes, is_validation
 from assistant.ask.parts import headlines
 
 __all__ = [
@@ -17,7 +18,7 @@ __all__ = [
 
 LEAPS = {RULE, MOSTLY}
 """Rules of a metric that leaves its range."""
-CARDS = {RUNAWAY: "failure/reference-drift"}
+CARDS = {RUNAWAY: "failure/reference-drift", SINKS: "failure/reward-hacking"}
 """Cards of the findings made here."""
 
 
@@ -44,7 +45,7 @@ def all_checks(context: Context, steps: Sequence[int] | None = None) -> list[Che
         steps: that the rules look at; the training steps by default.
     """
     chosen = list(steps) if steps is not None else context.train_steps or list(context.run.distinct_steps)
-    return of_log.with_departures(context.ledger, context.run, chosen, _main(context))
+    return of_log.with_departures(context.ledger, context.run, chosen, _main(context), benchmark_sizes())
 
 
 def began(context: Context, check: Check) -> int | None:

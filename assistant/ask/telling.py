@@ -11,6 +11,7 @@ from assistant.analysis.changepoints import ChangePoint
 from assistant.ask.context import Context
 from assistant.ask.course_moves import course_shape, jump_of, jump_sentence
 from assistant.ask.course_words import course_sentence
+from assistant.ask.in_order_words import order_sentence
 from assistant.ask.parts import number
 from assistant.ask.schedules import schedule_sentence
 from assistant.model import Fact
@@ -55,7 +56,7 @@ def trend_sentence(context: Context, metric: str, trend: Fact, steps: Sequence[i
     planned = schedule_sentence(context, metric, steps)
     if planned is not None:
         return planned
-    course = course_sentence(context, metric, trend, steps)
+    course = order_sentence(context, metric, trend, steps) or course_sentence(context, metric, trend, steps)
     if course is not None:
         return course
     ends = {"first": context.value(metric, trend.first_step or 0), "last": context.value(metric, trend.last_step or 0)}

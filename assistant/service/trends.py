@@ -19,6 +19,7 @@ from assistant.ask.answer_ahead import confidence_level
 from assistant.ask.context import Context
 from assistant.ask.course_moves import jump_sentence
 from assistant.ask.course_words import course_sentence, tail_sentence
+from assistant.ask.in_order_words import order_sentence
 from assistant.ask.possible import possible
 from assistant.knowledge import Resolver
 from assistant.model import Answer, Fact, InputError, Run, UnknownMetric, Verdict
@@ -304,7 +305,9 @@ class _Telling:
         if code in {"flat", "inconclusive"}:
             ends = {"first": self._value(fact.first_step), "last": self._value(fact.last_step)}
             return say("trend.single" if fact.n == 1 else f"trend.{code}", metric=metric, t=fact, **ends)
-        course = course_sentence(self.context, metric, fact, self._listed, scale=self.scale)
+        course = order_sentence(self.context, metric, fact, self._listed) or course_sentence(
+            self.context, metric, fact, self._listed, scale=self.scale
+        )
         if course is not None:
             return course
         way = _WAY.get(code, "none")

@@ -35,7 +35,7 @@ ORDER: Final = ("critical", "warning", "insufficient_data", "healthy", "no_metri
 CARDS: Final = {
     "not_finite": "failure/non-finite-gradient", "vanished_key": "failure/non-finite-gradient",
     "runaway": "failure/reference-drift", "loss_gone": "failure/non-finite-gradient",
-    "imbalance": "failure/load-imbalance",
+    "imbalance": "failure/load-imbalance", "validation_sinks": "failure/reward-hacking",
 }  # fmt: skip
 #: Beginnings of other rules → how they are called (``triage.kind_…``).
 KINDS: Final = {

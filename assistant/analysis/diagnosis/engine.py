@@ -288,6 +288,9 @@ def sign_facts(ledger: Ledger, name: str, outcome: Seen, onset: int) -> NamedFac
                 metric=series.metrics[0] if series.spelling.plain else None,
             ),
         ))  # fmt: skip
+    for what, place in outcome.measured.places.items():
+        fact = series.fact(ledger, int(series.steps[place]))
+        pairs += [] if fact is None else [(f"{name}_{what}", fact)]
     return tuple(pairs)
 
 
@@ -303,7 +306,6 @@ _FORMULAS: Final[Mapping[str, str]] = {
     "end": "median of {0} over the last points",
     "peak": "largest median of three successive points of {0} from step {1} on",
     "lowest": "smallest median of three successive points of {0}",
-    "best": "largest median of three successive points of {0}",
     "share": "share of the points of {0} from step {1} on",
     "expected": "{0} at the end, had it kept the pace before step {1}",
     "points": "number of points of {0} from step {1} on",

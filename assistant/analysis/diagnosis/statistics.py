@@ -76,11 +76,19 @@ class View:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """A statistic's value, how many standard errors it stands out by, and the numbers that a sentence may show."""
+    """A statistic's value, how many standard errors it stands out by, and what a sentence may show.
+
+    Attributes:
+        value: the statistic.
+        errors: standard errors.
+        shown: levels, by name.
+        places: of single values of the series, by name: what a sentence calls best or latest is one that the log holds.
+    """
 
     value: float
     errors: float = float("inf")
     shown: Mapping[str, float] = field(default_factory=dict)
+    places: Mapping[str, int] = field(default_factory=dict)
 
 
 Statistic = Callable[[View], "Measured | None"]

@@ -124,14 +124,18 @@ def dip(view: View) -> Measured | None:
 
 @statistic("fall")
 def fall(view: View) -> Measured | None:
-    """How far the last points lie below the best stretch of the run (running median of three); negative or zero."""
+    """How far the last three points lie below the best stretch of the run (medians of three); negative or zero.
+
+    What is shown as best is the highest value before them.
+    """
     if len(view.values) < 5:
         return None
     smooth = np.median(np.lib.stride_tricks.sliding_window_view(view.values, 3), axis=1)
     best, low = float(smooth.max()), float(np.median(view.values[-3:]))
     spread = scatter(view.values)
     errors = (best - low) / spread if spread > 0 else float("inf") if low < best else 0.0
-    return Measured(low - best, errors, {"best": best, "end": low})
+    places = {"best": int(view.values[:-3].argmax()), "latest": len(view.values) - 1}
+    return Measured(low - best, errors, {"end": low}, places)
 
 
 @statistic("lost")
@@ -215,7 +219,7 @@ def rise(view: View) -> Measured | None:
     low, top = float(smooth.min()), float(np.median(view.last))
     spread = scatter(view.values)
     errors = (top - low) / spread if spread > 0 else float("inf") if top > low else 0.0
-    return Measured(quotient(top, low), errors, {"lowest": low, "end": top})
+    return Measured(quotient(top, low), errors, {"end": top}, {"lowest": int(view.values.argmin())})
 
 
 @statistic("share")
