@@ -315,7 +315,7 @@ def _validation(context: Context) -> Verdict:
     if lost is not None:
         return lost
     report = re.search(
-        r"结果|results?\b|解读|分析|explain|interpret|误差|可信|能信|可靠|error|trust|confiden|uncertain|题|problems",
+        r"结果|results?\b|解读|分析|explain|interpret|误差|标准误(?!差)|可信|能信|可靠|error|trust|confiden|uncertain|题|problems",
         query.said,
     )
     if keys and (not report or not context.validation_steps):  # what is named is no validation's of verl's kind

@@ -70,7 +70,7 @@ def pointed(clause: str, step: int | None) -> str:
 _OF_IT: Final = re.compile(
     r"(?i)^\W*(?:(?:and|so|then|ok(?:ay)?)\b[\s,]*)?(?:(?:what(?:'s| is| was)?|how about|what about)\s+)?its\s+"
     r"([a-z][\w/ -]{1,40}?)\s*\?*\s*$"
-    r"|^(?:那么?|而|以及|还有)?(?:它|其)的?\s*([^,，。?？]{1,24}?)\s*(?:是|有|为)?(?:多少|多长|多高|多大|几|呢)?\s*[?？]*$"
+    r"|^(?:那么?|而|以及|还有)?(?:它|其)的?+\s*+(?!(?:再)?(?:前|后|上|下|之|以|往|邻|旁)|怎|为|还|也|就|又|在|会|比|跟|和|与)([^,，。?？]{1,24}?)\s*(?:是|有|为)?(?:多少|多长|多高|多大|几|呢)?\s*[?？]*$"
 )
 _A_STEP_ASKED: Final = re.compile(
     r"(?i)\b(?:which|what|slowest|fastest|longest|shortest|best|worst) (?:training )?"

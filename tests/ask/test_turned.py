@@ -61,6 +61,7 @@ def told(made: Answer) -> set[tuple[str | None, int | None]]:
         (("grad_norm 最大是哪一步", "那一步 timing_s/tool/max 呢"), "timing_s/tool/max", 16),
         (("which step has the largest grad_norm", "timing_s/tool/max in that step?"), "timing_s/tool/max", 16),
         (("step 10 的 reward", "最长的回答呢"), "completions/max_length", 10),
+        (("timing_s/gen 最慢的是哪步", "它的前一步花了多久"), "timing_s/gen", 14),
     ],
 )
 def test_follow_up_step_beside_told(turns: tuple[str, ...], key: str, step: int) -> None:
