@@ -8,14 +8,17 @@ from dataclasses import replace
 
 from assistant.analysis.compare import compare_runs, compare_windows
 from assistant.analysis.compare_rules import rules
+from assistant.analysis.forecast import STEP_TIMES
 from assistant.analysis.noise import TOO_WIDE
 from assistant.analysis.validation import validation_sets
 from assistant.ask import answer_validation, outcomes
 from assistant.ask.comparing import knowledge_of, tell
 from assistant.ask.context import Context, is_validation, key
+from assistant.ask.intents import is_stage
 from assistant.ask.naming import absent, central, named_keys
 from assistant.ask.parts import change_remarks, change_table, headlines, noise_text
 from assistant.ask.schedules import is_schedule, schedule_sentence
+from assistant.ask.slower_since import jumped_between
 from assistant.ask.validation_errors import as_validated, with_error
 from assistant.ask.windows import windows_in
 from assistant.model import Fact, StepSlot, Verdict
@@ -326,7 +329,7 @@ def _validations(context: Context, first: int, second: int, *, also_training: bo
 
 
 def _is_reward(metric: str) -> bool:
-    return metric.startswith(REWARDS) or "reward" in metric.lower()
+    return not is_stage(metric) and (metric.startswith(REWARDS) or "reward" in metric.lower())
 
 
 def metrics(context: Context, keys: list[str], first: int, second: int) -> Verdict:
@@ -350,13 +353,16 @@ def metrics(context: Context, keys: list[str], first: int, second: int) -> Verdi
     verdicts[0] = (verdicts[0][0], other_way + verdicts[0][1])
     doc.blocks[slot] = f"**{verdicts[0][1]}**"
     remarks = [r for r in change_remarks(context, first, second) if any(key(m) in unmark(r) for m in keys)]
+    remarks += jumped_between(context, [c for c in changes if is_stage(str(c.metric)) and c.significant], first, second)
     if any((_is_reward(m) or "score" in m) and not is_validation(m) for m in keys):
         remarks.append(context.say("compare.reward_caveat"))
     doc.bullets(remarks)
     for metric in keys[:3]:
         context.cite(context.card(metric))
     codes = {code for code, _ in verdicts}
-    code = verdicts[0][0] if len(codes) == 1 else "mixed" if {"improved", "regressed"} <= codes else verdicts[0][0]
+    parts = all(is_stage(metric) for metric in keys[1:])  # of one step, whose whole time decides
+    mixed = {"improved", "regressed"} <= codes and not (keys[0] in STEP_TIMES and parts)
+    code = "mixed" if mixed else verdicts[0][0]
     return Verdict(code, unmark(verdicts[0][1]), "medium")
 
 

@@ -24,6 +24,12 @@ def _counted(query: Query, mention: Mentioned) -> bool:
     return counts and "length" in (mention.key or "") and _LENGTH.search(mention.text) is None
 
 
+def _of_two_windows(name: str) -> str:
+    """The metric of a fact of a slow-down ("slowdown/1-9/20-29/timing_s/gen/before"); empty for other facts."""
+    parts = name.split("/")
+    return "/".join(parts[3:-1]) if parts[0] == "slowdown" else ""
+
+
 def values_of_named(context: Context, queries: Sequence[Query]) -> None:
     """Adds a sentence for each metric named of which no value, change or trend stands in the answer so far.
 
@@ -45,7 +51,7 @@ def values_of_named(context: Context, queries: Sequence[Query]) -> None:
     for fact_id in marked_ids(context.doc.markup()):
         fact = context.ledger.get(fact_id)
         if fact is not None:
-            told |= {fact.metric} if fact.metric else {fact.name}
+            told |= {fact.metric} if fact.metric else {fact.name, _of_two_windows(fact.name or "")}
     lines = []
     for metric in central(list(dict.fromkeys(named)))[:MOST]:
         trend = context.ledger.trend(metric) if metric not in told and metric not in EPOCH_KEYS else None

@@ -1,4 +1,4 @@
-"""Questions with a plain answer of their own: NaN, memory, is it learning, may these two be compared."""
+"""Questions with a plain answer of their own: NaN, is it learning, may these two be compared."""
 
 from __future__ import annotations
 
@@ -24,8 +24,6 @@ MOST_ROWS = 8
 LEAST_STILL = 3
 #: Share of a rise by which a fall in between is told.
 FALLEN = 0.25
-#: Keys of memory: allocated, reserved, host; as frameworks spell them.
-_MEMORY = ("memory", "cuda_mem", "gpu_mem", "rss", "max_mem", "mem_")
 
 
 # -- NaN and infinities ------------------------------------------------------------------------------------------------
@@ -97,74 +95,6 @@ def _not_finite_one(context: Context, metric: str, bad: list[int], *, others: in
         context.finding(check)
     context.metrics.append(metric)
     return Verdict("critical" if checks and checks[0].severity == "critical" else "warning", unmark(text))
-
-
-#: Growth from the first to the last third up to which memory is as good as level.
-LITTLE = 0.03
-
-
-# -- memory ------------------------------------------------------------------------------------------------------------
-def memory(context: Context) -> Verdict:
-    """Peaks and growth of memory; whether it will run out is said only where something grows."""
-    say, doc = context.say, context.doc
-    named = [m.key for m in context.query.mentions if m.key is not None]
-    keys = named or [m for m in context.run.metrics if _is_memory(context, m)]
-    if not keys:
-        text = say("memory.none")
-        doc.paragraph(f"**{text}**")
-        return Verdict("insufficient_data", unmark(text))
-    steps = context.train_steps or list(context.run.distinct_steps)
-    checks = [c for c in check_all(context.ledger, steps) if c.rule.startswith("memory_growth")]
-    trends = {m: t for m in keys if (t := context.ledger.trend(m)) is not None}
-    rising = [m for m, t in trends.items() if t.direction == "rising" and (t.n or 0) >= MIN_POINTS]
-    little = {m: grown for m in rising if (grown := _grown(context, m, trends[m])) is not None}
-    rising = [m for m in rising if m not in little or number(little[m]) > LITTLE]
-    count = context.ledger.count("steps with memory", max((t.n or 0) for t in trends.values()) if trends else 0)
-    if checks:
-        text = context.finding(checks[0])
-    elif rising:
-        text = say("memory.rising", names=context.join(map(key, rising[:3])), n=count)
-    elif little:
-        most = max(little, key=lambda metric: number(little[metric]))
-        text = say("memory.little", metric=most, share=little[most], n=count)
-    elif any((t.n or 0) >= MIN_POINTS for t in trends.values()):
-        text = say("memory.flat", n=count)
-    else:
-        text = say("memory.few", n=count)
-    doc.paragraph(f"**{text}**")
-    course_table(context, keys[:MOST_ROWS], peak=True, least=1)
-    notes = [say("memory.capacity")]
-    if any(m.startswith("perf/max_memory") for m in keys):
-        notes.append(say("memory.peak"))
-    limit = context.value("response_length/clip_ratio", steps[-1])
-    longest = context.value("response_length/max", steps[-1])
-    if longest is not None and limit is not None:
-        notes.append(say("memory.length", longest=longest, clip=limit))
-    doc.bullets(notes)
-    context.metrics.extend(keys[:4])
-    for metric in keys[:2]:
-        context.cite(context.card(metric))
-    context.chart(context.title(keys[0]), keys[:3])
-    calm = not rising and any((t.n or 0) >= MIN_POINTS for t in trends.values())
-    return Verdict("warning" if checks else "healthy" if calm else "insufficient_data", unmark(text), "medium")
-
-
-def _grown(context: Context, metric: str, trend: Fact) -> Fact | None:
-    """By how much of its level memory grew, from the first third's median to the last's, where both are known."""
-    early, late = (context.ledger.level(metric, trend, which, context.run) for which in ("first", "last"))
-    if early is None or late is None or number(early) <= 0:
-        return None
-    return context.ledger.derived(
-        f"growth of {metric}", number(late) / number(early) - 1, inputs=[early, late], unit="fraction",
-        formula="median of the last third / median of the first third − 1",
-    )  # fmt: skip
-
-
-def _is_memory(context: Context, metric: str) -> bool:
-    card = context.card(metric)
-    if card is not None:
-        return card.category == "memory"
-    return any(word in metric.lower() for word in _MEMORY)
 
 
 #: Words for the value network, and the explained variance from which it is of use.

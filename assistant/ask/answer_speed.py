@@ -11,7 +11,7 @@ from assistant.analysis import derive
 from assistant.analysis.diagnosis import role
 from assistant.analysis.slowdown import Slowdown, StageChange, slowdown
 from assistant.analysis.timing import layout_of, total_key
-from assistant.ask import slower_since
+from assistant.ask import slow_causes, slower_since
 from assistant.ask.answer_counts import OF_A_STEP
 from assistant.ask.answer_pace import whole_step_time
 from assistant.ask.answer_tail import waited
@@ -116,6 +116,8 @@ def why_slower(context: Context) -> Verdict:
     asked = _GRADUAL.search(context.query.said) or slower_since.WHEN.search(context.query.said)
     gap = "" if context.language == "zh" else " "
     text = f"{jump}{gap}{text}" if jump and asked else text
+    side = slow_causes.which_side(context, found)
+    text = f"{side}{gap}{text}" if side else text
     doc.paragraph(f"**{text}**")
     doc.bullets([*([] if jump and jump in text else [jump]), *beside])
     rows = [_row(context, stage) for stage in found.stages[:MOST_STAGES] if _worth(stage, found)]
@@ -125,7 +127,10 @@ def why_slower(context: Context) -> Verdict:
     if changed and found.carrier is not None and found.carrier.cause != "other":
         longer = _longer(context, windows) if found.carrier.cause == "more_tokens" else ""
         longer = say("slower.means_tools") if waited(context, found, windows) is not None else longer
-        doc.paragraph(longer or say(f"slower.means_{found.carrier.cause}", stage=key(found.carrier.stage)))
+        if not longer and found.slower and found.carrier.cause == "slower_tokens":
+            doc.paragraph(*slow_causes.slower_tokens(context, found, windows))
+        else:
+            doc.paragraph(longer or say(f"slower.means_{found.carrier.cause}", stage=key(found.carrier.stage)))
     elif found.slower is None:
         least = context.ledger.constant("least_steps_a_side", LEAST_SIDE, "slowdown")
         doc.paragraph(say("slower.few_note", least=least))

@@ -43,7 +43,7 @@ TOPICS: dict[str, tuple[Intent, str]] = {
     "total_time": ("lookup", "answer_log.total_time"),
     "onset": ("health", "answer_log.onset"),
     "nan": ("health", "answer_single.not_finite"),
-    "memory": ("health", "answer_single.memory"),
+    "memory": ("health", "answer_memory.memory"),
     "tools": ("lookup", "answer_speed.tools"),
     "tokens": ("derive", "answer_speed.tokens"),
     "got_worse": ("compare", "answer_best.got_worse"),
