@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Sequence
 from dataclasses import replace
@@ -32,6 +33,13 @@ def _worded(names: Sequence[str]) -> dict[str, list[str]]:
     return held
 
 
+def _asked(text: str) -> list[str]:
+    """The words of a text that may name a group, neighbours joined as keys join them first ("clip ratios")."""
+    single = [word.group().lower() for word in _WORD.finditer(text)]
+    pairs = [f"{a}_{b.removesuffix('s')}" for a, b in itertools.pairwise(single)]
+    return [*pairs, *single]
+
+
 def group_values(context: Context) -> Verdict | None:
     """The values of every key of the groups named at the step named, the last by default; ``None`` for no group."""
     run, query = context.run, context.query
@@ -39,15 +47,16 @@ def group_values(context: Context) -> Verdict | None:
     for name in run.metrics:
         if "/" in name:
             heads.setdefault(name.split("/", 1)[0].lower(), []).append(name)
-    asked = [word.group().lower() for word in _WORD.finditer(normalised(query.wording or query.text))]
+    asked = _asked(normalised(query.wording or query.text))
     groups = [word for word in dict.fromkeys(asked) if len(heads.get(word, ())) >= LEAST]
+    groups = groups[:1] if groups and "_" in groups[0] else groups  # "clip ratios" are no ratios of another group
     worded = not groups
     if worded:  # "all that has to do with KL": keys with that word in them
         heads = _worded(run.metrics)
         groups = [word for word in dict.fromkeys(asked) if LEAST <= len(heads.get(word, ())) <= MOST]
     if len(groups) != 1 or query.steps.kind not in {"none", "all", "single", "last", "first"}:
         return None
-    if any(m.key is not None and "/" in m.text.rstrip("/*") for m in query.mentions):
+    if any(m.key is not None and m.end > m.start and "/" in m.text.rstrip("/*") for m in query.mentions):
         return None
     keys = heads[groups[0]]
     held = sorted({step for name in keys for step in run.series(name)[0]})

@@ -293,6 +293,7 @@ def _kin(context: Context, card: Card) -> str:
     """How metrics that a card names as related moved in this log; empty where it holds none of them."""
     related = {str(name) for name in card.meta.get("related", ())}
     keys = [m for m in context.run.metrics if (own := context.card(m)) is not None and own.id in related]
+    keys = [m for m in keys if (own := context.card(m)) is not None and own.category == card.category]
     texts = [
         trend_sentence(context, metric, trend) for metric in keys[:_KIN]
         if (trend := context.ledger.trend(metric)) is not None and (trend.n or 0) > 1
