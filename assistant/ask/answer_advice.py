@@ -34,11 +34,13 @@ def advice(context: Context) -> Verdict:
     named = [metric for metric in central(named_keys(context)) if metric not in EPOCH_KEYS]
     checks.sort(key=lambda c: not set(c.metrics) & set(named))  # what the question is about comes first
     findings = told(context, checks[:MOST_ADVISED])
-    about = _about_named(context, named)
+    faster = _faster(context, findings, last)
+    about = [] if faster else _about_named(context, named)
     if findings:
         summary = say(f"advice.{_word(context, findings)}", first=findings[0].sentence) + _checkpoint(context)
+        summary = f"{faster}{'' if context.language == 'zh' or not faster else ' '}{summary}"
     else:  # what is asked about comes first; that nothing speaks for a change is no answer by itself
-        lead = _no_stop(context) or _checkpoint(context).strip() or (about.pop(0) if about else "")
+        lead = faster or _no_stop(context) or _checkpoint(context).strip() or (about.pop(0) if about else "")
         gap = "" if context.language == "zh" or not lead else " "
         summary = lead + gap + say("advice.none" if covered(context.run) else "advice.none_unjudged")
     doc.paragraph(f"**{summary}**")
@@ -51,7 +53,7 @@ def advice(context: Context) -> Verdict:
         if measures:
             doc.paragraph(measures)
             doc.paragraph(context.quote(one.card, "not") if one.card is not None else "")
-    doc.bullets([*_outcomes(context, named), *([] if findings else _open_points(context))])
+    doc.bullets([*_outcomes(context, named), *([] if findings else _open_points(context, timed_already=bool(faster)))])
     for metric in named[:2] if not findings else []:
         card = context.card(metric)
         if card is not None:
@@ -84,7 +86,7 @@ _ASKED = {
 #: Rules that speak against it, whatever speaks for it: answers that count as cut off without being so.
 _AGAINST = {"longer": re.compile(r"eos_misconfigured")}
 _CHECKPOINT = re.compile(
-    r"(?i)\bstop\b|[该要]停|停不停|存档|检查点|checkpoint|ckpt|早停|回退|回滚|early[- ]stop|roll ?back"
+    r"(?i)\bstop(?:ped|ping)?\b|[该要]停|停不停|存档|检查点|checkpoint|ckpt|早停|回退|回滚|early[- ]stop|roll ?back"
     r"|\b(?:number of|how many|which) epochs?\b"
     r"|(?:多少|几|哪)(?:个)? ?(?:epoch|轮)"
 )
@@ -212,7 +214,28 @@ def _outcomes(context: Context, named: list[str]) -> list[str]:
     return lines
 
 
-def _open_points(context: Context) -> list[str]:
+#: Asks how the steps could take less time.
+_FASTER = re.compile(
+    r"(?i)\b(?:faster|quicker|speed(?:ing)? (?:it |this |them |things |the \w+ )?up|speed up|less time|shorter steps)\b"
+    r"|(?:提速|加速|快一?点|更快|缩短|省时间|跑快)"
+)
+_TIMES = ("timing", "time/", "step_time", "perf/time", "scheduler/", "system/tps", "perf/throughput")
+
+
+def _faster(context: Context, findings: list[Told], step: int) -> str:
+    """Where most time is to be gained, if that is asked and no finding is about time."""
+    if not _FASTER.search(context.query.said):
+        return ""
+    if any(metric.startswith(_TIMES) for one in findings for metric in one.check.metrics):
+        return ""
+    times = timed(context, step)
+    if times is None:
+        return ""
+    first = times.shares[0]
+    return context.say("advice.time", share=first, stage=key(str(first.name)))
+
+
+def _open_points(context: Context, *, timed_already: bool = False) -> list[str]:
     """Where nothing fires: what is missing to judge the run, which is what may be worth doing."""
     say, lines = context.say, []
     validated = outcomes.validated(context.run)
@@ -223,7 +246,7 @@ def _open_points(context: Context) -> list[str]:
     if len(context.train_steps) < MIN_POINTS:
         lines.append(outcomes.trend_hint(context))
     last = context.train_steps[-1] if context.train_steps else context.run.distinct_steps[-1]
-    times = timed(context, last)
+    times = None if timed_already else timed(context, last)
     if times is not None:
         first = times.shares[0]
         lines.append(say("advice.time", share=first, stage=key(str(first.name))))

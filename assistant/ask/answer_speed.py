@@ -350,6 +350,8 @@ def tokens(context: Context) -> Verdict:
         if before:
             mean = _pace(context, metric, before[0], wanted[-1])
             lines.append(say("tokens.pace", v=mean, a=before[0].step, b=wanted[-1].step))
+    if each_key is None and lines and _EACH_STEP.search(context.query.said):  # of a counter: its pace is what is asked
+        text, lines = lines[-1], [text, *lines[:-1]]
     doc.paragraph(f"**{text}**")
     doc.bullets(lines)
     if each_key is not None and len(wanted) > 1:
@@ -357,6 +359,9 @@ def tokens(context: Context) -> Verdict:
         doc.table([say("head.step"), key(metric)], [[doc.step(f.step or 0), doc.show(f)] for f in shown])
     context.cite(context.card(metric))
     return Verdict("answered", unmark(text))
+
+
+_EACH_STEP = re.compile(r"(?i)\b(?:per|each|every|a) (?:training )?(?:step|update|iteration)\b|每一?个?\s*(?:步|step)")
 
 
 def _finite(fact: Fact) -> bool:

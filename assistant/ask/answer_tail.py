@@ -112,7 +112,7 @@ def slowest(context: Context) -> Verdict | None:
         context.doc.paragraph(
             context.say("slowest.highest", metric=own, v=_seconds(context, high), step=high.step or 0)
         )
-    context.metrics.extend(key for key in (own, names["response"]) if key is not None)
+    context.metrics.extend(key for key in (own, names["tools"] if "tools" in cells else None, names["response"]) if key)
     context.cite(context.card(own))
     return Verdict("answered", unmark(text))
 

@@ -72,7 +72,8 @@ _AFTERWARDS: Final = re.compile(
 )
 _EACH_STEP: Final = re.compile(
     r"(?i)^\W*(?:那|也就是)?\s*平均(?:下来)?\s*[每一][一个]?\s*(?:步|steps?)\s*(?:[涨升降跌掉变]化?)?(?:是)?(?:多少|几)\w*\W*$"
-    r"|^\W*(?:and |so )?(?:how much )?(?:per|each) step(?: on average)?\W*$"
+    r"|^\W*(?:and |so )?(?:(?:by )?how much )?(?:(?:is|does) (?:that|it)(?: \w+)? )?"
+    r"(?:per|each|every|a) step(?: on average)?\W*$"
 )
 _JUST_BEFORE: Final = re.compile(
     r"(?i)^\W*(?:那|在)?它?(?:[掉降跌涨升崩爆塌炸垮][了下]?|超过|跌破|突破|出事|崩溃)?之前(?:那一?步)?的?值?(?:是|有)?多少\W*$"
@@ -114,6 +115,12 @@ _RELATIVELY: Final = re.compile(
     r"(?:[变涨降升跌掉]了|是|about|in|as an?|by)?\s*"
     r"(?:(?P<share>百分之(?:多少|几)|几个?百分(?!点)|多少%|百分比|相对变化|percent(?:age)?s?|%|what percent(?:age)?)"
     r"|(?P<times>[几多]少?倍|what factor|how many times))(?:是多少|呢)?\W*$"
+    r"|^\W*(?:and |so )?(?P<many>(?:by )?(?:what|which) factor|how many times)(?: as)?"
+    r"(?: (?:more|less|much|many|long|large|big|high|slow|fast|longer|shorter|higher|lower|larger|bigger|smaller|slower"
+    r"|faster))?"
+    r"(?: (?:is|was) (?:that|it|this)| (?:that|it) (?:is|was))?"
+    r"(?: (?:more|less|longer|shorter|higher|lower|larger|bigger|smaller|slower|faster))?"
+    r"(?: (?:then|than before|as (?:much|long|high|large)))?\W*$"
 )
 _THAN_START: Final = re.compile(
     r"^\W*(?:那|它)?\s*[比和跟较](?:最开始|一开始|刚开始|开始(?:时|的时候)?|开头|最初|起初|初始值?|起点|第一[步次]|第1[步次]|首[步次])"
@@ -210,6 +217,8 @@ def _of_steps(text: str, before: Query, state: State, key: str, run: Run, *, zh:
         return f"{key} step {step} 比 step {first} {text[start.end() :]}" if step != first else None
     if (asked := _RELATIVELY.match(text)) is not None and before.op is None and before.threshold is None:
         ends = before.steps.values if before.steps.kind in {"pair", "range"} else ()
+        if not ends and len(before.line) == 2 and before.steps.kind == "single":  # "at 10", "at 60"
+            ends = before.line
         if not ends and before.intent in {"compare", "trend"} and before.steps.kind in {"none", "all"}:
             ends = (run.series(key)[0][0], run.series(key)[0][-1])
         if len(ends) == 2:
@@ -228,9 +237,13 @@ def _of_steps(text: str, before: Query, state: State, key: str, run: Run, *, zh:
         return (
             (said or f"how much did {key} change from step {state.step} to step {last}") if state.step < last else None
         )
-    if before.steps.kind == "pair" and _EACH_STEP.match(text):
-        a, b = before.steps.values
-        return f"{key} 从 step {a} 到 step {b} 平均每步变化多少" if zh else None
+    if _EACH_STEP.match(text) and before.op is None and before.threshold is None:
+        if before.steps.kind == "pair" and len(before.steps.values) == 2:
+            a, b = before.steps.values
+            said = f"{key} 从 step {a} 到 step {b} 平均每步变化多少"
+            return said if zh else f"how much did {key} change per step from step {a} to step {b}"
+        if before.steps.kind in {"none", "all"} and not zh:
+            return f"how much does {key} change per step"
     if state.step is not None and _JUST_BEFORE.match(text):
         earlier = [one for one in run.series(key)[0] if one < step] if step is not None else []
         return (f"step {earlier[-1]} 的 {key}" if zh else f"{key} at step {earlier[-1]}") if earlier else None

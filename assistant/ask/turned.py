@@ -6,6 +6,7 @@ step, are those of the turn before.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from typing import Final
@@ -17,7 +18,7 @@ from assistant.ask.pointing import THERE, pointed
 from assistant.ask.query import State
 from assistant.ask.steps import chinese_number
 from assistant.knowledge import Resolver
-from assistant.model import Run
+from assistant.model import Number, Run
 
 _LEAD: Final = r"^\W*(?:(?:那|那么|再|还有|and|then|what about|how about|what was|so|the|at|in)\W*)*"
 _TAIL: Final = r"(?:的)?(?:那|这)?(?:一?个|值|数)?(?:呢|是?多少|是?几)?\W*$"
@@ -56,8 +57,15 @@ _NEXT_OF_ORDER: Final = re.compile(
 )
 _WHERE_SLOW: Final = re.compile(
     r"(?i)^\W*(?:那|它)?\s*(?:是)?(?:主要)?(?:慢|卡|耗|花)在(?:了)?(?:哪里?|哪儿|什么地方|哪个(?:阶段|环节|部分|phase|stage))\W*$"
-    r"|^\W*(?:and |so )?(?:what|where) (?:made it|was it|did it get|is it) (?:so )?slow\W*$"
+    r"|^\W*(?:and |so )?(?:(?:what|where) (?:made|makes|was|did|is)|why (?:was|is|did))"
+    r" (?:it|that(?: (?:one|step))?)(?: get| take)? (?:so |that )?(?:slow|long)\W*$"
     r"|^\W*(?:and )?(?:what (?:took|takes|ate)|where did) (?:the |all the |its )?(?:time|so long)(?: go)?\W*$"
+)
+#: "What made the slow one slow": of all steps the slowest, whichever was told last.
+_THE_SLOW_ONE: Final = re.compile(
+    r"(?i)^\W*(?:and |so )?(?:what (?:made|makes)|why (?:was|is|did)) the (?:slow|slowest|longest)(?: one| step)?"
+    r"(?: take)? (?:so |that )?(?:slow|long)\W*$"
+    r"|^\W*(?:那|所以)?(?:最)?慢的?那一?[步个次]?(?:为什么|为啥|怎么)(?:这么|那么)?慢\W*$"
 )
 _SLOW: Final = re.compile(r"(?i)最慢|最久|最耗时|最长时间|slowest|took (?:the )?longest|longest step")
 _TIMED: Final = re.compile(r"(?i)tim(?:e|ing)|step_total|duration")
@@ -136,12 +144,19 @@ def turned(text: str, state: State, key: str, run: Run, *, zh: bool) -> str | No
     wording = before.wording or before.text
     if here is not None and _SLOW.search(wording) and _TIMED.search(key) and _WHERE_SLOW.match(text):
         return f"step {here} 的时间花在哪" if zh else f"where did the time go in step {here}"
+    if _THE_SLOW_ONE.match(text) and _TIMED.search(key) and steps:
+        slowest = max(steps, key=lambda step: _finite(run.value(key, step)))
+        return f"step {slowest} 的时间花在哪" if zh else f"where did the time go in step {slowest}"
     if before.steps.kind == "single" and told and (asked_for := _STATISTIC.match(text)) is not None:
         name = next(name for name in ("max", "min", "mean") if asked_for[name])
         member = _MEMBER.sub(name, key)
         if member != key and member in run.columns:
             return f"step {here} 的 {member}" if zh else f"{member} at step {here}"
     return None
+
+
+def _finite(value: Number | None) -> float:
+    return float(value) if value is not None and math.isfinite(value) else -math.inf
 
 
 def affected(text: str, state: State, run: Run, resolver: Resolver, *, zh: bool) -> str | None:

@@ -29,7 +29,7 @@ def format_number(value: Number, kind: str = "number", *, language: str = "en") 
     if kind == "milliseconds":
         return f"{plain(value)} ms"
     if kind == "gib":
-        return f"{value:,.1f} GiB"
+        return f"{value:,.1f} GiB" if value == 0 or abs(value) >= 1 else f"{value:.3g} GiB"
     if kind == "rate":
         return f"{plain(value)} tokens/s"
     if kind == "tokens":
