@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 
 from assistant.ask.context import Context, is_validation
@@ -30,6 +31,15 @@ def cut_between(context: Context, metric: str, held: Sequence[Fact]) -> list[str
         context.ledger.missing(metric, step)
     count = context.ledger.count("steps cut", len(lost), metric=metric)
     return [context.say("calc.lost", k=count, steps=steps_text(context, lost))]
+
+
+#: Sets one step against another.
+_THAN = re.compile(r"(?i)\b(?:than|compared|vs|versus)\b|比|相较")
+
+
+def lacks_a_side(context: Context) -> bool:
+    """Whether a question sets steps against each other, so that a missing one leaves nothing to say."""
+    return _THAN.search(context.query.said) is not None
 
 
 def none_finite(context: Context, metric: str, held: Sequence[Fact]) -> str:

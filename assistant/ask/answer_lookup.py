@@ -7,7 +7,7 @@ import re
 
 from assistant.analysis import derive
 from assistant.analysis.forecast import total_steps
-from assistant.ask.answer_cells import cut_between, none_finite
+from assistant.ask.answer_cells import cut_between, lacks_a_side, none_finite
 from assistant.ask.answer_twice import printed_again
 from assistant.ask.blanking import blanked
 from assistant.ask.conditions import condition_in
@@ -256,6 +256,9 @@ def _one(context: Context, metric: str) -> tuple[str, bool]:
     context.doc.table([say("head.step"), key(metric), "line" if context.language == "en" else "行"], rows)
     context.chart(context.title(metric), [metric])
     gaps = [absent(context, metric, [s]) for s in steps if context.value(metric, s) is None]
+    if gaps and context.query.steps.kind == "pair" and lacks_a_side(context):
+        one = [say("lookup.one", metric=metric, v=fact) for fact in held]
+        return ("" if context.language == "zh" else " ").join([*gaps, *one]), False
     if not gaps and context.query.steps.kind in {"range", "last_n"}:
         gaps = cut_between(context, metric, held)
     lead = spread or _two(context, metric, held) or none_finite(context, metric, held)
