@@ -12,6 +12,7 @@ from itertools import takewhile
 from typing import Final
 from weakref import WeakKeyDictionary
 
+from assistant.analysis.consequences import SINCE, with_consequences
 from assistant.analysis.diagnosis import Diagnosis, diagnose, role
 from assistant.analysis.diagnosis.single import CENTRAL, Broken, broken
 from assistant.analysis.identities import derive
@@ -42,6 +43,8 @@ LEFT_OVER: Final = 0.05
 FAR_FROM_ZERO: Final = 0.05
 
 
+#: Rules of a single step that are told with the steps at which they hold, where they hold at several.
+OFTEN: Final = ("zero_gradient", "constant_reward", "alike_groups", "no_mixed_groups", "zero_advantage")
 #: The rule on NaN and infinities: what counts is where they began.
 NOT_FINITE = "not_finite"
 #: The rule on a loss that is zero from one value to the next.
@@ -58,6 +61,8 @@ class Check:
     steps: tuple[int, ...]
     facts: tuple[tuple[str, Fact], ...]
     diagnosis: Diagnosis | None = None
+    phrase: str = ""
+    """What tells it, where that is not ``finding.<rule>``."""
 
 
 def covered(run: Run) -> bool:
@@ -125,7 +130,7 @@ def _all(ledger: Ledger, steps: Sequence[int], run: Run) -> list[Check]:
     found += _spikes(ledger, run, wanted, {metric for check in found for metric in check.metrics})
     if steps:
         found += _arithmetic(ledger, run, steps[-1])
-    return sorted(found, key=lambda check: RANK[check.severity])
+    return sorted(with_consequences(ledger, run, found), key=lambda check: RANK[check.severity])
 
 
 def _spikes(ledger: Ledger, run: Run, wanted: set[int], told: set[str]) -> list[Check]:
@@ -183,7 +188,21 @@ def _of_step(ledger: Ledger, run: Run, one: Broken, steps: tuple[int, ...]) -> C
         facts = (*facts, ("count", count))
     metrics = tuple(dict.fromkeys(fact.metric for _, fact in facts if fact.metric))
     severity = min((one.severity[step] for step in steps), key=lambda level: RANK[level])
-    return Check(one.rule, severity, metrics, steps, facts)
+    phrase = ""
+    if first and severity == "critical" and _to_the_end(run, metrics, steps):
+        phrase = SINCE
+    elif one.rule in OFTEN and len(steps) > 1:
+        began = one.facts(ledger, run, steps[0])
+        count = ledger.count(f"steps/{one.rule}", len(steps), first_step=steps[0], last_step=steps[-1])
+        facts = (*facts, ("count", count), *(("first", fact) for _, fact in began[:1]))
+        phrase = f"finding.{one.rule}_{'since' if _to_the_end(run, metrics, steps) else 'often'}"
+    return Check(one.rule, severity, metrics, steps, facts, phrase=phrase)
+
+
+def _to_the_end(run: Run, metrics: Sequence[str], steps: Sequence[int]) -> bool:
+    """Whether a metric has no other value from the first of several steps on."""
+    held = [step for metric in metrics[:1] for step in run.series(metric)[0] if step >= steps[0]]
+    return len(held) > 1 and set(held) <= set(steps)
 
 
 def _lasting(one: Broken, fired: Sequence[int], steps: Sequence[int]) -> bool:

@@ -48,6 +48,9 @@ class Told:
 def spikes(values: Values) -> tuple[list[int], Values]:
     """Places of values that exceed ten times the median size of the twenty around them and go back within three.
 
+    Where ten or more values are before one, it exceeds their median (of twenty at most) by that factor, too; in a
+    series of both signs also the largest other size before it.
+
     Args:
         values: shape (n,), finite, in the order of steps; sizes (absolute values) are compared.
 
@@ -65,8 +68,24 @@ def spikes(values: Values) -> tuple[list[int], Values]:
     middle = np.concatenate([np.median(windows[at : at + CHUNK], axis=1) for at in range(0, len(windows), CHUNK)])
     around = np.concatenate([np.repeat(middle[:1], NEAREST // 2), middle, np.repeat(middle[-1:], NEAREST // 2)])
     high = np.flatnonzero((around > 0) & (sizes > TIMES * around))
-    found = [int(at) for at in high if back_after(sizes, around, int(at)) is not None]
+    found = [int(at) for at in high if back_after(sizes, around, int(at)) is not None and _above_before(sizes, int(at))]
+    if found and float(values.min()) < 0 < float(values.max()):
+        found = _beyond_earlier(sizes, found)
     return (found if len(found) <= MOST * n else []), around
+
+
+def _beyond_earlier(sizes: Values, found: list[int]) -> list[int]:
+    """Of a series of both signs, whose size near zero says little: the spikes larger than any other size before."""
+    ordinary = sizes.copy()
+    ordinary[found] = 0.0
+    highest = np.maximum.accumulate(ordinary)
+    return [at for at in found if sizes[at] > highest[at]]
+
+
+def _above_before(sizes: Values, at: int) -> bool:
+    """Whether a value stands as far above those before it: the last of a level that then falls away does not."""
+    before = sizes[max(0, at - NEAREST) : at]
+    return len(before) < NEAREST // 2 or bool(sizes[at] > TIMES * np.median(before))
 
 
 def back_after(sizes: Values, around: Values, at: int) -> int | None:

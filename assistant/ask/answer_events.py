@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from statistics import median
 
-from assistant.analysis.checks import Check
+from assistant.analysis.checks import NOT_FINITE, Check
 from assistant.ask.blanking import spans_of
 from assistant.ask.context import Context, is_validation, key
 from assistant.ask.departures import all_checks, began
@@ -149,7 +149,11 @@ def happened(context: Context) -> Verdict | None:
     size, top = moved[0]
     spike = _spike(context, [row[1].metric for row in moved], steps)
     ends = {"first": steps[0], "last": steps[-1], "n": count}
-    if spike is not None:
+    checks = _concerned(context, steps)
+    broke = next((one for one in checks if one.rule == NOT_FINITE and steps[0] <= one.steps[0]), None)
+    if broke is not None:  # whatever moved after it moved because of it
+        text = context.say("run.happened_broke", at=next(fact for name, fact in broke.facts if name == "value"), **ends)
+    elif spike is not None:
         text = spike
     elif size < MOVED:
         text = context.say("run.happened_quiet", **ends)
@@ -158,11 +162,10 @@ def happened(context: Context) -> Verdict | None:
             "run.happened", metric=top.metric, a=cell(context, top, 0), b=cell(context, top, len(top) - 1), **ends
         )
     context.doc.paragraph(f"**{text}**")
-    checks = _concerned(context, steps)
     if checks:
         context.doc.paragraph(context.say("run.happened_lasting"))
         context.doc.bullets([one.whole(context.language) for one in told(context, checks[:3])])
-    _table(context, moved[:MOST_ROWS])
+    _table(context, moved[:MOST_ROWS], steps)
     _within(context, steps)
     grave = {c.severity for c in checks}
     code = "critical" if "critical" in grave else "warning" if "warning" in grave else "healthy"
@@ -231,11 +234,17 @@ def _concerned(context: Context, steps: list[int]) -> list[Check]:
     return found
 
 
-def _table(context: Context, moved: list[tuple[float, Part]]) -> None:
+def _end(context: Context, part: Part, steps: list[int], place: int) -> Fact:
+    """The metric's value at the first of some steps that has one, be it finite or not; else that of a place."""
+    fact = next((fact for step in steps if (fact := context.value(part.metric, step)) is not None), None)
+    return cell(context, part, place) if fact is None else fact
+
+
+def _table(context: Context, moved: list[tuple[float, Part]], steps: list[int]) -> None:
     say, rows = context.say, []
     for _, part in moved:
         low, high = (cell(context, part, part.values.index(f(part.values))) for f in (min, max))
-        ends: list[Fact] = [cell(context, part, 0), cell(context, part, len(part) - 1)]
+        ends: list[Fact] = [_end(context, part, steps[::way], place) for way, place in ((1, 0), (-1, len(part) - 1))]
         marked = [context.doc.show(fact) for fact in ends]
         places = [f"{context.doc.show(fact)} (step {context.doc.step(fact.step or 0)})" for fact in (low, high)]
         rows.append([key(part.metric), *marked, *places])

@@ -264,7 +264,7 @@ class Context:
         from assistant.write.document import unmark
 
         facts = {name: self._level(name, fact) for name, fact in check.facts}
-        sentence = self.say(f"finding.{check.rule}", **facts)
+        sentence = self.say(check.phrase or f"finding.{check.rule}", **facts)
         found = check.diagnosis
         self.findings.append(
             Finding(

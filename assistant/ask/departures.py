@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from assistant.analysis import departures as of_log
 from assistant.analysis.checks import Check
+from assistant.analysis.consequences import SINCE
 from assistant.analysis.departures import LASTING, LEAST_BEFORE, MOSTLY, RULE, RUNAWAY, TIMES, Departure
 from assistant.analysis.held_out import SINKS
 from assistant.ask.context import Context, benchmark_sizes, is_validation
@@ -18,8 +19,8 @@ __all__ = [
 
 LEAPS = {RULE, MOSTLY}
 """Rules of a metric that leaves its range."""
-CARDS = {RUNAWAY: "failure/reference-drift", SINKS: "failure/reward-hacking"}
-"""Cards of the findings made here."""
+CARDS = {RUNAWAY: "failure/reference-drift", SINKS: "failure/reward-hacking", SINCE: "failure/non-finite-gradient"}
+"""Cards of findings that are no diagnosis, by their rule or phrase."""
 
 
 def departure(context: Context, metric: str) -> Departure | None:

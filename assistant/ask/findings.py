@@ -47,7 +47,7 @@ def told(context: Context, checks: Sequence[Check]) -> list[Told]:
     for place, check in enumerate(checks):
         sentence = context.finding(check)
         found = check.diagnosis
-        name = CARDS.get(check.rule) if found is None else found.card
+        name = (CARDS.get(check.phrase) or CARDS.get(check.rule)) if found is None else found.card
         card = None if name is None else context.resolver.library.get(name)
         context.cite(card)
         parts = (signs(context, check), others(context, check)) if place < MOST_DETAILED else ()

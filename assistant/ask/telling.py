@@ -122,6 +122,23 @@ def from_to(context: Context, metric: str, trend: Fact) -> tuple[str, str]:
     return first, last
 
 
+def gone_since(context: Context, metric: str) -> Fact | None:
+    """The first of the values that are no finite number up to the last of the log; ``None`` where the last is finite.
+
+    What medians and trends tell of such a metric ends before it.
+    """
+    steps, values = context.run.series(metric)
+    odd = list(
+        itertools.takewhile(lambda pair: not math.isfinite(pair[1]), zip(steps[::-1], values[::-1], strict=True))
+    )
+    return context.value(metric, odd[-1][0]) if odd else None
+
+
+def _most_of_the_last_third(context: Context, metric: str, gone: Fact) -> bool:
+    steps = context.run.series(metric)[0]
+    return 6 * sum(step >= (gone.step or 0) for step in steps) >= len(steps)
+
+
 def course_table(
     context: Context, metrics: Sequence[str], *, step: int | None = None, peak: bool = False, least: int = 2
 ) -> None:
@@ -140,6 +157,9 @@ def course_table(
         if trend is None or (trend.n or 0) < least:
             continue
         early, late = from_to(context, metric, trend)
+        gone = gone_since(context, metric)
+        if gone is not None and _most_of_the_last_third(context, metric, gone):
+            late = doc.show(gone)
         ends.add(not context.levels(metric, trend))
         row = [f"`{metric}`", f"{early} → {late}"]
         if step is not None:
@@ -148,7 +168,10 @@ def course_table(
         if peak:
             row.insert(1, _peak(context, metric))
         rows.append(row)
-        moves.append(movement(context, metric, trend) if trend.direction != "inconclusive" else "")
+        if gone is not None:
+            moves.append(say("move.not_finite", v=gone))
+        else:
+            moves.append(movement(context, metric, trend) if trend.direction != "inconclusive" else "")
     kind = "head.mixed" if len(ends) > 1 else "head.first_last" if True in ends else "head.from_to"
     head = [say("head.metric"), say(kind)]
     if step is not None:

@@ -84,3 +84,25 @@ def test_spikes_any_values_meet_their_definition(values: list[float]) -> None:
     for at in found:
         assert abs(data[at]) > TIMES * around[at] > 0
         assert (np.abs(data[at + 1 : at + 1 + WITHIN]) < BACK * around[at]).any()
+
+
+@pytest.mark.parametrize("gone", [0.0, 1e-9])
+def test_last_values_of_a_level_that_falls_away_are_no_spikes(gone: float) -> None:
+    values = np.concatenate([level(23, {}), np.full(38, gone)])
+    assert spikes(values)[0] == []
+
+
+def test_spike_before_a_level_that_falls_away_is_one() -> None:
+    values = np.concatenate([level(23, {21: 2.0}), np.full(38, 0.0)])
+    assert spikes(values)[0] in ([20], [])  # the level around it may be that of the zeros, and then nothing is told
+    values = np.concatenate([level(40, {21: 2.0}), np.full(38, 0.0)])
+    assert spikes(values)[0] == [20]
+
+
+def test_small_value_of_a_signed_loss_that_was_larger_before_is_no_spike() -> None:
+    signed = 0.02 * np.random.default_rng(2).normal(size=30)
+    quiet = 2e-4 * np.random.default_rng(3).normal(size=40)
+    quiet[20] = 0.0157
+    assert spikes(np.concatenate([signed, quiet]))[0] == []
+    quiet[20] = 0.4
+    assert spikes(np.concatenate([signed, quiet]))[0] == [50]
