@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import cast
 
 from assistant.analysis.compare_axes import align as aligned
-from assistant.analysis.compare_findings import lone_findings, weighed
+from assistant.analysis.compare_findings import doubted, lone_findings, weighed
 from assistant.analysis.compare_judge import MOST_TRENDS, corrected, fewer, row_of, with_trend
 from assistant.analysis.compare_model import Better, CategoryOf, Comparison, DirectionOf, Kind, Reason, Side
 from assistant.analysis.compare_rows import Workshop
@@ -160,6 +160,7 @@ def compare_sides(
     if result.verdict == "not_comparable":
         return result
     lone = lone_findings(ledger, a, b)
+    result = doubted(result, lone, asked=bool(asked))
     # What was asked about alone keeps its own verdict; what stands beside it is told all the same.
     code = result.verdict if asked else weighed(result.verdict, lone)
     sure = result.confidence if code == result.verdict else "medium"

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Final
+
 from assistant.analysis.checks import Check, check_all
-from assistant.analysis.compare_model import Code, Lone, Side
+from assistant.analysis.compare_model import Code, Comparison, Lone, Reason, Row, Side
 from assistant.analysis.ledger import Ledger
+from assistant.model import Fact
 
 #: Most that are told.
 MOST = 3
+#: Diagnoses by which a high training reward is no merit.
+DOUBTED: Final = frozenset({
+    "reward_hacking", "format_reward_plateau", "plateau_without_accuracy", "score_jump", "score_shifted",
+})  # fmt: skip
 
 
 def lone_findings(ledger: Ledger, a: Side, b: Side) -> tuple[Lone, ...]:
@@ -42,6 +50,40 @@ def weighed(code: Code, lone: tuple[Lone, ...]) -> Code:
     if code in {"inconclusive", "unchanged"}:
         return against
     return code if code == against else "mixed"
+
+
+def doubted(found: Comparison, lone: tuple[Lone, ...], *, asked: bool) -> Comparison:
+    """The comparison in which the higher reward of a side is no longer called better, where that side alone has a
+    diagnosis by which the reward can be had without merit; it then decides nothing, either.
+
+    Args:
+        found: what the rows say.
+        lone: diagnoses of one side alone.
+        asked: whether the rows are what was asked for, so that those that decide stay as they are.
+    """
+    sides = {one.side for one in lone if one.check.rule in DOUBTED}
+    if len(sides) != 1:
+        return found
+    favours: Code = "improved" if sides == {"b"} else "regressed"
+    kept = found.decisive if asked else ()
+    rows = [row for row in found.rows if row.group == "reward" and row.code == favours and row not in kept]
+    metrics = {row.metric for row in rows if row.p_corrected is not None}
+    if not metrics:
+        return found
+    side, by = "B" if sides == {"b"} else "A", {row.metric: row for row in rows}
+    reasons = []
+    for one in found.reasons:
+        row = by.get(str(one.values.get("metric")))
+        told = one.code in {f"also_{favours}", f"row_{favours}"}
+        if told and row is not None and row.p_corrected is not None:
+            values: dict[str, Fact | str | int] = {"metric": row.metric, "c": row.change, "p": row.p_corrected}
+            reasons.append(Reason("also_doubted", values | {"side": side}))
+        else:
+            reasons.append(one)
+    decisive = tuple(row for row in found.decisive if row not in rows)
+    verdict: Code = "inconclusive" if found.decisive and not decisive else found.verdict
+    changed: list[Row] = [replace(row, code="changed") if row in rows else row for row in found.rows]
+    return replace(found, rows=tuple(changed), reasons=tuple(reasons), decisive=decisive, verdict=verdict)
 
 
 def _of_side(ledger: Ledger, side: Side, *, alone: bool) -> list[Check]:

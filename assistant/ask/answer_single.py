@@ -337,6 +337,11 @@ def tail_of(context: Context, metric: str, said: str = "") -> str:
     return gap + context.say("advice.range", parts=joined) if parts else ""
 
 
+#: Diagnoses that training and validation part ways.
+_PART_WAYS = frozenset({"reward_hacking", "overfitting", "overfitting_suspected", "held_out_loss_rises",
+                        "plateau_without_accuracy"})  # fmt: skip
+
+
 # -- validation against training ---------------------------------------------------------------------------------------
 def validation_against_training(context: Context) -> Verdict:
     """Why a validation's accuracy and a training step's reward are not compared; both values, and what can be."""
@@ -350,7 +355,8 @@ def validation_against_training(context: Context) -> Verdict:
     accuracy = answer_validation.main_accuracy(context)
     score = role(context.run, "score_mean") or role(context.run, "reward_mean") or role(context.run, "plain_reward")
     reward = None if score is None else score.fact(context.ledger, int(score.steps[-1]))
-    text = say("val_train.verdict")
+    apart = [one for one in all_checks(context) if one.rule in _PART_WAYS and one.severity in {"critical", "warning"}]
+    text = say("val_train.apart", first=context.finding(apart[0])) if apart else say("val_train.verdict")
     doc.paragraph(f"**{text}**")
     lines = []
     if accuracy is not None and reward is not None:

@@ -447,3 +447,35 @@ def test_compare_steps_interval_wider_than_all_the_metric_did_is_kept_back() -> 
     equal = series_run("loss", [1.0, 1.3, 0.8, 1.1, 0.7, 1.2, 0.9, 1.15, 0.85, 1.0])
     said = compare_steps(Ledger([equal]), 1, 10, direction=lambda metric: "lower_better")
     assert (said.verdict, codes(said)[0]) == ("unchanged", "row_equal")
+
+
+def hacked(hack, seed):
+    """The score goes to the top while validation falls, or both rise a little."""
+    dice = random.Random(seed)
+    table = {}
+    for step in range(1, 61):
+        part = max(0, step - 20) / 40 if hack else 0.0
+        table[step] = {
+            "critic/score/mean": 0.55 + 0.44 * part + dice.gauss(0, 0.012),
+            "actor/entropy": 0.6 - 0.1 * part + dice.gauss(0, 0.01),
+            "actor/kl_loss": 0.002 + 0.04 * part + dice.gauss(0, 0.0002),
+            "actor/grad_norm": 0.3 + dice.gauss(0, 0.02),
+            "response_length/mean": 660 + 160 * part + dice.gauss(0, 10),
+        }
+        if step % 5 == 0:
+            table[step]["val-core/math500/acc/mean@1"] = 0.56 - 0.34 * part + dice.gauss(0, 0.008)
+    return run_of(table)
+
+
+@pytest.mark.parametrize("second", [True, False])
+def test_compare_runs_a_score_won_by_hacking_is_not_called_better(second):
+    pair = [dataclasses.replace(hacked(second is not bool(place), 3 + place), id=f"r{place}") for place in (1, 0)]
+    found = compare_runs(Ledger(pair), *pair, direction=way)
+    assert {one.check.rule for one in found.lone} >= {"reward_hacking"}
+    row = found.row("critic/score/mean")
+    assert row.significant
+    assert row.code == "changed"
+    assert "also_doubted" in codes(found)
+    judged = {"also_improved", "also_regressed", "row_improved", "row_regressed"}
+    assert not [one for one in found.reasons if one.code in judged and one.values["metric"] == "critic/score/mean"]
+    assert found.verdict == ("regressed" if second else "improved")

@@ -296,6 +296,7 @@ def sign_facts(ledger: Ledger, name: str, outcome: Seen, onset: int) -> NamedFac
 
 _FORMULAS: Final[Mapping[str, str]] = {
     "before": "median of {0} over the points before step {1}",
+    "since.before": "median of the last three points of {0} before step {1}",
     "reset.before": "last value of {0} before step {1}",
     "reset.after": "first value of {0} from step {1} on",
     "under_all.lowest": "smallest of the ten values of {0} before step {1}",

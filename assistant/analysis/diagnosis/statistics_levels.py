@@ -51,6 +51,15 @@ def end_shift(view: View) -> Measured | None:
     return compared(view.before, view.last, value, named=("before", "end"))
 
 
+@statistic("since")
+def since(view: View) -> Measured | None:
+    """Level of the last points minus that of the three just before the onset: whether it went on rising after it."""
+    base = view.before[-3:]
+    if not enough(base, view.after):
+        return None
+    return compared(base, view.last, float(np.median(view.last) - np.median(base)), named=("before", "end"))
+
+
 @statistic("level")
 def level(view: View) -> Measured | None:
     """Late level (median of the second half after the onset)."""

@@ -322,3 +322,21 @@ def test_rules_critical_always_asks_for_two_signs() -> None:
     for rule in rules():
         if rule.critical is not None:
             assert len(rule.critical.need) + rule.critical.least >= 2, rule.rule
+
+
+@pytest.mark.parametrize(
+    ("way", "ruled_out"),
+    [(0.2, False), (0.08, False), (-0.15, True), (-0.3, True)],
+)
+def test_sharpening_is_ruled_out_only_where_validation_no_longer_rises(way: float, ruled_out: bool) -> None:
+    found = diagnosed(made({"actor/entropy": decay(0.01), VAL: plus(way)}))["entropy_collapse"]
+    (other,) = [one for one in found.lookalikes if one.id == "still_learning"]
+    assert other.ruled_out is ruled_out
+    shown = {name.rsplit("_", 1)[1]: fact.value for name, fact in other.facts}
+    assert (shown["end"] > shown["before"]) is not ruled_out
+
+
+def test_sharpening_at_the_old_pace_of_validation_is_open() -> None:
+    """Validation rises on as fast as before, no faster: that does not speak against sharpening."""
+    found = diagnosed(made({"actor/entropy": decay(0.01)}))["entropy_collapse"]
+    assert {one.id: one.ruled_out for one in found.lookalikes}["still_learning"] is False
