@@ -49,6 +49,11 @@ def table(path: Path = PATH) -> tuple[Follows, ...]:
     )  # fmt: skip
 
 
+def is_consequence(check: Check) -> bool:
+    """Whether a finding is told as what follows from another one."""
+    return check.phrase in {entry.phrase for entry in table()}
+
+
 def with_consequences(ledger: Ledger, run: Run, checks: Sequence[Check]) -> list[Check]:
     """The findings, those that set in with a more fundamental one or after it being told as what follows from it."""
     found, told = list(checks), {SINCE, *(entry.phrase for entry in table())}

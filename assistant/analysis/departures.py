@@ -9,7 +9,7 @@ from statistics import median
 from typing import Final
 
 from assistant.analysis.checks import RANK, Check, check_all
-from assistant.analysis.consequences import with_consequences
+from assistant.analysis.consequences import is_consequence, with_consequences
 from assistant.analysis.diagnosis import role
 from assistant.analysis.held_out import NOISE, differ, sinking
 from assistant.analysis.ledger import Ledger
@@ -159,7 +159,7 @@ def with_departures(
     ]  # fmt: skip
     said = {metric for check in checks for metric in check.metrics if check.severity in {"critical", "warning"}}
     said |= {metric for check in checks if check.rule == "not_finite" for metric in run.metrics}
-    said |= {metric for check in checks if check.phrase.startswith("finding.follows") for metric in check.metrics}
+    said |= {metric for check in checks if is_consequence(check) for metric in check.metrics}
     wanted = set(steps)
     left = [one for one in departures(ledger, run, metrics) if one.metric not in said and (one.at.step or 0) in wanted]
     further = [Check(one.rule, "warning", (one.metric,), (one.at.step or 0,), one.facts) for one in left]
