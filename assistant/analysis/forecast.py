@@ -20,7 +20,7 @@ from assistant.analysis.ar_line import Line, fit_line
 from assistant.analysis.ledger import Ledger
 from assistant.analysis.nulls import NORMAL
 from assistant.analysis.outside import as_facts
-from assistant.analysis.pace import curvature, is_curve
+from assistant.analysis.pace import curvature, curved, is_curve
 from assistant.analysis.series import Series, series
 from assistant.analysis.time_left import remaining_seconds
 from assistant.analysis.trend import Scale, Trend, trend_of
@@ -111,12 +111,13 @@ def forecasts_at(
     line = None if refusal else fit_line(x, shown)
     bent = curvature(x, shown)
     again = len(x) < len(whole)
+    turns = curved(x, shown, again=again)
     told = []
     for step in ahead:
         reason: Refusal | None = refusal or ("not_ahead" if step <= last else None)
         if reason is None and step - last > HORIZON * (last - first + 1):
             reason = "too_far"
-        if reason is None and bent.bends(again=again):
+        if reason is None and turns:
             reason = "pace_changes"
         if reason is not None or line is None:
             told.append(_refused(reason, x))
@@ -164,9 +165,9 @@ def _grows(steps: NDArray[np.int64], values: Array, known: Trend | None = None) 
     if len(values) < LEAST_POINTS or values.min() <= 0:
         return False
     trend = known or trend_of(steps, values)
-    if not trend.changes and not curvature(steps, values).bends():
+    if not trend.changes and not curved(steps, values):
         return False
-    if curvature(steps, np.log(values)).bends():
+    if curved(steps, np.log(values)):
         return False
     logs = trend_of(steps, values, scale="log")
     return not logs.changes and logs.direction == trend.direction and logs.growth_interval is not None
@@ -216,7 +217,7 @@ def steps_until(
     elif up * (line.at(last) - goal) >= 0:
         refusal = "already_reached"
     end = last + int(HORIZON * (last - first + 1))
-    if refusal is None and bent.bends(again=again):
+    if refusal is None and curved(x, shown, again=again):
         refusal = "pace_changes"
     if refusal is None and up * (line.at(end) - goal) < 0:
         refusal = "not_reached"
@@ -282,7 +283,8 @@ def forecast(
     fact = ledger.add(
         ("forecast", chosen.id, metric, found.first_step, found.last_step, step, scale),
         kind="derived", run=chosen.id, name=f"forecast/{metric}", step=step, value=found.value,
-        low=found.low, high=found.high, n=found.n, inputs=(trend.id,),
+        first_step=found.first_step, last_step=found.last_step, low=found.low, high=found.high, n=found.n,
+        inputs=(trend.id,),
         formula=f"line through {f'log({metric})' if found.logged else metric} from step {found.first_step} "
         f"to {found.last_step}, continued; "
         "prediction interval of at least 95 %, with the curvature that the points leave open",
@@ -305,7 +307,8 @@ def reach(
     fact = ledger.add(
         ("reach", chosen.id, metric, found.first_step, found.last_step, target, scale),
         kind="derived", run=chosen.id, name=f"reach/{metric}", value=int(found.value), unit="step",
-        low=found.low, high=found.high, n=found.n, inputs=(trend.id,),
+        first_step=found.first_step, last_step=found.last_step, low=found.low, high=found.high, n=found.n,
+        inputs=(trend.id,),
         formula=f"step at which the line through {f'log({metric})' if found.logged else metric} from step "
         f"{found.first_step} to {found.last_step} "
         f"reaches {target:g}; interval of the line of at least 95 %, in whole steps",

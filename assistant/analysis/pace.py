@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from assistant.analysis.ar_line import residual_correlation
-from assistant.analysis.stats import autocorrelation, without_spikes
+from assistant.analysis.stats import autocorrelation, robust_scale, without_spikes
 
 Array = NDArray[np.float64]
 
@@ -28,6 +28,9 @@ BENDS, BENDS_AGAIN = 2.5, 0.7
 ALLOWED, FURTHER, ALLOWED_AGAIN = 1.5, 2.0, 4.0
 #: Fewest points whose curvature is tested.
 LEAST = 8
+#: How far beyond its line, in robust deviations of neighbouring differences, and at how many times its slope a series
+#: ends that runs ahead of it.
+AHEAD, FASTER = 3.0, 2.0
 #: Time constants of the exponentials that are tried, in lengths of the series; powers of the step.
 TAUS = (0.05, 0.08, 0.12, 0.18, 0.27, 0.4, 0.6, 1.0, 2.0)
 #: What a broken line must explain beyond the Schwarz criterion, at the number of points that the noise is worth.
@@ -75,6 +78,31 @@ class Curvature:
     def _arch(self, step: float) -> float:
         t = step - self.centre
         return t * t - self.linear * t - self.constant
+
+
+def curved(steps: ArrayLike, values: ArrayLike, *, again: bool = False) -> bool:
+    """Whether a stretch is no line: it bends, or its end has left the line behind and goes on faster than that."""
+    return curvature(steps, values).bends(again=again) or runs_ahead(steps, values)
+
+
+def runs_ahead(steps: ArrayLike, values: ArrayLike) -> bool:
+    """Whether the last value lies beyond the line, the way that it goes, by more than neighbouring values scatter.
+
+    The pace of the last quarter must be twice the line's as well: that is a curve that gets steeper, whose line says
+    less of the steps to come than the series has come to already. None below eight points.
+    """
+    x, y = np.asarray(steps, dtype=np.float64), np.asarray(values, dtype=np.float64)
+    n = len(y)
+    if n < LEAST:
+        return False
+    t = x - x.mean()
+    clean = without_spikes(y)
+    slope = float(t @ clean) / float(t @ t)
+    way = math.copysign(1.0, slope)
+    beyond = way * (float(y[-1] - clean.mean()) - slope * float(t[-1]))
+    start = n - 1 - max(2, n // 4)
+    pace = way * float(y[-1] - y[start]) / float(x[-1] - x[start])
+    return beyond > AHEAD * robust_scale(np.diff(y)) and pace > FASTER * abs(slope)
 
 
 def curvature(steps: ArrayLike, values: ArrayLike) -> Curvature:

@@ -77,14 +77,22 @@ def forecast_metric(context: Context) -> Verdict:
     gap = "" if context.language == "zh" else " "
     context.doc.paragraph(f"**{text}**")
     context.doc.paragraph(context.say("ahead.so_far") + gap + sentence + gap + _latest(context, metric, trend))
-    refused = not any(fact.name and fact.name.startswith(("forecast/", "reach/")) for fact in context.ledger.facts)
-    if not refused and context.kind != UNTOLD:
-        context.doc.paragraph(context.say("ahead.assumes"))
+    if context.kind != UNTOLD:
+        _assumes(context)
     if not keys:
         context.doc.paragraph(context.say("ahead.which", metric=metric))
     context.cite(context.card(metric))
     context.chart(context.title(metric), [metric])
     return Verdict(trend.direction or "inconclusive", unmark(text), "low")
+
+
+def _assumes(context: Context) -> None:
+    """What is continued, over which steps, and that this is an assumption; nothing where nothing was foreseen."""
+    ahead = [fact for fact in context.ledger.facts if (fact.name or "").startswith(("forecast/", "reach/"))]
+    for phrase, logged in (("ahead.assumes", False), ("ahead.assumes_log", True)):
+        held = [fact for fact in ahead if ("log(" in (fact.formula or "")) is logged]
+        if held:
+            context.doc.paragraph(context.say(phrase, f=held[0]))
 
 
 _MEMORIES = re.compile(r"(?i)max_memory_reserved|cpu_memory_used|cuda_mem|gpu.*mem")
@@ -109,8 +117,7 @@ def _runs_out(context: Context, keys: list[str]) -> Verdict:
         code = code if code not in {None, "flat", "inconclusive"} else trend.direction
         context.metrics.append(metric)
     context.doc.bullets(lines)
-    if any(fact.name and fact.name.startswith("forecast/") for fact in context.ledger.facts):
-        context.doc.paragraph(context.say("ahead.assumes"))
+    _assumes(context)
     return Verdict(code or "inconclusive", unmark(text), "low")
 
 

@@ -35,6 +35,14 @@ def points(context: Context, metric: str, steps: Sequence[int] | None) -> Series
     return whole if steps is None else whole.at(steps)
 
 
+def extremes_of(context: Context, metric: str, steps: Sequence[int] | None = None) -> dict[str, Fact]:
+    """The lowest and the highest value looked at, as the fields ``low`` and ``high``."""
+    part = points(context, metric, steps)
+    places = {"low": int(part.values.argmin()), "high": int(part.values.argmax())}
+    facts = {name: context.value(metric, int(part.steps[at])) for name, at in places.items()}
+    return {name: fact for name, fact in facts.items() if fact is not None}
+
+
 def cut(part: Series, places: tuple[int, int]) -> Series:
     """The points from a place up to another, which is left out."""
     low, high = places

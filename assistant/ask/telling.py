@@ -9,9 +9,10 @@ from typing import Any
 
 from assistant.analysis.changepoints import ChangePoint
 from assistant.ask.context import Context
-from assistant.ask.course_moves import course_shape, jump_of, jump_sentence
+from assistant.ask.course_moves import course_shape, extremes_of, jump_of, jump_sentence
 from assistant.ask.course_words import course_sentence
 from assistant.ask.in_order_words import order_sentence
+from assistant.ask.pace_words import paced_sentence
 from assistant.ask.parts import number
 from assistant.ask.schedules import schedule_sentence
 from assistant.model import Fact
@@ -73,7 +74,10 @@ def trend_sentence(context: Context, metric: str, trend: Fact, steps: Sequence[i
     if trend.direction == "inconclusive":
         return context.say(f"trend.{_few(context, metric, steps)}", metric=metric, t=trend, **ends)
     if trend.form == "walk" and trend.direction not in _WAY:
-        return context.say("trend.walk", metric=metric, t=trend, **ends)
+        return context.say("trend.walk", metric=metric, t=trend, **ends, **extremes_of(context, metric, steps))
+    paced = paced_sentence(context, metric, trend, steps)
+    if paced is not None:
+        return paced
     return context.say(f"trend.{trend.direction}", metric=metric, t=trend, **ends)
 
 

@@ -17,9 +17,10 @@ from assistant.analysis.series import series
 from assistant.analysis.trend import MIN_POINTS, Knot, Scale
 from assistant.ask.answer_ahead import confidence_level
 from assistant.ask.context import Context
-from assistant.ask.course_moves import jump_sentence
+from assistant.ask.course_moves import extremes_of, jump_sentence
 from assistant.ask.course_words import course_sentence, tail_sentence
 from assistant.ask.in_order_words import order_sentence
+from assistant.ask.pace_words import paced_sentence
 from assistant.ask.possible import possible
 from assistant.knowledge import Resolver
 from assistant.model import Answer, Fact, InputError, Run, UnknownMetric, Verdict
@@ -320,10 +321,16 @@ class _Telling:
             jumped = jump_sentence(self.context, fact, main[0], self._listed, self.scale)
             if jumped is not None:
                 return jumped
+        if way == "none" and fact.form == "walk":
+            ends = {"first": self._value(fact.first_step), "last": self._value(fact.last_step)}
+            return say("trend.walk", metric=metric, t=fact, **ends, **extremes_of(self.context, metric, self._listed))
         if way == "none":
-            return say("trend.walk" if fact.form == "walk" else "trend.none", metric=metric, t=fact)
+            return say("trend.none", metric=metric, t=fact)
         if self.scale == "log" and fact.growth_low is not None:
             return say(f"trend.{way}_growth", metric=metric, t=fact)
+        paced = paced_sentence(self.context, metric, fact, self._listed) if self.scale == "linear" else None
+        if paced is not None:
+            return paced
         return say(f"trend.{way}_slope" if fact.low is not None else f"trend.{way}_slope_open", metric=metric, t=fact)
 
     def _change(self, change: ChangePoint, before: Fact, after: Fact) -> str:
