@@ -37,9 +37,9 @@ def change_noise(
     * ``autocorrelated``: from the scatter around each step, averaged over what the correlation of neighbours may be
       (:mod:`assistant.analysis.compare_averaged`); where it may be so strong that a random walk is not excluded, at
       least what one with the log's one-step differences does (``compare`` says that it leaves it out).
-    * ``bound``: the metric is a batch mean with its minimum and maximum beside it; a variable within
-      [m, M] with mean μ has variance at most (M − μ)(μ − m) (Bhatia–Davis), and the batch holds ``prompts``
-      independent draws. An upper bound: the true error is smaller.
+    * ``bound``, also where the scatter is wider than the range: the metric is a batch mean with its minimum and
+      maximum beside it; a variable within [m, M] with mean μ has variance at most (M − μ)(μ − m) (Bhatia–Davis), and
+      the batch holds ``prompts`` independent draws. An upper bound: the true error is smaller.
     * ``fraction_bound``: the metric is a share of trajectories; variance at most p(1 − p) a prompt.
 
     Args:
@@ -55,14 +55,15 @@ def change_noise(
     """
     points = series(run, metric)
     found = _scatter_noise(points, first, second)
-    if found is None and prompts:
-        found = _sampling_bound(run, metric, first, second, prompts)
-    if found is None:
-        return None, None
-    sampled = found[1] in {"bound", "fraction_bound"}
-    if too_wide(1.96 * found[0], points.values) and not (sampled and len(points) < LEAST_RANGE):
+    wide = found is not None and too_wide(1.96 * found[0], points.values)
+    if (found is None or wide) and prompts:
+        drawn = _sampling_bound(run, metric, first, second, prompts)
+        if drawn is not None and not (too_wide(1.96 * drawn[0], points.values) and len(points) >= LEAST_RANGE):
+            return drawn
+        wide = wide or drawn is not None
+    if wide:
         return None, TOO_WIDE
-    return found
+    return (None, None) if found is None else found
 
 
 def too_wide(half: float, *values: Values) -> bool:

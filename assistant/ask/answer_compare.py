@@ -9,6 +9,7 @@ from dataclasses import replace
 from assistant.analysis.compare import compare_runs, compare_windows
 from assistant.analysis.compare_rules import rules
 from assistant.analysis.forecast import STEP_TIMES
+from assistant.analysis.held_out import held_out
 from assistant.analysis.noise import TOO_WIDE
 from assistant.analysis.validation import validation_sets
 from assistant.ask import answer_validation, outcomes
@@ -317,7 +318,10 @@ def _validations(context: Context, first: int, second: int, *, also_training: bo
                 doc.show(change, "delta"),
             ]
         )
-    doc.table([say("head.metric"), f"step {doc.step(first)}", f"step {doc.step(second)}", say("head.change")], rows)
+    doc.table(
+        [say("head.metric"), say("head.at_step", step=first), say("head.at_step", step=second), say("head.change")],
+        rows,
+    )
     context.metrics.extend(str(c.metric) for c in changes[:4])
     context.cite(context.card(str(changes[0].metric)))
     if also_training:
@@ -462,7 +466,7 @@ def judge(context: Context, change: Fact) -> tuple[str, str]:
         unknown = "compare.too_wide" if change.noise_basis == TOO_WIDE else "compare.noise_unknown"
         return "inconclusive", say(unknown, metric=metric, c=change, **steps)
     if not change.significant:
-        noise = "compare.within_scatter" if is_validation(metric) else "compare.within_noise"
+        noise = "compare.within_scatter" if held_out(metric) else "compare.within_noise"
         return "inconclusive", say(noise, metric=metric, c=change, limit=context.bound(change), **steps)
     if abs(change.delta or 0) <= _of_no_matter(change):
         return "unchanged", say("compare.no_matter", metric=metric, c=change, **steps)

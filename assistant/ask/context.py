@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,8 @@ MANY_KEYS = 4
 EPOCHS = {"epoch", "train/epoch"}
 #: Ends of the names of a diagnosis's facts that are levels of a metric, shown in its unit.
 _LEVELS = ("_before", "_after", "_end", "_best", "_start", "_lowest", "_high", "_low")
+#: Fewest rows that tell whether every step is logged.
+LEAST_ROWS = 3
 _BOOKKEEPING = ("training/", "timing_s/testing", "timing_s/save_checkpoint")
 
 
@@ -62,6 +65,14 @@ def is_validation(metric: str) -> bool:
     return metric.startswith(_VALIDATION)
 
 
+def _apart(steps: Sequence[int]) -> tuple[int, int] | None:
+    """First and last of steps that are mostly more than one apart; ``None`` for others."""
+    if len(steps) < LEAST_ROWS or steps[-1] - steps[0] < len(steps):
+        return None
+    beside = sum(b - a == 1 for a, b in pairwise(steps))
+    return (steps[0], steps[-1]) if 2 * beside < len(steps) - 1 else None
+
+
 #: Times of one token beside those of a step, in milliseconds.
 _OF_A_TOKEN = re.compile(r"(?i)per[-_ ]token latency")
 #: Keys that say themselves that they are in seconds: "iter_time_s", "step_time (s)".
@@ -94,6 +105,7 @@ class Context:
     def __post_init__(self) -> None:
         self.doc = Document(self.query.language, self.kind_of)
         self.doc.rows = bool(self.runs) and self.run.step_axis == "index"
+        self.doc.logged = None if not self.runs or self.doc.rows else _apart(self.train_steps)
 
     # -- the run ---------------------------------------------------------------------------------
     @property

@@ -9,10 +9,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from assistant.analysis import derive, derive_all, time_shares
+from assistant.analysis.held_out import held_out
 from assistant.analysis.noise import TOO_WIDE
 from assistant.analysis.outside import outside_keys
 from assistant.analysis.timing import layout_of, total_key
-from assistant.ask.context import Context, is_validation, key
+from assistant.ask.context import Context, key
+from assistant.ask.schedules import is_setting
 from assistant.ask.validation_errors import as_validated
 from assistant.model import Fact
 
@@ -30,6 +32,7 @@ _EVERY_TIME = re.compile(
     r"(?i)\b(?:all|every|each|full|complete)\b|所有|全部|每(?:个|一)|逐|各(?:个)?(?:阶段|环节)|完整"
 )
 
+_LOSS = re.compile(r"(?i)loss|perplexity|\bppl\b|nll")
 #: Keys that count or schedule rather than measure.
 _COUNTERS = {
     "epoch",
@@ -243,21 +246,28 @@ def change_table(context: Context, metrics: Sequence[str], first: int, second: i
              verdict_text(context, change)]
         )  # fmt: skip
     doc.table(
-        [say("head.metric"), f"step {doc.step(first)}", f"step {doc.step(second)}", say("head.change"),
+        [say("head.metric"), say("head.at_step", step=first), say("head.at_step", step=second), say("head.change"),
          say("head.noise"), say("head.reading")],
         rows,
     )  # fmt: skip
     if changes:
-        bases = {change.noise_basis for change in changes}
-        if all(is_validation(str(change.metric)) for change in changes):
+        measured = [change for change in changes if not is_setting(str(change.metric))] or changes
+        bases = {change.noise_basis for change in measured}
+        if all(held_out(str(change.metric)) for change in measured):
             told = bool(bases & {"resampling", "share_bound"})
             if told or bases == {None}:
-                doc.paragraph(say("noise.note_validation") if told else say("noise.note_validation_unknown"))
+                loss = any(_LOSS.search(str(change.metric)) for change in measured)
+                unknown = "noise.note_same_data" if loss else "noise.note_validation_unknown"
+                doc.paragraph(say("noise.note_validation" if told else unknown))
                 return changes
-        prompts = derive(context.ledger, "prompts_per_step", second)
+        batches = (derive(context.ledger, "prompts_per_step", step) for step in (second, first))
+        prompts = next((batch for batch in batches if batch is not None), None)
         wide = [say("noise.note_wide")] if TOO_WIDE in bases else []
         if bases & {"residual", "autocorrelated", TOO_WIDE}:
-            doc.paragraph(say("noise.note_residual"), *wide)
+            drawn = prompts if bases & {"bound", "fraction_bound"} else None
+            doc.paragraph(
+                say("noise.note_residual"), *([say("noise.note_drawn", prompts=drawn)] if drawn else []), *wide
+            )
         elif prompts is not None:
             doc.paragraph(say("noise.note_bound", prompts=prompts))
         else:
@@ -279,7 +289,7 @@ def verdict_text(context: Context, change: Fact) -> str:
     if change.delta == 0:
         return context.say("noise.same")
     if change.significant is None:
-        return context.say("noise.unknown")
+        return context.say("noise.set" if is_setting(str(change.metric)) else "noise.unknown")
     return context.say("noise.yes" if change.significant else "noise.no")
 
 

@@ -11,6 +11,9 @@ from assistant.ask.context import Context
 from assistant.model import Fact
 
 _RATE = re.compile(r"(?i)(?:^|[/_ ])(?:lr|learning[_ -]rate)(?:$|[/@(])")
+_COEFFICIENT = re.compile(
+    r"(?i)(?:^|[/_ ])(?:kl[_-]?(?:coeff?|ctl|beta)|entropy[_-]?coeff?|clip[_-]?range|weight[_-]?decay)(?:$|[/@(])"
+)
 #: Fewest points of a schedule, and how far from the straight line a linear phase may lie, in its peak's size.
 LEAST, STRAIGHT = 5, 0.02
 
@@ -18,6 +21,11 @@ LEAST, STRAIGHT = 5, 0.02
 def is_schedule(metric: str) -> bool:
     """Whether a key holds a learning rate."""
     return _RATE.search(metric) is not None
+
+
+def is_setting(metric: str) -> bool:
+    """Whether a key holds what is set and not measured, so that it has no noise: a learning rate, a coefficient."""
+    return is_schedule(metric) or _COEFFICIENT.search(metric) is not None
 
 
 def phases(context: Context, metric: str, steps: Sequence[int] | None = None) -> tuple[Fact, Fact, Fact] | None:

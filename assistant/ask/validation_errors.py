@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 
 from assistant.analysis.compare_validation import validation_error
+from assistant.analysis.held_out import held_out
 from assistant.analysis.validation import ValidationSet, validation_sets
 from assistant.ask import answer_validation
-from assistant.ask.context import Context, benchmark_sizes, is_validation
+from assistant.ask.context import Context, benchmark_sizes
 from assistant.model import Fact
 
 BOUND = "share_bound"
@@ -18,7 +19,7 @@ def as_validated(context: Context, change: Fact) -> Fact:
 
     Both are bounds: the scatter of a course holds its drift as well. Any other change is returned as it is.
     """
-    if not is_validation(str(change.metric)):
+    if not held_out(str(change.metric)):
         return change
     sets = validation_sets(context.run, change.to_step or 0)
     table = next((t for t in sets if t.key("mean") == change.metric), None)

@@ -20,6 +20,12 @@ _MARK = re.compile("\x02([^\x03]*)\x03([^\x02\x03\x04]*)\x04")
 _LOOSE = re.compile("(?<=[\u3400-\u9fff）])(\x04?) (?=[\u3400-\u9fff])")
 #: A step in a phrase: the word before a field.
 _STEP = re.compile(r"\b[Ss]teps? (?=\{)|^[Ss]tep$")
+#: A count of training steps, which of a log that does not print every step is one of rows (``total``: as configured).
+_COUNTED = {
+    "en": re.compile(r"(\{(?!total)(\w+):integer\}) training (?:\{\2\|step\|steps\}|steps\b)"),
+    "zh": re.compile(r"(\{(?!total)(\w+):integer\}) 个训练步"),
+}
+_ROWS = {"en": r"\1 logged {\2|row|rows}{logged_rows}", "zh": r"{logged_rows}\1 条训练记录"}
 Value = Fact | str | int | float | Sequence[int]
 
 
@@ -58,6 +64,8 @@ class Document:
         """Numbers that values are set against: those next to one are shown with as many digits as tell them apart."""
         self.rows = False
         """Whether the log prints no steps: what is called a step elsewhere is then the place of a row."""
+        self.logged: tuple[int, int] | None = None
+        """First and last training step of a log that does not print every one: its rows are no count of steps."""
 
     # -- text with facts -------------------------------------------------------------------------
     def say(self, phrase: str, /, **values: Value) -> str:
@@ -75,6 +83,9 @@ class Document:
             return match[2] if number == 1 else match[3]
 
         text = self.phrases.get(phrase, self.language)
+        if self.rows or self.logged is not None:
+            text = _COUNTED[self.language].sub(_ROWS[self.language], text)
+            values["logged_rows"] = "" if self.rows else self._span()
         if self.rows:
             text = _STEP.sub("记录 " if self.language == "zh" else "row ", text)
             text = text.replace("per step", "per row").replace("每步", "每条记录")
@@ -89,6 +100,11 @@ class Document:
         if isinstance(value, (int, float)):
             return self.step(int(value)) if style is None else format_number(value, style, language=self.language)
         return ("、" if self.language == "zh" else ", ").join(self.step(v) for v in value)
+
+    def _span(self) -> str:
+        """From which step to which the rows of the log reach, as it stands beside their number."""
+        first, last = (self.step(step) for step in self.logged or (0, 0))
+        return f"step {first} 到 {last} 的 " if self.language == "zh" else f" (steps {first} to {last})"
 
     def step(self, step: int) -> str:
         """A step's number, marked as such so that the check can look it up."""
