@@ -20,6 +20,8 @@ LOCAL_DIFFERENCES = 16
 NEIGHBOURHOOD = 120
 #: Values from which their range says how far a bound from the batch may reach.
 LEAST_RANGE = 10
+#: Values before a break and from it on, and the share of the latter that lie beyond the range before.
+LEAST_BEFORE_BREAK, LEAST_BROKEN, MOSTLY_BROKEN = 6, 3, 0.9
 #: Basis of a change whose noise is bounded, but more widely than the metric ever moved: nothing is told by it.
 TOO_WIDE = "too_wide"
 
@@ -85,6 +87,11 @@ def step_noise(points: Series, first: int, second: int) -> tuple[Noise | Average
 
 def pair_noise(values: Values, first: int, second: int) -> tuple[Noise | Averaged, str] | None:
     """As :func:`step_noise`, of values in the order of steps."""
+    end = break_after(values, first, second)
+    if end is not None:
+        calm = same_gap_noise(values[max(0, first - NEIGHBOURHOOD) : end].tolist(), *_shifted(first, second))
+        if calm is not None:
+            return Noise(*calm), "residual"
     shift = max(0, first - NEIGHBOURHOOD)
     around = values[shift : second + 1 + NEIGHBOURHOOD]
     direct = same_gap_noise(around.tolist(), first - shift, second - shift)
@@ -92,6 +99,32 @@ def pair_noise(values: Values, first: int, second: int) -> tuple[Noise | Average
         return Noise(*direct), "residual"
     found = difference((values, values), ((first, first + 1), (second, second + 1)), same=True)
     return None if found is None else (found, "autocorrelated")
+
+
+def _shifted(first: int, second: int) -> tuple[int, int]:
+    shift = max(0, first - NEIGHBOURHOOD)
+    return first - shift, second - shift
+
+
+def break_after(values: Values, first: int, second: int) -> int | None:
+    """The place up to which values tell the noise of a step before a break: a collapse or an explosion that follows
+    says nothing of it.
+
+    Returns:
+        The end (excluded) of the values before the break, or just after ``second`` where the break is that value;
+        ``None`` without one. A break leaves the range of the values up to ``first`` by more than that range, and at
+        most a tenth of those from it on, three or more of them, lie elsewhere.
+    """
+    if first + 1 < LEAST_BEFORE_BREAK:
+        return None
+    low, high = float(values[: first + 1].min()), float(values[: first + 1].max())
+    out = (values > high + (high - low)) | (values < low - (high - low))
+    beyond = np.flatnonzero(out[second:])
+    if not len(beyond):
+        return None
+    at = second + int(beyond[0])
+    rest = out[at:]
+    return max(at, second + 1) if len(rest) >= LEAST_BROKEN and rest.mean() >= MOSTLY_BROKEN else None
 
 
 def _scatter_noise(points: Series, first: int, second: int) -> tuple[float, str] | None:

@@ -19,6 +19,7 @@ from assistant.ask.parts import (
     setup_lines,
     time_part,
 )
+from assistant.ask.schedules import is_schedule
 from assistant.model import Fact, Verdict
 from assistant.write.document import unmark
 
@@ -26,6 +27,8 @@ ENOUGH_STEPS = 5
 MAX_RECORDS = 4
 #: A value so many times as large as at the step before is told, though nothing shows how much it moves as a rule.
 LEAP, MOST_LEAPS = 3.0, 4
+#: Sizes below which a value's factor says nothing: a KL to the old policy, a loss or a share about zero.
+NEAR_ZERO = 1e-3
 #: What a change to exactly zero counts for among the factors of other changes.
 VANISHED = 100.0
 #: Shown besides the main metrics when a step is to be analysed in detail.
@@ -159,6 +162,8 @@ def _leaps(context: Context, changes: list[Fact]) -> list[str]:
         before, after = change.from_value, change.to_value
         if change.noise is not None or before is None or after is None or not before or before == after:
             continue
+        if max(abs(before), abs(after)) < NEAR_ZERO and not is_schedule(change.metric or ""):
+            continue  # between two values near zero no factor means anything
         factor = VANISHED if not after else max(abs(after / before), abs(before / after))
         ends = [context.value(change.metric or "", at) for at in (change.from_step, change.to_step) if at is not None]
         if factor >= LEAP and len(ends) == 2 and ends[0] is not None and ends[1] is not None:

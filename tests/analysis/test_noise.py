@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+from collections.abc import Callable
 from random import Random
 from statistics import fmean, stdev
 
@@ -253,3 +254,29 @@ def test_change_noise_without_any_change_rarely_called_significant(kind: str, n:
         noise, _ = change_noise(series_run("loss", values), "loss", first, second, prompts=None)
         called += noise is not None and abs(values[second - 1] - values[first - 1]) > 1.96 * noise
     assert called / 300 <= 0.11
+
+
+@pytest.mark.parametrize("key", ["loss", "response_length/mean", "mean_ratio"])
+@pytest.mark.parametrize("after", [lambda at: 40.0 * 3.0**at, lambda at: 2000.0 + at, lambda at: -900.0 - 7 * at])
+@pytest.mark.parametrize("second", [19, 20])
+def test_change_noise_before_a_break_is_that_of_the_values_before_it(
+    key: str, after: Callable[[int], float], second: int
+) -> None:
+    """A collapse or an explosion from step 20 on, at it or right after it, does not widen the noise before."""
+    dice = random.Random(f"{key}/{second}")
+    calm = [1.0 + dice.gauss(0, 0.02) for _ in range(20)]
+    for n in (5, 30):
+        noise, basis = change_noise(
+            series_run(key, [*calm, *(after(i) for i in range(n))], first=0), key, second - 1, second, prompts=None
+        )
+        assert basis == "residual"
+        assert noise is not None
+        assert 0.01 < noise < 0.08
+
+
+def test_change_noise_of_a_level_that_comes_back_is_that_of_the_whole() -> None:
+    dice = random.Random(9)
+    values = [1.0 + dice.gauss(0, 0.02) for _ in range(20)]
+    values += [3.0 if i % 3 else 1.0 + dice.gauss(0, 0.02) for i in range(20)]
+    noise, _ = change_noise(series_run("loss", values, first=0), "loss", 18, 19, prompts=None)
+    assert noise is None or noise > 0.5
