@@ -126,6 +126,7 @@ _UNIFORM = re.compile(
     r"|all_correct|all_wrong|all_incorrect|solve_(?:all|none)|mixed_groups|filter|evicted|skipped|uniform"
 )
 _HELD: Final = {
+    "penalty_term": re.compile(r"(?i)penalt|overlong|repet|length_reward|reward/length|rewards/length"),
     "memory_of": _MEMORY_OF, "uniform_groups": _UNIFORM,
     "tool_success": re.compile(r"(?i)tool.*(?:succ|fail|err|timeout|invalid|valid)"),
 }  # fmt: skip

@@ -32,7 +32,7 @@ _OWN = re.compile(
     r"(?i)\b(?:of|in|for|by|from|at|per) (?:each|both|either|every)\b|\beach (?:run|one|of|log|file)\b|\bboth\b"
     r"|\b(?:their|its) (?:own|respective)\b|\brespectively\b|各自|各(?:个|次|份)?\s*(?:run|日志|文件)|每(?:个|次|份)"
     r"|分别"
-    r"|(?:两|三)(?:个|次|份|边)[^,，。]{0,8}(?:各|都)"
+    r"|(?:两|三)(?:个|次|份|边)[^,，。]{0,24}(?:各|都)"
 )
 #: How many times one is the other.
 _FACTOR = re.compile(r"(?i)[几多少]\s*倍|倍(?:数)?是|\btimes\b|\bfactor\b|\bratio\b|\bfold\b")

@@ -17,12 +17,14 @@ from assistant.analysis.timing import layout_of, stage_keys
 from assistant.ask import answer_clock
 from assistant.ask.answer_clock import in_seconds, running_clock
 from assistant.ask.answer_share import of_named_stage
+from assistant.ask.breakdowns import breakdown_in
 from assistant.ask.context import Context, key
 from assistant.ask.cut_away import lost_in_a_cut
 from assistant.ask.departures import all_checks, began
 from assistant.ask.findings import told
 from assistant.ask.naming import central, named_keys
 from assistant.ask.parts import headlines, missing_row, note, number
+from assistant.ask.subject import words_of
 from assistant.model import Fact, Verdict
 from assistant.write.document import unmark
 
@@ -251,6 +253,10 @@ def total_time(context: Context) -> Verdict:
     held = [f for s in run.series(metric)[0] if (f := context.value(metric, s)) is not None and _finite(f)]
     if slot.kind == "range":
         held = [f for f in held if slot.values[0] <= (f.step or 0) <= slot.values[1]]
+    broken = None if slot.kind == "range" else breakdown_in(context, words_of(context))
+    early = broken is not None and f"step {broken.step} 之前" in broken.text
+    if broken is not None:
+        held = [f for f in held if ((f.step or 0) < broken.step) is early]
     if not held:
         text = say("total.none")
         doc.paragraph(f"**{text}**")
@@ -270,6 +276,8 @@ def total_time(context: Context) -> Verdict:
         cells = [f for s in run.series(name)[0] if (f := context.value(name, s)) is not None and _finite(f)]
         if slot.kind == "range":
             cells = [f for f in cells if slot.values[0] <= (f.step or 0) <= slot.values[1]]
+        if broken is not None:
+            cells = [f for f in cells if ((f.step or 0) < broken.step) is early]
         if cells:
             extra = context.ledger.derived(
                 f"total of {name}", math.fsum(number(f) for f in cells), inputs=cells, unit="s", formula=f"Σ {name}"
@@ -277,7 +285,7 @@ def total_time(context: Context) -> Verdict:
             many = context.ledger.count("times beside the steps", len(cells), metric=name)
             lines.append(say("total.outside", metric=name, v=extra, n=many))
     lost = len(context.train_steps) - len(held)
-    if lost > 0 and slot.kind != "range":
+    if lost > 0 and slot.kind != "range" and broken is None:
         lines.append(say("total.lost", n=context.ledger.count("steps without a time", lost)))
     if sparse(held):
         lines.append(say("total.sparse"))

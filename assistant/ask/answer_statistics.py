@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Final
 
 from assistant.ask.answer_two import gap_shown, gaps
@@ -18,6 +19,7 @@ _UNNUMBERED: Final = re.compile(
 )
 _SAMPLES: Final = re.compile(r"/(?:best|maj|mean)@(\d{1,4})(?:/mean)?$")
 _TWO: Final = 2
+_NORMAL: Final = re.compile(r"(?i)正常|合理|要紧|离谱|\b(?:normal|expected|fine|ok(?:ay)?|worr\w*|reasonable)\b")
 #: pass@k is logged as the mean over resampled sets of k of their best answer (verl ``process_validation_metrics``).
 _LOGGED: Final = {"pass": "best", "majority": "maj", "avg": "mean", "平均": "mean", "均值": "mean"}
 
@@ -63,6 +65,10 @@ def statistics_apart(context: Context) -> Verdict | None:
         d=gap_shown(context, last, a),
     )  # fmt: skip
     context.doc.paragraph(f"**{said}**")
+    if _NORMAL.search(text) and {"best", "pass"} & {name for name, _ in asked}:
+        context.names.update({"best@n", "mean@n"})
+        context.doc.paragraph(context.say("stats.apart_by_nature"))
+        context.query = replace(context.query, intent="define")
     if "pass" in {name for name, _ in asked}:
         context.doc.paragraph(context.say("stats.pass_is_best"))
     context.doc.paragraph(context.say("stats.only_steps", steps=steps_text(context, steps)))

@@ -93,13 +93,14 @@ def answer(context: Context) -> Verdict:
     if (averaged := answer_average.attempt(context)) is not None:
         context.query = replace(query, intent="lookup")
         return averaged
-    for name, (intent, writer) in TOPICS.items():
+    for name, (intent, of_run) in TOPICS.items():
         if name not in query.topics or (name == "claim" and claim_in(query.said) is None):
             continue
         if name in OF_RUNS and len(context.runs) > 1:  # "which is better" asks for the run, not for the metric
             query = context.query = replace(query, intent="compare")
             break
         context.query = replace(query, intent=intent, op=None if name in {"best", "worst"} else query.op)
+        writer = "answer_total_by_run.totals" if name == "total_time" and len(context.runs) > 1 else of_run
         verdict = _attempt(writer)(context)
         if verdict is not None:
             _other_totals(context, query, name)

@@ -25,6 +25,12 @@ _WHICH_STAGE = re.compile(
 )
 
 
+_TIMES = re.compile(
+    r"(?i)^\W*(?:那|所以)?(?:是|差|翻了?|涨了?|变成?了?|相当于|等于)?(?:原来的?)?(?:几|多少)[倍番]"
+    r"|\b(?:by what factor|how many times)\b"
+)
+
+
 def asked_again(own: Query, before: Query, text: str) -> Query | None:
     """A follow-up that asks another thing of the same limit, the same share or the same two steps; else ``None``."""
     if own.mentions or own.threshold is not None or not before.mentions:
@@ -42,6 +48,13 @@ def asked_again(own: Query, before: Query, text: str) -> Query | None:
             return replace(whole, op="first_crossing", asked_op="first_crossing")
     if _THAT_MANY.search(text) and any("clip" in (m.key or "") for m in before.mentions):
         return replace(asked, wording=before.wording or before.text)
+    if _TIMES.search(text) and before.earlier is not None and before.steps.kind == "single":
+        pair = (before.earlier, before.steps.values[0])
+        return replace(
+            asked, steps=StepSlot("pair", tuple(sorted(pair))), all_steps=pair, step_marks=((0, pair[0]), (1, pair[1]))
+        )
+    if _TIMES.search(text) and len(before.runs) == 1 and before.earlier is None:  # of one run after the other
+        return replace(asked, runs=(), intent="compare", op=None, asked_op=None)
     if _WHICH_STAGE.search(text) and before.earlier is not None and before.steps.kind == "single":
         pair = (before.earlier, before.steps.values[0])
         return replace(

@@ -26,6 +26,7 @@ from assistant.ask import (
     answer_portions,
     answer_reference,
     answer_reward_sum,
+    answer_side_of,
     answer_sides,
     answer_stage_pair,
     answer_supposed,
@@ -137,8 +138,7 @@ class Answerer:
         verdict = _fit(context, verdict)
         if anchor is not None and problem is None:
             happenings.told(context, anchor[1])
-        if narrowed:
-            context.doc.blocks.insert(0, narrowed)
+        verdict = unread.told_first(context, verdict, *narrowed)
         if context.runs and problem is None:
             if context.kind != answer_complaint.KIND:
                 unread.not_computed(context)
@@ -250,11 +250,11 @@ class Answerer:
             or answer_causes.attempt(context)
             or answer_sides.attempt(context)
         )
-        computed = computed or answer_stage_pair.attempt(context) or answer_collapsed.attempt(context)
-        computed = computed or answer_portions.attempt(context) or answer_reward_sum.by_course(context)
-        computed = computed or run_questions.attempt(context) or answer_reward_sum.attempt(context)
-        computed = computed or answer_computed.attempt(context) or answer_pace.attempt(context)
-        computed = computed or answer_complaint.attempt(context)
+        computed = computed or answer_side_of.attempt(context) or answer_stage_pair.attempt(context)
+        computed = computed or answer_collapsed.attempt(context) or answer_portions.attempt(context)
+        computed = computed or answer_reward_sum.by_course(context) or run_questions.attempt(context)
+        computed = computed or answer_reward_sum.attempt(context) or answer_computed.attempt(context)
+        computed = computed or answer_pace.attempt(context) or answer_complaint.attempt(context)
         if computed is not None:
             return computed, None
         absent = self._absent_step(context)

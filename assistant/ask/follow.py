@@ -19,7 +19,7 @@ from assistant.ask.patterns import patterns
 from assistant.ask.query import Depth, Query, State
 from assistant.ask.set_against import of_another_kind, set_against
 from assistant.ask.steps import NUMBER_WORDS, chinese_number
-from assistant.ask.that_step import RELATIVE, SHIFTED, that_step
+from assistant.ask.that_step import HAPPENED, LEFT_OUT, RELATIVE, SHIFTED, WHICH_OF_RUNS, that_step
 from assistant.ask.wording import language_asked, language_of
 from assistant.knowledge import Mentioned, Resolver
 from assistant.model import Fact, Run, StepSlot
@@ -257,7 +257,7 @@ def _filled(own: Query, before: Query, text: str, *, marked: bool, fragment: boo
         changes["topics"] = before.topics
     if own.depth == "normal" and intent == before.intent:
         changes["depth"] = before.depth
-    if not own.runs and before.runs:
+    if not own.runs and before.runs and not WHICH_OF_RUNS.search(text):
         changes["runs"] = before.runs
     if _AGAINST.search(text) and own.steps.kind == before.steps.kind == "single":
         pair = tuple(sorted({*own.steps.values, *before.steps.values}))
@@ -317,7 +317,11 @@ def _intent_kept(own: Query, before: Query, said: dict[str, bool]) -> Intent:
 
 def _takes_op(own: Query, before: Query) -> bool:
     """An operation goes on over another metric or window, and not to a single step."""
-    return own.steps.kind not in {"single", "last", "first", "pair"} or before.op is None
+    return (
+        own.steps.kind not in {"single", "last", "first", "pair"}
+        or before.op is None
+        or LEFT_OUT.search(own.text) is not None
+    )
 
 
 def _why(own: Query, before: Query, state: State) -> Query:
@@ -415,6 +419,8 @@ def _steps_meant(own: Query, state: State, text: str, runs: Sequence[Run]) -> Qu
         single = int(match[1])
     if single is None:
         return own
+    if HAPPENED.search(text) and that_step(text) and not any(m.text and m.text in text for m in own.mentions):
+        return replace(own, mentions=(), steps=StepSlot("single", (single,)), all_steps=(single,), intent="explain")
     intent: Intent = "lookup" if own.mentions and own.intent in {"define", "explain"} else own.intent
     guessed = own.guessed or own.intent in {"advice", "out_of_scope"}
     return replace(own, steps=StepSlot("single", (single,)), all_steps=(single,), intent=intent, guessed=guessed)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Final
 
 from assistant.ask import run_questions
@@ -137,6 +138,8 @@ def turn(piece: str, told: str, understand: Understand, held: State) -> Query:
         return understand(of_it, None)
     alone = understand(told, None)
     own = alone.intent in _OWN and not alone.guessed
+    if (there := _mean_there(piece, alone, held)) is not None:
+        return there
     at = _same_step(alone, held)
     if at is not None and told == piece:  # "how long did step 16 take, and generation?"
         return understand(f"第 {at} 步 {piece}" if alone.language == "zh" else f"at step {at}, {piece}", None)
@@ -157,6 +160,21 @@ def _same_step(alone: Query, held: State) -> int | None:
         return None
     plain = alone.intent == "lookup" and alone.op is None and not alone.topics and alone.threshold is None
     return before.values[0] if plain and _PLAIN.search(alone.wording) is None else None
+
+
+def _mean_there(piece: str, alone: Query, held: State) -> Query | None:
+    """A mean asked for in a clause behind a value at one step is the mean of that step: "…、等工具平均几秒"."""
+    before = held.query.steps if held.query is not None else None
+    if before is None or before.kind != "single" or alone.op != "mean" or _WHOLE.search(piece):
+        return None
+    if alone.steps.kind != "all" or any(m.key is None or not m.key.endswith("mean") for m in alone.mentions):
+        return None
+    return replace(alone, steps=before, all_steps=before.values, op=None, asked_op=None, topics=(), intent="lookup")
+
+
+_WHOLE: Final = re.compile(
+    r"(?i)全程|整个|一路|所有|前|后|最近|各|每|以来|到现在|\b(?:overall|over|whole|entire|run|all|every|each|last|first|since)\b"
+)
 
 
 def _why_there(piece: str, held: State) -> str:

@@ -13,6 +13,7 @@ from typing import Final
 
 from assistant.ask.epochs import EPOCH_KEYS
 from assistant.ask.steps import chinese_number
+from assistant.ask.story import without_story
 from assistant.model import Run
 
 _STAGE: Final = re.compile(r"(?i)\b(step)[ _-]?([123])\b(?!\s*(?:[/\d.]|and\b|to\b))")
@@ -75,6 +76,7 @@ def as_meant(question: str, runs: Sequence[Run]) -> str:
     if len(runs) != 1 or not question:
         return question
     run = runs[0]
+    question = without_story(question)
     if run.distinct_steps[:1] == (0,) and _trains_at_zero(run):
         question = _VERY_FIRST.sub(" step 0 ", question)
     if run.framework == "DeepSpeed-Chat":

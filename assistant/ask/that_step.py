@@ -32,6 +32,19 @@ SHIFTED: Final = re.compile(
     r"|(?<!the )\b(?P<later>\d{1,5})\s*(?:steps? )?(?:later|after(?: that)?|further on)\b"
     r"|(?<!the )\b(?P<before>\d{1,5})\s*(?:steps? )?(?:earlier|before(?: that)?|prior)\b"
 )
+#: One of the runs is asked for.
+WHICH_OF_RUNS: Final = re.compile(
+    r"(?i)^\W*(?:那么?|所以)?\s*(?:哪(?:一)?(?:个|边|份)|谁)\s*(?:的)?(?:更|比较)?[高低大小好差长短快慢多少]"
+    r"|^\W*(?:so |and )?which (?:one |run )?(?:is|was|has)\b"
+)
+#: A step is named to be left out.
+LEFT_OUT: Final = re.compile(
+    r"(?i)除了|除去|去掉|不算|不看|抛开|\b(?:except|excluding|without|apart from|leaving out)\b"
+)
+#: What a step is asked for, rather than a value there.
+HAPPENED: Final = re.compile(
+    r"(?i)发生了?(?:什么|啥)|怎么(?:了|回事)|咋(?:了|回事)|出了?(?:什么|啥)事|\bwhat (?:happened|went (?:on|wrong))\b"
+)
 
 
 def that_step(text: str) -> bool:

@@ -93,14 +93,15 @@ def not_computed(context: Context) -> None:
         return
 
 
-def requalified(context: Context) -> str:
+def requalified(context: Context) -> tuple[str, bool]:
     """Takes "format reward" for the log's key with that word in its name, rather than for its reward.
 
     Returns:
-        The sentence that says so, or that no key holds the word; empty where nothing of the kind is named.
+        The sentence that says so, or that no key holds the word, and whether none does; empty where nothing of the
+        kind is named.
     """
     if len(context.runs) != 1:
-        return ""
+        return "", False
     text = normalised(context.query.wording or context.query.text)
     for place, mention in enumerate(context.query.mentions):
         if mention.key is None or mention.text.lower() not in _HEADS:
@@ -114,14 +115,24 @@ def requalified(context: Context) -> str:
         context.names.add(name)
         holding = [m for m in context.run.metrics if word in re.split(r"[^a-z0-9]+", m.lower())]
         if not holding:
-            return context.say("absent.qualified", name=key(name), metric=mention.key)
+            return context.say("absent.qualified", name=key(name), metric=mention.key), True
         resolution = context.resolver.key(holding[0], context.run.framework)
         card = None if resolution is None else resolution.card
         meant = replace(mention, key=holding[0], card=card)
         mentions = (*context.query.mentions[:place], meant, *context.query.mentions[place + 1 :])
         context.query = replace(context.query, mentions=mentions)
-        return context.say("absent.nearest", name=key(name), part=word, metric=holding[0])
-    return ""
+        return context.say("absent.nearest", name=key(name), part=word, metric=holding[0]), False
+    return "", False
+
+
+def told_first(context: Context, verdict: Verdict, narrowed: str, lacking: bool) -> Verdict:
+    """The verdict with what :func:`requalified` says in front: no data where a value is asked of what no key holds."""
+    if not narrowed:
+        return verdict
+    context.doc.blocks.insert(0, narrowed)
+    if lacking and context.query.intent == "lookup" and verdict.code == "answered":
+        return replace(verdict, code="no_data", summary=unmark(narrowed))
+    return verdict
 
 
 def _told_by(context: Context, mention: Mentioned) -> set[str]:
