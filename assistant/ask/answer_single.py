@@ -8,7 +8,6 @@ import re
 from assistant.analysis.checks import check_all
 from assistant.analysis.diagnosis import role
 from assistant.analysis.trend import MIN_POINTS
-from assistant.analysis.validation import validation_sets
 from assistant.ask import answer_validation, outcomes
 from assistant.ask.context import Context, is_validation, key
 from assistant.ask.departures import all_checks
@@ -43,7 +42,7 @@ def not_finite(context: Context) -> Verdict:
         text = say("nan.none", cells=cells_fact, metrics=metrics)
         doc.paragraph(f"**{text}**")
         lost = sorted({gap.step for gap in run.missing if gap.step is not None})
-        doc.bullets(missing_lines(context, lost[:3]))
+        doc.bullets(missing_lines(context, lost)[:3])
         return Verdict("healthy", unmark(text))
     found.sort(key=lambda pair: pair[1][0])
     asked = {m.key for m in context.query.mentions if m.key is not None}
@@ -222,12 +221,11 @@ def progress(context: Context, metric: str, trend: Fact) -> tuple[str, str]:
         return "few", trend_sentence(context, metric, trend)
     if is_validation(metric) or (trend.n or 0) < MIN_POINTS:
         from assistant.ask.answer_compare import judge_with_trend
-        from assistant.ask.validation_errors import with_error
+        from assistant.ask.validation_errors import as_validated
 
         change = context.ledger.change(metric, first, last)
         if change is not None:
-            table = next((t for t in validation_sets(context.run, last) if t.key("mean") == metric), None)
-            change = change if table is None else with_error(context, change, table)
+            change = as_validated(context, change)
             code, sentence = judge_with_trend(context, change)
             enough = (trend.n or 0) >= MIN_POINTS
             state = {"improved": "up", "regressed": "down"}.get(code, "flat" if enough else "few")

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from assistant.analysis.diagnosis import role
 from assistant.analysis.validation import ValidationSet, population_error, problem_count, validation_sets
-from assistant.ask import answer_validation
+from assistant.ask import answer_validation, naming
 from assistant.ask.answer_compare import judge_with_trend
 from assistant.ask.context import Context, benchmark_sizes, is_validation, key
 from assistant.ask.parts import number
@@ -218,4 +218,4 @@ def _log_says(context: Context, table: ValidationSet, claim: Claim) -> str:
     lost = [s for s in cut if any(g.step == s for g in context.run.missing)]
     for step in lost[:3]:
         context.ledger.missing(metric, step)
-    return text + (gap + context.say("claim.log_cut", steps=lost[:3]) if lost else "")
+    return text + (gap + context.say("claim.log_cut", steps=naming.steps_text(context, lost)) if lost else "")

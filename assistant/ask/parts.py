@@ -330,9 +330,15 @@ def missing_row(context: Context, step: int) -> Fact:
     )  # fmt: skip
 
 
+#: More rows than these that were cut at the same length are told in one line.
+_CUT_ALIKE = 3
+
+
 def missing_lines(context: Context, steps: Sequence[int]) -> list[str]:
-    """One line a cut row: where, why, and how many metrics are not there."""
+    """One line a cut row: where, why, and how many metrics are not there; one for all where many are cut alike."""
     lines = []
+    if (alike := _cut_alike(context, steps)) is not None:
+        return [alike]
     for step in steps:
         gaps = [gap for gap in context.run.missing if gap.step == step]
         names = Counter(gap.metric for gap in gaps if gap.metric)
@@ -347,3 +353,22 @@ def missing_lines(context: Context, steps: Sequence[int]) -> list[str]:
             continue
         lines.append(context.say(phrase, missing=fact, count=count))
     return lines
+
+
+def _cut_alike(context: Context, steps: Sequence[int]) -> str | None:
+    """Many rows that were cut at the same length and lost metrics that are known, in one line."""
+    gaps = {step: [gap for gap in context.run.missing if gap.step == step] for step in steps}
+    cut = [step for step in steps if gaps[step]]
+    limits = {gap.limit for step in cut for gap in gaps[step] if gap.metric or gap.limit}
+    lost = {step: len({gap.metric for gap in gaps[step] if gap.metric}) for step in cut}
+    if len(cut) <= _CUT_ALIKE or len(limits) != 1 or None in limits or 0 in lost.values():
+        return None
+    few, many = min(cut, key=lost.__getitem__), max(cut, key=lost.__getitem__)
+    fields = {
+        name: context.ledger.count("missing_metrics", lost[step], step=step)
+        for name, step in (("count", few), ("most", many))
+    }
+    rows = [missing_row(context, step) for step in cut]
+    n = context.ledger.count("cut rows", len(cut))
+    phrase = "missing.cut_alike" if lost[few] == lost[many] else "missing.cut_alike_range"
+    return context.say(phrase, n=n, first=rows[0], last=rows[-1], **fields)

@@ -12,7 +12,7 @@ from assistant.analysis.checks import Check, covered
 from assistant.analysis.diagnosis import role
 from assistant.analysis.timing import layout_of, stage_keys, total_key
 from assistant.analysis.validation import validation_sets
-from assistant.ask import answer_validation, outcomes
+from assistant.ask import answer_validation, naming, outcomes
 from assistant.ask.answer_explain import (
     ENOUGH_STEPS,
     MAX_RECORDS,
@@ -245,7 +245,7 @@ def _one_validation(context: Context, trend: Fact) -> str:
     gap = "" if context.language == "zh" else " "
     if error is not None:
         text += gap + context.say("report.error", se=error)
-    return text + (gap + context.say("claim.log_cut", steps=lost[:3]) if lost else "")
+    return text + (gap + context.say("claim.log_cut", steps=naming.steps_text(context, lost)) if lost else "")
 
 
 def _validation_reward(context: Context) -> str:
