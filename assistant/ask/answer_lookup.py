@@ -7,6 +7,7 @@ import re
 
 from assistant.analysis import derive
 from assistant.analysis.forecast import total_steps
+from assistant.analysis.held_out import held_out
 from assistant.ask.answer_cells import cut_between, lacks_a_side, none_finite
 from assistant.ask.answer_twice import printed_again
 from assistant.ask.blanking import blanked
@@ -14,6 +15,7 @@ from assistant.ask.conditions import condition_in
 from assistant.ask.context import Context, is_validation, key
 from assistant.ask.cut_away import lost_in_a_cut, spelling
 from assistant.ask.epochs import AN_EPOCH
+from assistant.ask.in_order_words import in_order, order_sentence
 from assistant.ask.naming import absent, named_keys, steps_text, unknown, variant, wanted_steps, which
 from assistant.ask.outcomes import of_the_best
 from assistant.ask.part import shown
@@ -21,6 +23,7 @@ from assistant.ask.parts import missing_lines
 from assistant.ask.portions import ratio_asked
 from assistant.ask.possible import unmeasured, unmeasured_remark
 from assistant.ask.subject import words_of
+from assistant.ask.two_validations import two_validations
 from assistant.ask.wording import normalised
 from assistant.knowledge import Card
 from assistant.model import Fact, Verdict
@@ -261,7 +264,8 @@ def _one(context: Context, metric: str) -> tuple[str, bool]:
         return ("" if context.language == "zh" else " ").join([*gaps, *one]), False
     if not gaps and context.query.steps.kind in {"range", "last_n"}:
         gaps = cut_between(context, metric, held)
-    lead = spread or _two(context, metric, held) or none_finite(context, metric, held)
+    two = two_validations(context, metric, held) if context.query.steps.kind == "range" else ""
+    lead = spread or two or _two(context, metric, held) or none_finite(context, metric, held)
     lead = lead or say("lookup.many", metric=metric, n=number)
     if gaps and lead.endswith((":", "：")):
         lead = lead[:-1] + ("。" if context.language == "zh" else ".")
@@ -373,7 +377,11 @@ def _spread(context: Context, metric: str, held: list[Fact]) -> str:
     way = "_up" if held[-1] is high and held[0] is low else "_down" if held[-1] is low and held[0] is high else ""
     if way:
         return context.say(f"lookup.spread{way}", metric=metric, n=count, last=held[-1], first=held[0])
-    return context.say("lookup.spread", metric=metric, n=count, last=held[-1], first=held[0], low=low, high=high)
+    told = context.say("lookup.spread", metric=metric, n=count, last=held[-1], first=held[0], low=low, high=high)
+    trend = context.ledger.trend(metric) if held_out(metric) and context.query.steps.kind == "none" else None
+    if trend is not None and in_order(context, metric, trend) is not None:  # how it goes, and not only where it stands
+        told = (order_sentence(context, metric, trend) or "") + ("" if context.language == "zh" else " ") + told
+    return told
 
 
 def _of_means(context: Context, metric: str) -> bool:

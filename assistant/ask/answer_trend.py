@@ -416,7 +416,7 @@ def _trend_detail(context: Context, metric: str, code: str) -> None:
     gone = departure(context, metric)
     if gone is not None:
         doc.bullets([say("finding.departure", at=gone.at, before=gone.before)])
-    if code == "inconclusive":
+    if code == "inconclusive" and not held_out(metric):
         least = context.ledger.constant("least_points", MIN_POINTS, "trend")
         doc.paragraph(say("trend.few_note", least=least))
     card = context.card(metric)

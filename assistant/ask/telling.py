@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from assistant.analysis.changepoints import ChangePoint
+from assistant.analysis.held_out import held_out
 from assistant.ask.context import Context
 from assistant.ask.course_moves import course_shape, extremes_of, jump_of, jump_sentence
 from assistant.ask.course_words import course_sentence
@@ -15,6 +16,7 @@ from assistant.ask.in_order_words import order_sentence
 from assistant.ask.pace_words import paced_sentence
 from assistant.ask.parts import number
 from assistant.ask.schedules import schedule_sentence
+from assistant.ask.two_validations import two_validations
 from assistant.model import Fact
 from assistant.write.document import mark
 from assistant.write.numbers import signed
@@ -71,6 +73,8 @@ def trend_sentence(context: Context, metric: str, trend: Fact, steps: Sequence[i
             return context.say(f"trend.{way}_bend", metric=metric, t=trend, **sides(context, change))
     if trend.n == 1:
         return context.say("trend.single", metric=metric, t=trend, **ends)
+    if trend.n == 2 and held_out(metric) and (judged := _judged(context, metric, trend)):
+        return judged
     if trend.direction == "inconclusive":
         return context.say(f"trend.{_few(context, metric, steps)}", metric=metric, t=trend, **ends)
     if trend.form == "walk" and trend.direction not in _WAY:
@@ -79,6 +83,14 @@ def trend_sentence(context: Context, metric: str, trend: Fact, steps: Sequence[i
     if paced is not None:
         return paced
     return context.say(f"trend.{trend.direction}", metric=metric, t=trend, **ends)
+
+
+def _judged(context: Context, metric: str, trend: Fact) -> str:
+    """The change between the only two validations, where the question is about them."""
+    if context.query.steps.kind not in {"range", "pair"}:
+        return ""
+    held = [context.value(metric, step or 0) for step in (trend.first_step, trend.last_step)]
+    return two_validations(context, metric, [fact for fact in held if fact is not None])
 
 
 def _few(context: Context, metric: str, steps: Sequence[int] | None) -> str:

@@ -113,3 +113,44 @@ def test_health_tells_a_validation_that_only_falls(question: str) -> None:
     assert answer.verdict.code == "warning"
     assert "0.578" in answer.answer
     assert "0.456" in first_line(answer)
+
+
+def validated(*scores: float) -> Run:
+    """A verl run of forty steps, validated every ten on five hundred problems."""
+    table: dict[int, dict[str, Number]] = {
+        step: {"critic/score/mean": 0.5 + 0.01 * (step % 3), "actor/entropy": 0.5, "actor/grad_norm": 0.3}
+        for step in range(1, 10 * len(scores) + 1)
+    }
+    for place, score in enumerate(scores, 1):
+        table[10 * place]["val-core/math500/acc/mean@1"] = score
+    return run_of(table)
+
+
+@pytest.mark.parametrize(
+    ("scores", "question", "lead"),
+    [
+        ((0.60, 0.726, 0.694, 0.70), "Did val accuracy drop from step 20 to 30?", "Yes, the value is lower:"),
+        ((0.60, 0.726, 0.794, 0.70), "Did val accuracy drop from step 20 to 30?", "No, the value is higher:"),
+        ((0.60, 0.726, 0.794, 0.70), "step 20 到 30 验证掉了吗", "没有，数值更高了："),
+        ((0.60, 0.726, 0.694, 0.70), "step 20 到 30 验证掉了吗", "是，数值更低了："),
+        ((0.60, 0.726, 0.694, 0.70), "step 20 到 30 验证涨了没", "没有，数值更低了："),
+        ((0.60, 0.726, 0.726, 0.70), "did math500 go down between step 20 and 30?", "No, the value is the same:"),
+    ],
+)
+def test_two_validations_are_answered_with_yes_or_no_and_judged(
+    scores: tuple[float, ...], question: str, lead: str
+) -> None:
+    head = first_line(conversation(validated(*scores), question))
+    assert lead in head
+    for score in scores[1:3]:
+        assert f"{100 * score:.1f}%" in head
+    assert "too few points" not in head.lower()
+    if scores[1] != scores[2] and abs(scores[1] - scores[2]) < 0.05:
+        assert re.search(r"inconclusive|不能下结论", head)
+
+
+@pytest.mark.parametrize("question", ["eval 怎么样", "how is eval"])
+def test_how_a_validation_stands_tells_that_it_only_falls(question: str) -> None:
+    head = first_line(conversation(trl("eval_reward", SINKING), question))
+    assert re.search(r"not risen once over its last 7|最近 7 个值没有一次回升", head)
+    assert "0.578" in head
