@@ -195,7 +195,17 @@ _FORMULAS = {
 }  # fmt: skip
 MOST_RESETS = 100
 """A running total falls at no more than one of so many steps."""
-_RUNNING = ("total", "cumul", "tokens_seen", "num_tokens", "train_time", "elapsed", "samples_seen", "consumed")
+_RUNNING = (
+    "total",
+    "cumul",
+    "tokens_seen",
+    "num_tokens",
+    "train_time",
+    "elapsed",
+    "samples_seen",
+    "consumed",
+    "system/samples",
+)
 
 
 def running_total(context: Context, part: Part) -> bool:

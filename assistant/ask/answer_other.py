@@ -251,6 +251,9 @@ def _batch(context: Context, step: int) -> tuple[list[str], list[str]]:
         top = top_advantage(context, group)
         if top is not None and "advantage" not in context.query.topics:
             lines.append(context.say("derive.group", group=group, top=top))
+    else:  # the group's size shows at other steps
+        split = _split(context, fact, step)
+        items, lines = [*items, *split[0]], [*lines, *split[1]]
     return items, lines
 
 

@@ -24,7 +24,9 @@ _BESIDE_EPOCH: Final = re.compile(
     r"|\b(?P<word>after|before|since|until|past)\s(?:the end of\s)?epoch\s(?P<en>\d{1,4}(?:\.\d{1,4})?)"
 )
 _FIRST_ROW: Final = re.compile(r"第\s?[一1]\s?(行|条)")
-_FIRST_ROW_EN: Final = re.compile(r"(?i)\b(?:the )?first (row|record)\b")
+_FIRST_ROW_EN: Final = re.compile(
+    r"(?i)\b(?:the )?first (row|record)\b(?! (?:with|where|whose|having|when|(?:at|in) which)\b)"
+)
 #: The first step of a log that counts from zero; not what is to be done first.
 _VERY_FIRST: Final = re.compile(
     r"(?i)第一个?\s?(?:步|step\b|iter(?:ation)?\b|迭代)(?!\s?(?:应该|该|要|得|需要|可以|你|我|先|怎么(?:办|做|查|改)|做|排查|检查|查|看|改|调|干))"

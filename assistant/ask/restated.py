@@ -75,6 +75,12 @@ _EACH_STEP: Final = re.compile(
     r"|^\W*(?:and |so )?(?:(?:by )?how much )?(?:(?:is|does) (?:that|it)(?: \w+)? )?"
     r"(?:per|each|every|a) step(?: on average)?\W*$"
 )
+#: "What's the gap between the two", after the best and the worst.
+_GAP_OF_ENDS: Final = re.compile(
+    r"(?i)^\W*(?:and |so )?(?:what(?:'s| is| was) )?(?:the )?(?:gap|difference|distance|spread)"
+    r"(?: between (?:the two|them|those(?: two)?|these(?: two)?|both))?\W*$"
+    r"|^\W*(?:那|它们|这|两个?|两者|俩)?(?:之间)?(?:的)?(?:差距|差值|相差|差)(?:是)?(?:多少|多大|几)?(?:呢)?\W*$"
+)
 _JUST_BEFORE: Final = re.compile(
     r"(?i)^\W*(?:那|在)?它?(?:[掉降跌涨升崩爆塌炸垮][了下]?|超过|跌破|突破|出事|崩溃)?之前(?:那一?步)?的?值?(?:是|有)?多少\W*$"
     r"|^\W*(?:and )?what was it (?:right |just )?before(?: (?:that|then|it))?\W*$"
@@ -115,6 +121,8 @@ _RELATIVELY: Final = re.compile(
     r"(?:[变涨降升跌掉]了|是|about|in|as an?|by)?\s*"
     r"(?:(?P<share>百分之(?:多少|几)|几个?百分(?!点)|多少%|百分比|相对变化|percent(?:age)?s?|%|what percent(?:age)?)"
     r"|(?P<times>[几多]少?倍|what factor|how many times))(?:是多少|呢)?\W*$"
+    r"|^\W*(?:and |so )?(?:(?:by )?how much (?:did|has|is) (?:it|that) [a-z]+(?: (?:up|down))?|by how much),?"
+    r" (?:in|as an?) (?P<part>percent(?:age)?)\W*$"
     r"|^\W*(?:and |so )?(?P<many>(?:by )?(?:what|which) factor|how many times)(?: as)?"
     r"(?: (?:more|less|much|many|long|large|big|high|slow|fast|longer|shorter|higher|lower|larger|bigger|smaller|slower"
     r"|faster))?"
@@ -222,7 +230,8 @@ def _of_steps(text: str, before: Query, state: State, key: str, run: Run, *, zh:
         if not ends and before.intent in {"compare", "trend"} and before.steps.kind in {"none", "all"}:
             ends = (run.series(key)[0][0], run.series(key)[0][-1])
         if len(ends) == 2:
-            what = ("百分之多少" if asked["share"] else "几倍") if zh else "percentage" if asked["share"] else "factor"
+            share = bool(asked["share"] or asked["part"])
+            what = ("百分之多少" if share else "几倍") if zh else "percentage" if share else "factor"
             said = f"{key} 从 step {ends[0]} 到 step {ends[1]} 变化了{what}"
             return said if zh else f"by what {what} did {key} change from step {ends[0]} to step {ends[1]}"
     if step is not None and (moved := _SINCE.match(text)) is not None:
@@ -237,6 +246,8 @@ def _of_steps(text: str, before: Query, state: State, key: str, run: Run, *, zh:
         return (
             (said or f"how much did {key} change from step {state.step} to step {last}") if state.step < last else None
         )
+    if before.op in _OF_OPERATION and before.op != "mean" and _GAP_OF_ENDS.match(text) and before.threshold is None:
+        return f"{key} 的最大值和最小值差多少" if zh else f"difference between the max and min of {key}"
     if _EACH_STEP.match(text) and before.op is None and before.threshold is None:
         if before.steps.kind == "pair" and len(before.steps.values) == 2:
             a, b = before.steps.values

@@ -6,6 +6,7 @@ import pytest
 
 from assistant.ask.query import State
 from assistant.model import Answer, Number, Run
+from assistant.parsing import parse_text
 from tests.analysis.support import run_of, training_step
 
 from .support import answerer
@@ -198,3 +199,67 @@ def test_gradient_is_zero_because_every_answer_scores_nothing() -> None:
     made = ask("why is the gradient zero", one=run_of(table))
     assert "Every answer scores 0" in made.answer.splitlines()[0]
     assert made.verdict.code in {"warning", "critical"}
+
+
+@pytest.mark.parametrize(
+    ("question", "stage"),
+    [
+        ("second most expensive stage at step 9?", "timing_s/update_actor"),
+        ("第二慢的阶段是哪个，step 9", "timing_s/update_actor"),
+        ("third longest stage at step 9", "timing_s/ref"),
+    ],
+)
+def test_nth_stage_is_of_the_order_by_time(question: str, stage: str) -> None:
+    assert f"`{stage}`: " in lead(question) or f"`{stage}`：" in lead(question)
+
+
+@pytest.mark.parametrize("question", ["pass@8 on math500?", "best@16 at step 20", "maj@4 最近是多少"])
+def test_statistic_that_is_not_logged_is_not_another(question: str) -> None:
+    made = ask(question)
+    assert made.verdict.code == "no_data"
+    assert "`mean@1`" in made.answer.splitlines()[0]
+
+
+def test_statistic_that_is_logged_is_told() -> None:
+    assert "60.0%" in lead("math500 mean@1 at step 20")
+
+
+@pytest.mark.parametrize(
+    ("turns", "said"),
+    [
+        (("best math500?", "worst?", "what's the gap between the two"), "9.00 pp"),
+        (("response length at step 10", "at 40?", "so how much did it grow, in percent"), "+100"),
+        (("entropy at step 10", "and at 40", "by how much, in percent"), "-33"),
+    ],
+)
+def test_follow_up_about_two_values_told(turns: tuple[str, ...], said: str) -> None:
+    assert said in lead(*turns)
+
+
+@pytest.mark.parametrize(
+    ("question", "key"),
+    [
+        ("average calls per trajectory at step 9", "tool_call_counts/mean"),
+        ("development of entropy", "actor/entropy"),
+        ("how long will a step take at step 60", "timing_s/step"),
+    ],
+)
+def test_other_plain_words_name_one_metric(question: str, key: str) -> None:
+    assert list(ask(question).slots.metrics) == [key]
+
+
+def test_best_and_worst_of_a_part_are_both_told() -> None:
+    said = lead("best and worst entropy over steps 10 to 20")
+    assert "0.45" in said
+    assert "0.4" in said.replace("0.45", "")
+
+
+def test_first_row_with_a_limit_is_the_row_that_meets_it() -> None:
+    rows = "\n".join(str({"loss": 2.0 - 0.1 * n, "learning_rate": 1e-5, "epoch": 0.1 * n}) for n in range(20))
+    run_ = parse_text(rows).runs[0]
+    assert "row 11" in ask("first row with a loss below 1", one=run_).answer.splitlines()[0]
+
+
+def test_running_total_is_not_summed() -> None:
+    one = run_of({s: {"system/samples": 256.0 * s, "critic/score/mean": 0.5} for s in range(1, 21)})
+    assert "5,120" in ask("total answers sampled in the whole run", one=one).answer.splitlines()[0]
