@@ -18,7 +18,8 @@ _ALL_AT: Final = (
 #: In brackets, or said of what stands above.
 _CAPTION: Final = re.compile(
     rf"(?i)^[*_\s]*[（(\[][^()（）]{{0,40}}{_STEP}[^()（）]{{0,40}}[)）\]][*_\s.。]*$"
-    rf"|^[*_\s]*{_ALL_AT}[*_\s.]*$"
+    rf"|^[*_\s]*{_ALL_AT}(?:[*_\s.]*$|[;；,，])"
+    rf"|^[*_\s]*(?:以上|上表|上述)[^,;，；\d]{{0,12}}{_STEP}[^,;，；]{{0,12}}[,，;；]"
     rf"|^[*_\s]*(?:above|(?:all|these|the)\b[^,;，；]{{0,24}}\b(?:values|numbers|figures|rows|data|times|entries|measurements)|values|numbers|figures|data|taken|measured|以上|上表|上述|表中|数据|数值|均)[^,;，；]{{0,40}}{_STEP}[^,;，；]{{0,24}}$"
 )
 _LONGEST: Final = 90

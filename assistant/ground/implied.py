@@ -24,6 +24,10 @@ _WHOLE_SAMPLE: Final = re.compile(
     r"(?i)prompt\s*(?:加|\+|plus|and|与|和)\s*(?:the )?(?:回复|回答|响应|response)"
     r"|\b(?:whole|entire) (?:sample|sequence|trajectory)\b|\btokens? (?:per|a|each) (?:sample|trajectory|sequence)\b"
 )
+#: Behind a number of tokens: of one sample, prompt and response.
+_OF_A_SAMPLE: Final = re.compile(
+    r"(?i)[`*\s]*(?:(?:in |for )?(?:per|each|every|a)|/)\s?(?:whole |full |entire )?(?:sample|sequence|trajectory)\b"
+)
 _FASTER: Final = re.compile(r"(?i)\b(?:faster|slower|quicker|longer|shorter)\b|[快慢]了?")
 _SLOWEST: Final = re.compile(
     r"(?i)\b(?:the )?(?:slowest|fastest|longest|shortest|peak)(?: step)? (?:was|is)\b|最[慢快长短]的(?:是|一步)"
@@ -209,12 +213,15 @@ class Implied(Relations):
     def _tokens(self, frame: Frame, q: Quantity, steps: Sequence[int]) -> Decision | None:
         """``a single step chews through 0.54M tokens``, ``each sample (prompt plus response) is 945 tokens``."""
         held = self.table.run.columns
-        if _WHOLE_STEP.search(frame.text) or re.search(r"(?i)single step|one step|一步|单步", frame.text):
+        each = _OF_A_SAMPLE.match(frame.text, q.end)  # "with 512 sequences a step, … 731 tokens per sequence"
+        if not each and (
+            _WHOLE_STEP.search(frame.text) or re.search(r"(?i)single step|one step|一步|单步", frame.text)
+        ):
             key = next((k for k in _STEP_TOKENS if k in held), None)
             if key is not None:
                 place = "one" if len(steps) == 1 else "none"
                 return self._value(frame, frame.numbers.index(q), key, Named(0, 0, "", (key,)), steps, place)
-        if _WHOLE_SAMPLE.search(frame.text):
+        if each or _WHOLE_SAMPLE.search(frame.text):
             parts = [k for k in ("prompt_length/mean", "response_length/mean") if k in held]
             for step in (steps or self.table.held(parts[0])[-1:]) if len(parts) == 2 else ():
                 cells = [self.table.value(k, step) for k in parts]
@@ -222,7 +229,8 @@ class Implied(Relations):
                 fact = self.table.aggregate("prompt and response", parts[1], true, [(step, true)])
                 if None not in cells and agrees(q.number, q.half, true, bound=q.bound):
                     return Decision("supported", "", fact, parts[1], step)
-                return Decision("contradicted", self.say("sum", true=plain(true), shown=q.text), fact)
+                both = bool(each) and _WHOLE_SAMPLE.search(frame.text) is not None
+                return Decision("contradicted", self.say("sum", true=plain(true), shown=q.text), fact, final=both)
         return None
 
     def _unbound(self, frame: Frame, index: int) -> Decision | None:

@@ -173,7 +173,7 @@ class Judge(Rates):
         if (
             q.unit == "tokens"
             and (decided := self._tokens(frame, q, self.scope(frame, index, "")[0])) is not None
-            and (decided.status == "supported" or not self._held_at(frame, index, name))
+            and (decided.status == "supported" or decided.final or not self._held_at(frame, index, name))
         ):
             return decided
         named, name = name, self._beside(frame, q, name)

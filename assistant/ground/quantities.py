@@ -37,7 +37,7 @@ _UNITS: Final[tuple[tuple[str, str, float], ...]] = (
     (r"(?:GPUs?|个\s?GPU|张\s?(?:显?卡|GPU)?|块\s?(?:显?卡|GPU)|卡|cards?|accelerators?)", "gpus", 1.0),
     (r"(?:training\s|logged\s)?(?:trajector(?:y|ies)|rollouts?|responses?|samples?|sequences?|completions?|answers?)"
      r"|条(?!\s?(?:数据|记录|日志))\s?(?:轨迹|回答|回复|样本|响应|序列|rollout)?|个\s?(?:样本|轨迹|回答|回复|响应|rollout)", "samples", 1.0),
-    (r"(?:distinct\s|different\s|unique\s)?(?:prompts?|problems?|questions?)|个\s?(?:不同的)?(?:prompt|题|问题)|道(?:不同的)?题目?|题", "prompts", 1.0),
+    (r"(?:distinct\s|different\s|unique\s)?(?:prompts?|problems?|questions?)|个\s?(?:不同的?|独立的?|不重复的?)?\s?(?:prompt|题|问题)|道(?:不同的)?题目?|题", "prompts", 1.0),
     (r"(?:training\s|logged\s|optimi[sz]er\s|more\s|consecutive\s|distinct\s|of the\s)*(?:steps?|iterations?|updates?)"
      r"|个\s?(?:训练\s?)?(?:steps?|步|迭代)|步|次(?:迭代|更新)", "steps", 1.0),
     (r"(?:validations?|evaluations?)|次(?:验证|评测|评估)", "validations", 1.0),

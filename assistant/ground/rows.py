@@ -21,7 +21,7 @@ from assistant.ground.quantities import Quantity, quantities
 from assistant.ground.sentences import Unit
 from assistant.ground.statcells import in_unit
 from assistant.ground.table import agrees, median
-from assistant.ground.totals import ADVISED, OCCURS, Totals
+from assistant.ground.totals import ADVISED, OCCURS, STEP_LABEL, Totals
 from assistant.ground.verdicts import Claim, as_shown
 from assistant.model import Fact
 
@@ -38,9 +38,6 @@ _ONE_WAY: Final = re.compile(
 )
 _ONLY_STEP: Final = re.compile(r"(?i)[\s`*_@]*(?:at\s+)?(?:step|第)\s*\d{1,7}\s*步?[\s`*_]*")
 _LAST_OF: Final = re.compile(r"(?i)[\s`*_]*(?:last|final|latest|最后|最终|末步?)")
-_STEP_LABEL: Final = re.compile(
-    r"(?i)[\s`*_]*(?:global[_ ])?(?:training )?(?:step|iteration|步数?|步骤)[\s`*_]*[:：]?[\s`*_]*"
-)
 _NOISE: Final = re.compile(
     r"(?i)noise|噪声|std\.? ?err|标准误|interval|区间|p[- ]?value|slope|斜率|significan|显著|每步|per step|growth"
 )
@@ -90,6 +87,7 @@ class RowReader(Totals):
         """A new table."""
         self.last_step = self.first_step = None
         self.told_step = ()
+        self.told_columns = []
         self.rows = []
         self.column: dict[int, list[Quantity]] = {}
 
@@ -100,10 +98,12 @@ class RowReader(Totals):
             return []
         head = list(unit.header) + [""] * (len(cells) - len(unit.header))
         if (
-            len(cells) == 2 and _STEP_LABEL.fullmatch(cells[0]) and not of_steps(unit.header[0] if unit.header else "")
+            len(cells) == 2 and STEP_LABEL.fullmatch(cells[0]) and not of_steps(unit.header[0] if unit.header else "")
             and self._step_time(cells, head) is None
         ):  # fmt: skip
             self.told_step = self._bare_step(cells[1])  # "| step | 7 |": of the rows below
+            return []
+        if self._of_columns(cells, unit):
             return []
         row_name = self._name(cells[0]) or self._step_time(cells, head)
         if row_name is not None and row_name.statistic == "mean" and (which := self._extreme(cells[0])):
@@ -123,6 +123,8 @@ class RowReader(Totals):
             or self._heading_step(title, head)
             for title in head
         ]
+        if row_name is not None:
+            column_steps, row_steps = self._placed_columns(head, column_steps, row_steps)
         of_row = -1 if row_steps or row_name is None or any(column_steps) else self._step_column(head, cells)
         if of_row > 0:  # "| metric | value | step |"
             row_steps = self._bare_step(cells[of_row]) or self._steps(cells[of_row])
@@ -273,6 +275,7 @@ class RowReader(Totals):
         label = text[slice(*unit.cells[0])] if at else ""
         told = f"{title} {' '.join(re.findall(r'[（(][^()（）]+[)）]', label))}"
         unit_of = self.unit_in(told, name) or self.unit_in(self._unit_column(text, unit), name)
+        unit_of = unit_of or self._unit_above(unit, name)
         if unit_of is not None:
             numbers = [q if q.unit else in_unit(q, unit_of) for q in numbers]
         claims = []

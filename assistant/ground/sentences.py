@@ -23,6 +23,10 @@ _ITEM: Final = re.compile(
 _RULE: Final = re.compile(r"^\s*(?:[-*_=─━]\s*){3,}$")
 _SEPARATOR: Final = re.compile(r"^\s*\|?\s*:?-{2,}:?\s*(?:\|\s*:?-{2,}:?\s*)*\|?\s*$")
 _END: Final = re.compile(r"[。！？；]+[”’」』）)*_`\"]*|[!?;]+(?=[\s*_)]|$)[*_)]*|\.(?=[*_)\"”]*(?:\s|$))[*_)\"”]*")
+#: Behind a semicolon, what the same metric was at another step: "; at step 10 it was still 0.695".
+_SAME_BEFORE: Final = re.compile(
+    r"(?i)\s*(?:back )?(?:at|on|in) (?:step|iteration) \d{1,7},? (?:it|this|that) (?:was|is|had been|stood|had stood)\b"
+)
 #: Characters of a sentence; longer ones are cut, best between two cells of a log line.
 LONGEST: Final = 800
 _SEAM: Final = re.compile(r"\s-\s|[,，、]\s*|\s+")
@@ -375,6 +379,8 @@ def _split(text: str, start: int, end: int, kind: Kind, above: tuple[str, ...], 
         if match.group().startswith(".") and _ABBREVIATION.search(text[max(here, match.start() - 8) : match.start()]):
             continue
         if match.group().startswith((";", "；")) and _open_bracket(text[here : match.start()]):
+            continue
+        if match.group().startswith(";") and _SAME_BEFORE.match(text, match.end(), end):
             continue
         if text.count("`", start, match.start()) % 2:  # inside a code span
             continue

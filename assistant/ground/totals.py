@@ -23,6 +23,14 @@ from assistant.ground.verdicts import Claim
 _SUM_ROW: Final = re.compile(
     r"(?i)[\W_]*(?:(?P<above>sub-?total|sums?(?: of (?:the |these )?(?:above|these|stages|phases|parts|rows|three|two|four))?|total of (?:the )?above|(?:以上|上述|各项|[两三四五]项|前[两三四五]项|各阶段)(?:之和|合计|总和|小计|总计|加总)|小计|之和|加总)|totals?|together|combined|合计|总计|总和|总共|共计)[\W_]*(?:[（(][^()（）]{0,30}[)）])?[\W_]*"
 )
+#: A row that tells the step of each column, or the one of the rows below.
+STEP_LABEL: Final = re.compile(
+    r"(?i)[\s`*_]*(?:global[_ ])?(?:training )?(?:step|iteration|步数?|步骤)[\s`*_]*[:：]?[\s`*_]*"
+)
+#: The unit that a line above a table ends with.
+_UNIT_ABOVE: Final = re.compile(
+    r"(?i)[（(](?:in |单位[:：]?\s*)?(?P<unit>[A-Za-z秒分钟小时]{1,10})[)）]\s*[*_]*[:：]?\s*[*_]*$|(?:\b(?:all )?in |单位(?:是|为|[:：])\s*)(?P<other>seconds|minutes|hours|秒|分钟|小时)\s*[*_]*[:：.。]?\s*[*_]*$"
+)
 #: Titles of columns that say what should be, not what is.
 ADVISED: Final = re.compile(
     r"(?i)\b(?:suggest|recommend|propos|advis|target|goal|ideal|typical|desired)\w*|建议|推荐|目标|理想|期望|应设"
@@ -71,6 +79,7 @@ class Totals(StatCells):
     """Reads rows of sums, and refuses the numbers of a metric's row that no column explains."""
 
     column: dict[int, list[Quantity]]
+    told_columns: Sequence[tuple[int, ...]] = ()
 
     def _step_time(self, cells: Sequence[str], head: Sequence[str]) -> Named | None:
         """A row called ``step`` below metrics: the time of a step."""
@@ -122,6 +131,36 @@ class Totals(StatCells):
             return ""
         told = text[slice(*unit.cells[found[0]])].strip("`* ")
         return f"({told})" if told and len(told) < 20 else ""
+
+    def _unit_above(self, unit: Unit, name: Named) -> Quantity | None:
+        """The unit of time that the line above a table tells: ``Time per step (minutes):``, ``单位：分钟``."""
+        if not name.keys or self.judge.table.kind(name.keys[0]) != "seconds":
+            return None
+        for above in unit.above[-2:][::-1]:
+            match = _UNIT_ABOVE.search(above)
+            found = None if match is None else self.unit_in(f"({match['unit'] or match['other']})", name)
+            if found is not None and found.unit == "s":
+                return found
+        return None
+
+    def _of_columns(self, cells: Sequence[str], unit: Unit) -> bool:
+        """Whether a row tells the step of each column: ``| step | 26 | 63 |`` under ``before, after``."""
+        if len(cells) < 3 or not STEP_LABEL.fullmatch(cells[0]) or of_steps(unit.header[0] if unit.header else ""):
+            return False
+        steps = [self._bare_step(cell) for cell in cells[1:]]
+        if not all(len(s) == 1 and s[0] in self.judge.table.steps for s in steps):
+            return False
+        self.told_columns = [(), *steps]
+        return True
+
+    def _placed_columns(
+        self, head: Sequence[str], steps: list[tuple[int, ...]], of_row: tuple[int, ...]
+    ) -> tuple[list[tuple[int, ...]], tuple[int, ...]]:
+        """The steps of a row's columns, and of the row: as a row above tells them, or the row's own name, ``(step 3 → 9)``."""
+        if len(self.told_columns) == len(steps):
+            return [own or other for own, other in zip(self.told_columns, steps, strict=True)], of_row
+        sides = [self._side_of(title, (of_row[0], of_row[1])) for title in head] if len(of_row) == 2 else []
+        return (sides, ()) if sum(map(bool, sides)) > 1 else (steps, of_row)
 
     def _row(  # noqa: PLR0917
         self, name: Named, cells: Sequence[str], column_steps: list[tuple[int, ...]], row_steps: tuple[int, ...],

@@ -33,6 +33,9 @@ _IS_OF: Final = re.compile(
     r"^(?:的?(?:值|步|一步)?)?\s*(?:大约|约|差不多)?\s*(?:是|为|相当于|达到?)了?\s*(?:其|它的?|全程|整个)?\s*$"
 )
 _TIMES: Final = re.compile(r"^(?:的?(?:值|步|一步)?)?\s*的?\s*(?:大约|约|近|将近|差不多)?\s*[（(`*]*$")
+#: Behind the factor, the two values in brackets: "(0.643 vs 0.253)".
+_BOTH: Final = re.compile(r"(?i)[`*\s]*(?:one|value|step|of the run)?\s*[（(:：,，]\s*[`*]*")
+_AND: Final = re.compile(r"(?i)[`*\s]*(?:s|秒|tokens?)?\s*(?:vs\.?|versus|against|to|and|/|÷|对|比|和|与)\s*[`*]*")
 _STEPS: Final = re.compile(r"(?i)\b(?:steps?|iterations?|updates?)\b|步")
 
 
@@ -44,11 +47,15 @@ class RatioReader(ConditionReader):
         named = [(name.start, name.end) for name in self.frame.names if name.exact]
         found = [m for m in _STATISTIC.finditer(self.text) if not any(a <= m.start() < b for a, b in named)]
         numbers = self.frame.numbers
-        if len(found) != 2 or len(numbers) != 1 or numbers[0].unit != "ratio" or numbers[0].sign:
+        if len(found) != 2 or len(numbers) not in {1, 3} or numbers[0].unit != "ratio" or numbers[0].sign:
             return
         q, (one, two) = numbers[0], found
         key = self._of_what()
-        if key is None or any(place.kind in {"steps", "pair"} for place in self.frame.places):
+        ends = {"first", "last"} >= {str(one.lastgroup), str(two.lastgroup)}  # "第一步" is the first that is logged
+        if key is None or any(
+            place.kind in {"steps", "pair"} and not (ends and not re.search(r"\d", self.text[place.start : place.end]))
+            for place in self.frame.places
+        ):
             return
         gap = self.text[one.end() : two.start()]
         if one.end() <= q.start < two.start():
@@ -68,8 +75,17 @@ class RatioReader(ConditionReader):
         if not y:
             return
         start, end = one.start(), max(two.end(), q.end)
+        fine = agrees(q.number, q.half, x / y, bound=q.bound)
+        if len(numbers) == 3:
+            if not _BOTH.fullmatch(self.text, end, numbers[1].start) or not _AND.fullmatch(
+                self.text, numbers[1].end, numbers[2].start
+            ):
+                return
+            both = zip(numbers[1:], (x, y), strict=True)
+            fine = fine and all(any(agrees(a, b, v) for a, b in self.table.readings(n, key, v)) for n, v in both)
+            end = numbers[2].end
         note = self.judge.say("range", metric=key, low=plain(min(x, y)), high=plain(max(x, y)), shown=q.text)
-        yield self.say(q.start, q.end, agrees(q.number, q.half, x / y, bound=q.bound), note, covers=[(start, end)])
+        yield self.say(q.start, q.end, fine, note, covers=[(start, end)])
 
     def _of_what(self) -> str | None:
         """The metric that is named, or the time of a step where steps are compared and nothing is named."""

@@ -25,6 +25,8 @@ from assistant.ground.table import agrees
 from assistant.ground.wholereader import Whole, WholeReader
 
 SHAPES: Final = Path(__file__).with_name("shapes.yaml")
+#: How far two values that are told to be the same may lie apart.
+_STEADY: Final = 0.02
 #: A sentence with more signs than that has none of the shapes.
 _LONGEST: Final = 400
 _CHINESE: Final = re.compile(r"[\u3400-\u9fff]")
@@ -32,6 +34,8 @@ _STATISTIC: Final = r"(?:mean|average|avg|maximum|max|minimum|min|longest|overal
 _FALLS_AWAY: Final = (
     (re.compile(r"[`*_]{1,3}"), ""),
     (re.compile(r"\b(?:this run's|the run's|the run’s|in this run|for this run)\s*"), ""),
+    (re.compile(r"\s*\b(?:of|in) (?:the|this) (?:whole |entire )?(?:run|log)\b"), ""),
+    (re.compile(r"\b(?:still|already|now|also|clearly|noticeably|visibly|markedly|slightly|somewhat) "), ""),
     (re.compile(r",? respectively\b"), ""),
     (re.compile(r"(?:’|')s own\b"), "'s"),
     (re.compile(rf"\b(?:the|an?|its|their)\s+(?=(?:{_STATISTIC}\s+)*⟨|(?:first |last )?(?:value|ratio|figure|level|change|difference|gap)|W\b|C\b|(?:\w+ )?(?:rise|fall|drop|increase|decrease))"), ""),
@@ -46,7 +50,7 @@ _TWO_STEPS: Final = re.compile(
 )
 _IS: Final = re.compile(
     r"(?<![\w'])(?:(?:is|was|are|were|had been|has been|stood at|stands at|sat at|sits at|stood|lay at|came in at|comes in at|reads?|amount(?:s|ed)? to|c[ao]mes? to|equal(?:s|led)?|"
-    r"works? out (?:at|to|as)|worked out (?:at|to|as)|took the values|takes the values)(?: at)?)(?!\w)"
+    r"works? out (?:at|to|as)|worked out (?:at|to|as)|took the values|takes the values|(?:needs?|needed|takes?|took|lasts?|lasted|costs?|used to be|has become|became|c[ao]mes? out at)(?= ⟨Q))(?: at)?)(?!\w)"
 )
 _WENT: Final = re.compile(r"\b(?:went|goes|moved|moves|changed|changes)\b")
 _MORE: Final = re.compile(r"\b(?:higher|larger|greater|bigger|longer|more|slower)\b")
@@ -54,10 +58,18 @@ _LESS: Final = re.compile(r"\b(?:lower|smaller|less|shorter|fewer|faster)\b")
 _JOINED: Final = re.compile(r"[,;]?\s+(?:while|whereas|but|and|–|—|-)\s+(?=⟨P\d+⟩,? they\b)|[;,]\s+(?=⟨P\d+⟩,? they\b)")
 _ENDED: Final = re.compile(r"\b(?:landed|ended up|ended|settled|finished|closed|stood|sat) (?:at )?(?=⟨Q)")
 _OVER_IT: Final = re.compile(
-    r"\b(?:is )?(?:above|over|exceeds|exceeded|tops|topped|surpasses|outweighs)\b(?= (?:the |its )?(?:(?:mean|average|maximum|longest) )*⟨N)"
+    r"\b(?:is )?(?:above|over|exceeds|exceeded|tops|topped|surpasses|outweighs)\b(?= (?:(?:that|the one|what it is|the value) )?(?:the |its )?(?:(?:mean|average|maximum|longest) )*⟨[NP])"
 )
 _UNDER_IT: Final = re.compile(
-    r"\b(?:is )?(?:below|under|falls short of|fell short of|undercuts|undercut)\b(?= (?:the |its )?(?:(?:mean|average|maximum|longest) )*⟨N)"
+    r"\b(?:is )?(?:below|under|falls short of|fell short of|undercuts|undercut)\b(?= (?:(?:that|the one|what it is|the value) )?(?:the |its )?(?:(?:mean|average|maximum|longest) )*⟨[NP])"
+)
+#: Two values set against each other.
+_VERSUS: Final = re.compile(
+    r"(?<=⟩) ?,? (?:against|versus|vs\.?|as (?:opposed|compared) to|compared (?:to|with)|instead of|rather than) (?=⟨Q)"
+)
+#: A value told to be what it was.
+_STILL: Final = re.compile(
+    r"\bis (?:(?:practically|virtually|essentially|basically|almost|nearly|largely|about|more or less|pretty much|effectively) )?(?:unchanged|flat|the same|constant|stable|level)\b|(?:\bhas )?\b(?:barely|hardly|scarcely) (?:moved|went|moves|changed|changes|budged|budges)\b"
 )
 _UP_NOUN: Final = re.compile(r"\b(?:rise|increase|climb|growth|gain|jump|uptick)\b")
 _DOWN_NOUN: Final = re.compile(r"\b(?:fall|drop|decrease|decline|reduction|dip|slide|loss)\b")
@@ -99,7 +111,7 @@ class ShapeReader(WholeReader):
     def shaped(self) -> Iterator[Whole]:
         """``At step 3, A was x (down from y at step 1) and B was z (up from w)``: each number where it stands."""
         frame = self.frame
-        if not (0 < len(frame.names) < 3 and 0 < len(frame.numbers) < 5 and 0 < len(frame.places) < 4):
+        if not (len(frame.names) < 3 and 0 < len(frame.numbers) < 5 and 0 < len(frame.places) < 4):
             return
         if len(frame.text) > _LONGEST or _CHINESE.search(frame.text):
             return
@@ -111,7 +123,8 @@ class ShapeReader(WholeReader):
         signs = re.sub(r"⟨([A-Z])\d+⟩", r"⟨\1⟩", plain.text)
         for shape in _shapes():
             if shape.pattern.fullmatch(signs):
-                yield from self._shape_says(plain, shape)
+                if plain.names or self._shape_time() is not None:
+                    yield from self._shape_says(plain, shape)
                 return
 
     def _shape_says(self, plain: _Plain, shape: _Shape) -> Iterator[Whole]:
@@ -119,7 +132,7 @@ class ShapeReader(WholeReader):
         first, last = plain.numbers[0], plain.numbers[0]
         for q in plain.numbers:
             first, last = min(first, q, key=lambda n: n.start), max(last, q, key=lambda n: n.end)
-        key = self._shape_keys(plain.names[0])[0]
+        key = self._shape_keys(plain.names[0])[0] if plain.names else str(self.table.total_time())
         note = self.judge.say("unread", shown=self.text[first.start : last.end])
         held = self.table.held(key)
         fact = self.table.ledger.value(key, held[-1], self.table.run) if held else None
@@ -129,10 +142,13 @@ class ShapeReader(WholeReader):
 
     def _shape_holds(self, plain: _Plain, said: Sequence[str]) -> bool:
         what, *rest = said
+        time = self._shape_time()
         names = [plain.names[int(one[1:])] for one in rest if one[0] == "N"]
+        names += [time] if "T" in rest and time is not None else []
         steps = [self._shape_step(plain, one, names[0]) for one in rest if one[0] in "PR"]
         numbers = [plain.numbers[int(one[1:])] for one in rest if one[0] == "Q"]
         signs = [(plain.ways if one[0] == "W" else plain.compared)[int(one[1:])] for one in rest if one[0] in "WC"]
+        signs += [1 if one == "+" else -1 for one in rest if one in {"+", "-"}]
         if any(step is None for step in steps):
             return False
         if what == "unit":
@@ -150,9 +166,22 @@ class ShapeReader(WholeReader):
                 return True
             if what == "way" and (known[1] - known[0]) * signs[0] > 0:
                 return True
+            if what in {"total", "mean"} and self._shape_sums(key, numbers[0], what):
+                return True
+            if what == "still" and abs(known[1] - known[0]) <= _STEADY * max(map(abs, known)):
+                return True
+            if what == "delta":
+                if numbers[0].unit not in {"%", "ratio", "factor"} and any(
+                    agrees(n, h, known[1] - known[0])
+                    for n, h in self.table.readings(numbers[0], key, known[1] - known[0])
+                ):
+                    return True
+                continue
             if what == "signed" and not (numbers[0].sign and self._fits_change(numbers[0], known)):
                 continue
-            if what in {"moved", "signed"} and self.judge.changes.is_change(
+            if what == "shift" and not numbers[0].sign and known[1] < known[0]:
+                continue
+            if what in {"moved", "signed", "shift"} and self.judge.changes.is_change(
                 numbers[0], self.table.kind(key), known[0], known[1]
             ):
                 return True
@@ -173,6 +202,17 @@ class ShapeReader(WholeReader):
                     if what == "compared" and (known[0] - second) * signs[0] > 0:
                         return True
         return False
+
+    def _shape_sums(self, key: str, q: Quantity, what: str) -> bool:
+        """Whether a number is the sum, or the mean, of all values of a metric."""
+        values = [v for _, v in self.table.finite(key)]
+        true = sum(values) / (len(values) if what == "mean" else 1) if values else math.nan
+        return any(agrees(n, h, true) for n, h in self.table.readings(q, key, true))
+
+    def _shape_time(self) -> Named | None:
+        """The time of a step, which "steps" and "step 9 takes" mean without a name."""
+        total = self.table.total_time()
+        return None if total is None else Named(0, 0, "", (total,))
 
     @staticmethod
     def _fits_change(q: Quantity, known: Sequence[float]) -> bool:
@@ -226,6 +266,7 @@ def _plain(frame: Frame) -> _Plain | None:
         return f"⟨R{len(ranges) - 1}⟩"
 
     text = _JOINED.sub(" J ", _WENT.sub("went", _IS.sub("is", _ENDED.sub("is ", _TWO_STEPS.sub(together, text)))))
+    text = _STILL.sub("remained", _VERSUS.sub(" vs ", text))
     text = _OVER_IT.sub("is higher than", _UNDER_IT.sub("is lower than", text))
     ways: list[int] = []
     compared: list[int] = []

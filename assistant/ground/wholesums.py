@@ -38,6 +38,12 @@ _BRACKETS: Final = re.compile(r"[()（）\[\]]")
 #: Numbers that stand for no value: hours of a day, hundreds of a percentage.
 _CONSTANTS: Final = frozenset({1.0, 2.0, 60.0, 100.0, 1000.0, 1024.0, 3600.0, 1e6})
 _COUNTS: Final = ("n_gpus", "group_size", "prompts_per_step", "trajectories_per_step")
+#: What a number with such a unit may count.
+_COUNTED: Final = {
+    "gpus": ("n_gpus",), "prompts": ("prompts_per_step",), "samples": ("group_size", "trajectories_per_step")
+}  # fmt: skip
+#: Between a result and the brackets that tell how it comes about.
+_OPENED: Final = re.compile(r"(?i)[`*\s]*[（(]\s*(?:i\.?e\.?,? |= ?|that is |即|也就是|单卡|每卡)?\s*[`*]*")
 _ENDS: Final = re.compile(r"(?i)\b(?:first|initial|start\w*|original|last|final|end\w*)\b|[初首末]|开始|起点|最后|最终")
 _MOST: Final = 12
 #: "2.45% of 8,192".
@@ -79,6 +85,32 @@ class SumReader(RankReader):
                 yield self._against(numbers[at], result, value)
             at = last
 
+    def spelt_behind(self) -> Iterator[Whole]:
+        """``5,405 tokens/s (676 per GPU × 8)``: the number in front against what its brackets multiply."""
+        numbers = self.frame.numbers
+        if not 3 <= len(numbers) <= _MOST or len(self.text) > 400:
+            return
+        for at in range(1, len(numbers) - 1):
+            result, first = numbers[at - 1], numbers[at]
+            opened = _OPENED.fullmatch(self.text, result.end, first.start)
+            if opened is None or result.bound:
+                continue
+            here, formula = self._operands(at)
+            closed = re.match(r"[^()（）\d]{0,24}[)）]", self.text[numbers[here].end :])
+            if here == at or closed is None or len({*formula} & {*"+-*/"}) != 1:
+                continue
+            terms = [self._grounded(q) for q in numbers[at : here + 1]]
+            value = (
+                None
+                if any(t is None for t in terms)
+                else _evaluated(formula.lstrip("("), [t for t in terms if t is not None])
+            )
+            if value is None or self._turned(numbers[at : here + 1], formula.lstrip("(")):
+                continue
+            whole = self._against(result, result, value)
+            end = numbers[here].end + closed.end()
+            yield replace(whole, covers=((result.start, end),))
+
     def _against(self, first: Quantity, result: Quantity, value: _Term) -> Whole:
         scale = 100.0 if result.unit == "%" else 1.0
         low, high = (
@@ -88,9 +120,20 @@ class SumReader(RankReader):
         fine = low - slack <= result.number <= high + slack
         if result.unit in {"pp", "points"}:
             fine = fine or low * 100 - slack <= result.number <= high * 100 + slack
+        fine = fine and self._of_its_kind(result)
         note = self.judge.say("count", true=plain((low + high) / 2), shown=result.text)
         start = max(self.text.rfind("\n", 0, first.start) + 1, first.start)
         return self.say(result.start, result.end, fine, note, covers=[(start, result.end)])
+
+    def _of_its_kind(self, result: Quantity) -> bool:
+        """Whether a result that is told to be so many prompts, or GPUs, is how many there are of them."""
+        behind = next((n.derived for n in self.frame.names if n.derived and 0 <= n.start - result.end <= 2), ())
+        wanted = tuple(name for name in behind if name in _COUNTS) or _COUNTED.get(result.unit, ())
+        if not wanted or (result.unit == "samples" and not behind):
+            return True
+        facts = [f for name in wanted for f in self.table.derivable(name, self.table.steps[:8])]
+        sizes = [float(f.value) for f in facts if isinstance(f.value, (int, float))]
+        return not sizes or any(abs(result.number - size) <= max(result.half, 0.5) for size in sizes)
 
     def _turned(self, operands: Sequence[Quantity], formula: str) -> bool:
         """``16 × 512``: samples of each told before the prompts, which bare numbers are not."""
@@ -109,8 +152,23 @@ class SumReader(RankReader):
     def _formula(self, at: int) -> tuple[int, str] | None:
         """From a number on: the place of the result, and the formula with ``\\0`` for each operand; or nothing."""
         numbers = self.frame.numbers
+        here, formula = self._operands(at)
+        if here == at or here + 1 >= len(numbers):
+            return None
+        gap = self._gap(numbers[here], numbers[here + 1])
+        rest = gap.lstrip(" )）]")
+        formula += ")" * len(re.findall(r"[)）\]]", gap[: len(gap) - len(rest)]))
+        if not _SIGNED_EQUALS.search(gap) or not _EQUALS.fullmatch(rest):
+            return None
+        while formula.startswith("(") and formula.count("(") > formula.count(")"):
+            formula = formula[1:]
+        return (here + 1, formula) if formula.count("(") == formula.count(")") else None
+
+    def _operands(self, at: int) -> tuple[int, str]:
+        """From a number on: the place of the last operand that operators join to it, and the formula so far."""
+        numbers = self.frame.numbers
         opened = re.search(r"[(（\[]\s*[`*]*$", self.text[: numbers[at].start])
-        formula, signs, here = "(" * bool(opened) + "\0", 0, at
+        formula, here = "(" * bool(opened) + "\0", at
         while here + 1 < len(numbers):
             gap = self._gap(numbers[here], numbers[here + 1])
             bare = _BRACKETS.sub("", gap).strip()
@@ -131,18 +189,8 @@ class SumReader(RankReader):
             )
             formula += ")" * len(re.findall(r"[)）\]]", closing)) + operator
             formula += "(" * len(re.findall(r"[(（\[]", opening + (closing if not bare else ""))) + "\0"
-            signs += 1
             here += 1
-        if not signs or here + 1 >= len(numbers):
-            return None
-        gap = self._gap(numbers[here], numbers[here + 1])
-        rest = gap.lstrip(" )）]")
-        formula += ")" * len(re.findall(r"[)）\]]", gap[: len(gap) - len(rest)]))
-        if not _SIGNED_EQUALS.search(gap) or not _EQUALS.fullmatch(rest):
-            return None
-        while formula.startswith("(") and formula.count("(") > formula.count(")"):
-            formula = formula[1:]
-        return (here + 1, formula) if formula.count("(") == formula.count(")") else None
+        return here, formula
 
     def _gap(self, one: Quantity, two: Quantity) -> str:
         """What stands between two numbers, without steps and names."""
@@ -161,7 +209,7 @@ class SumReader(RankReader):
             return None
         if q.number == round(q.number) and not q.decimals and q.unit in {"", "gpus", "samples", "prompts", "points"}:
             steps = [s for p in self.frame.places for s in p.steps][:8] or self.table.steps[:8]
-            for name in _COUNTS:
+            for name in _COUNTED.get(q.unit, _COUNTS):
                 for fact in self.table.derivable(name, steps):
                     if isinstance(fact.value, (int, float)) and round(float(fact.value)) == abs(q.number):
                         return _Term(abs(q.number), abs(q.number))
