@@ -37,7 +37,8 @@ _NAN_AFTER: Final = re.compile(
 )
 #: "91 of the 103 steps", "103 步里只有 91 步".
 _SO_MANY_OF: Final = re.compile(
-    r"(?i)(?P<some>\d{1,6}) (?:out )?of (?:the |all |all the |its )?(?P<all>\d{1,6}) (?:logged |training |printed |recorded )?(?:steps|rows|records|iterations)\b"
+    r"(?i)(?P<some>\d{1,6}) (?:out )?of (?:the |all |all the |its )?(?P<all>\d{1,6}) (?:logged |training |printed |recorded )?(?:steps|rows|records|iterations)\b(?P<lacks>\s+(?:have no|has no|had no|lack|are without|do not (?:have|hold|log)|don't (?:have|hold|log)|are missing|miss)\b)?"
+    r"|缺(?:了|少了?|失)?\s*(?P<lsome>\d{1,6})\s*(?:个\s?)?步[（(，,\s]*(?:一共|总共|共|全部)\s*(?P<lall>\d{1,6})\s*(?:个\s?)?步"
     r"|(?P<zall>\d{1,6})\s*(?:个\s?)?(?:步|step|条记录)(?:里|中|当中|之中|里面)(?:面)?(?:只|仅|共|总共)?(?:有|在)?\s*(?P<zsome>\d{1,6})\s*(?:个\s?)?(?:步|条|次)"
 )
 
@@ -50,6 +51,8 @@ class StartReader(WholeReader):
         key, places = self.key(), [p for p in self.frame.places if len(p.steps) == 1]
         if key is None or not places or len(places) != len(self.frame.places):
             return
+        if any(q.unit not in {"steps", "points"} for q in self.frame.numbers):
+            return  # "a minimum of 8 tokens shows up at step 2": a value, not its first
         held = self.table.held(key)
         for place in places if held else ():
             shown = f"{self.text[: place.start]}\0{self.text[place.end :]}"
@@ -113,10 +116,24 @@ class StartReader(WholeReader):
         match = _SO_MANY_OF.search(self.text)
         if match is None or any(q.bound for q in self.frame.numbers):
             return
+        if (lacked := self._lacking(match)) is not None:
+            yield lacked
+        if match["lacks"] or match["lsome"]:
+            return
         some, every = (int(match[a] or match[b]) for a, b in (("some", "zsome"), ("all", "zall")))
         if some > every:
             note = self.judge.say("count", true=len(self.table.steps), shown=str(every))
             yield self.say(*match.span(), False, note)
+
+    def _lacking(self, match: re.Match[str]) -> Whole | None:
+        """``12 of 103 steps have no timing``, ``缺了 12 步（共 103 步）``: all of them, and those that hold no value."""
+        key = self.key()
+        if key is None or not (match["lacks"] or match["lsome"]):
+            return None
+        some, every = (int(match[a] or match[b]) for a, b in (("some", "lsome"), ("all", "lall")))
+        total, gone = len(self.table.steps), len(self.table.steps) - len(self.table.held(key))
+        note = self.judge.say("count", true=f"{gone}/{total}", shown=match.group())
+        return self.say(*match.span(), (some, every) == (gone, total), note, covers=[(0, len(self.text))])
 
     def _nans(self, key: str) -> list[int]:
         return [

@@ -101,6 +101,10 @@ PAIRS = [
     ("step 5 有做验证。", "step 6 有做验证。"),
     ("第一次验证 31.0%，最后一次验证 51.0%。", "第一次验证 51.0%，最后一次验证 31.0%。"),
     ("`val-core/math/acc/mean@4` is there for 5 of the 21 steps.", "`val-core/math/acc/mean@4` is there for 21 of the 5 steps."),
+    ("16 of 21 steps have no `val-core/math/acc/mean@4`.", "14 of 21 steps have no `val-core/math/acc/mean@4`."),
+    ("`val-core/math/acc/mean@4` 缺了 16 步（共 21 步）。", "`val-core/math/acc/mean@4` 缺了 16 步（共 20 步）。"),
+    ("`timing_s/gen`/`timing_s/update_actor` = 2.80 (step 4)", "`timing_s/gen`/`timing_s/update_actor` = 5.36 (step 4)"),
+    ("Only 0.161 separates mean reward at step 2 (0.156) from that at step 9 (0.317).", "Only 0.116 separates mean reward at step 2 (0.156) from that at step 9 (0.317)."),
 ]  # fmt: skip
 
 
