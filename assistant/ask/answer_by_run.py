@@ -25,7 +25,7 @@ _ROLES = ("val_accuracy", "score_mean", "reward_mean", "policy_entropy", "grad_n
           "response_length_mean", "training_loss", "held_out_loss")  # fmt: skip
 #: Words for an extreme that a run reached at some step.
 _EVER = re.compile(
-    r"(?i)峰值|曾|达到|最高点|最低点|最(?:大|小)值|\b(?:peak|ever|reach\w*|max(?:imum)?|min(?:imum)?|hit)\b"
+    r"(?i)峰值|曾|达到|最高点|最低点|最(?:大|小)值|最[大小高低]的?\s*(?=[A-Za-z_/]{3})|\b(?:peak|ever|reach\w*|max(?:imum)?|min(?:imum)?|hit)\b"
 )
 #: Each run's own extreme is asked for, and not which of the runs lies higher.
 _OWN = re.compile(
@@ -124,6 +124,8 @@ def _how(context: Context, scope: Scope) -> tuple[str, str]:
         return context.say(f"by_run.how_{name}"), name
     if slot.kind == "single":
         return context.say("by_run.how_step", step=slot.values[0]), "step"
+    if op == "mean" and (extreme := context.query.asked_op) in {"max", "min"} and _EVER.search(context.query.said):
+        op = extreme  # "the max grad_norm of A and B"
     if op in {"max", "min"} and slot.kind == "last":
         op = None
     if op in {"max", "min"} and not (

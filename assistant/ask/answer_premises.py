@@ -22,12 +22,19 @@ from assistant.write.numbers import format_number
 
 _FALLS: Final = re.compile(
     r"(?i)\b(?:decay\w*|anneal\w*|f[ae]ll(?:s|en|ing)?|drop\w*|decreas\w*|declin\w*|shr[aiu]nk\w*"
-    r"|(?:go|goes|went|going) down"
+    r"|(?:go|goes|went|going|gone) down"
     r"|came down|reduced)\b|在?(?:降|跌|掉|减|衰减|退火|下降|变[小低短])了?"
 )
 _RISES: Final = re.compile(
-    r"(?i)\b(?:r[io]s(?:e|es|en|ing)|grow\w*|grew|increas\w*|climb\w*|(?:go|goes|went|going) up|warm\w* up)\b"
+    r"(?i)\b(?:r[io]s(?:e|es|en|ing)|grow\w*|grew|increas\w*|climb\w*|(?:go|goes|went|going|gone) up|warm\w* up)\b"
     r"|在?(?:涨|升|增加|上升|变[大高长])了?"
+)
+#: Denies the move that stands behind it.
+_NOT_MOVED: Final = re.compile(
+    r"(?i)(?:没(?:有)?|未|并不|不再|不曾)\s*(?:怎么|明显|再|继续|往上|往下|变)?\s*[涨升降跌掉增减变]"
+    r"|(?:\b(?:not|never|no longer|hardly|barely)|n['’]?t)\b.{0,16}"
+    r"\b(?:r[io]s\w*|grow\w*|increas\w*|climb\w*|go|going|gone|f[ae]ll\w*|drop\w*"
+    r"|decreas\w*|declin\w*|shr[aiu]nk\w*|decay\w*|mov\w*)\b"
 )
 _NEVER: Final = re.compile(r"(?i)\bnever\b|从(?:来)?没(?:有)?|从未|始终没")
 _WITHOUT_BREAK: Final = re.compile(
@@ -56,7 +63,22 @@ def tag(context: Context) -> Verdict | None:
     falls, rises = _FALLS.search(found.text) is not None, _RISES.search(found.text) is not None
     if falls == rises or limit is not None:
         return None
-    return _moved(context, found, up=rises)
+    return (_unmoved if _NOT_MOVED.search(found.text) else _moved)(context, found, up=rises)
+
+
+def _unmoved(context: Context, found: Subject, *, up: bool) -> Verdict | None:
+    """Of a metric that is said not to have risen, or not to have fallen; ``None`` where its ends alone tell nothing."""
+    part = found.part
+    first, last = cell(context, part, 0), cell(context, part, len(part) - 1)
+    trend = context.ledger.trend(found.metric, list(part.steps))
+    way = None if trend is None else {"rising": True, "falling": False}.get(trend.direction or "")
+    further = last.value != first.value and (float(last.value or 0) > float(first.value or 0)) == up
+    if way is None and further:
+        return None
+    ends = context.say("put.ends", metric=found.metric, first=first, last=last)
+    line = "" if trend is None else trend_sentence(context, found.metric, trend, list(part.steps))
+    said = context.say("put.no" if way == up and way is not None else "put.yes", told=ends)
+    return _told(context, found, said, None, line)
 
 
 def _never(context: Context, found: Subject) -> Verdict:

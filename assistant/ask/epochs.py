@@ -108,7 +108,8 @@ def rows(text: str, run: Run) -> list[Mark]:
         return []
     held = set(run.distinct_steps)
     found = [(match.start(), int(match[1] or match[2] or match[3])) for match in _ROW.finditer(text)]
-    return [(at, row) for at, row in found if row in held]
+    last = max(held, default=0)
+    return [(at, row) for at, row in found if row in held or row > last]
 
 
 def validations(text: str, run: Run) -> list[Mark]:

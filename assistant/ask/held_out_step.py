@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
 from assistant.analysis.diagnosis import role
 from assistant.ask.logged import as_mention
+from assistant.ask.query import Query
 from assistant.knowledge import Mentioned, Resolver
 from assistant.model import Run
 
@@ -47,3 +50,21 @@ def with_validation(
         return mentions
     meant = as_mention(run, resolver, found.metrics[0], start, end, match[group])
     return tuple(sorted((*mentions, meant), key=lambda m: m.start))
+
+
+_VALIDATED: Final = re.compile(r"^(?:val|eval|test)[-_/]")
+
+
+def of_the_run(query: Query, runs: Sequence[Run], resolver: Resolver) -> Query:
+    """ "And B's?" after a validation of A: B's own validation, where it was not taken on the same problems."""
+    if not query.follows or len(query.runs) != 1 or query.runs[0] >= len(runs):
+        return query
+    run = runs[query.runs[0]]
+    found = role(run, "val_accuracy")
+    if found is None:
+        return query
+    own = as_mention(run, resolver, found.metrics[0], 0, 0, found.metrics[0])
+    mentions = tuple(
+        own if m.key is not None and m.key not in run.columns and _VALIDATED.match(m.key) else m for m in query.mentions
+    )
+    return query if mentions == query.mentions else replace(query, mentions=tuple(dict.fromkeys(mentions)))

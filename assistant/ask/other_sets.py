@@ -33,13 +33,22 @@ def attempt(context: Context) -> Verdict | None:
     if len(context.runs) != 1 or context.query.intent not in _ASKED:
         return None
     text = normalised(context.query.wording or context.query.text)
+    if (lacking := _statistic(context, text[:_LONGEST])) is not None:
+        return lacking
     named = list(dict.fromkeys(match.group() for match in _SETS.finditer(text[:_LONGEST])))
     held = _held(context) if named else []
     if not held or any(_same(one, other) for one in named for other in held):
         return None
-    context.names.update({*named, *held})
-    shown, sets = (context.join(f"`{name}`" for name in names) for names in (named, held))
-    said = context.say("sets.lacking", named=shown, sets=sets)
+    shown, sets = _shown(context, named), _shown(context, held)
+    return _lacking(context, context.say("sets.lacking", named=shown, sets=sets))
+
+
+def _shown(context: Context, names: list[str]) -> str:
+    context.names.update(names)
+    return context.join(f"`{name}`" for name in names)
+
+
+def _lacking(context: Context, said: str) -> Verdict:
     context.doc.paragraph(f"**{said}**")
     intent = context.query.intent if context.query.intent in {"lookup", "validation"} else "validation"
     context.query = replace(
@@ -50,6 +59,30 @@ def attempt(context: Context) -> Verdict | None:
 
 
 _LONGEST: Final = 400
+#: Statistics over several answers to a problem, as people ask for them, and how logs may spell them.
+_OF_SEVERAL: Final = re.compile(r"(?i)(?<![\w/@-])(pass|best|maj|cons|worst)\s?@\s?(\d{1,4})(?![\w/@.])")
+_SPELT: Final = {"pass": ("pass", "best"), "best": ("best", "pass"), "maj": ("maj", "cons"), "cons": ("cons", "maj")}
+_KEPT: Final = re.compile(r"(?i)\b(?:pass|best|maj|cons|worst|mean|avg|acc)@\d{1,4}\b")
+
+
+def _statistic(context: Context, text: str) -> Verdict | None:
+    """That no validation of the log has the "pass@8" that is asked for, and what they have."""
+    validated = [key for key in context.run.metrics if is_validation(key) or key.startswith(("val", "eval", "test"))]
+    validated = [key for key in validated if not re.search(r"(?i)time|second|loss|num_turns", key)]
+    kept = list(dict.fromkeys(match.group() for key in validated for match in _KEPT.finditer(key)))
+    asked = [(match[1].lower(), match[2]) for match in _OF_SEVERAL.finditer(text)]
+    lacking = [
+        f"{name}@{many}" for name, many in dict.fromkeys(asked)
+        if (name, many) != ("pass", "1") and not any(f"{one}@{many}" in kept for one in _SPELT.get(name, (name,)))
+    ]  # fmt: skip
+    if not lacking or not validated or len(lacking) < len(dict.fromkeys(asked)):
+        return None
+    return _lacking(
+        context,
+        context.say(
+            "sets.lacking_statistic", named=_shown(context, lacking), held=_shown(context, (kept or validated)[:3])
+        ),
+    )
 
 
 def _held(context: Context) -> list[str]:

@@ -164,7 +164,15 @@ def bounds_named(text: str, training: Sequence[int]) -> str:
         else:
             said = f"before step {held[0]}" if english else f"第{held[0]}步之前"
         text = text[: match.start()] + said + text[match.end() :]
-    return _ZH_BARE.sub(lambda m: f"第{m[1]}步" if int(m[1]) in training else m[0], text)
+    text = _ZH_BARE.sub(lambda m: f"第{m[1]}步" if int(m[1]) in training else m[0], text)
+    return _AT_NUMBER.sub(" @ ", text)
+
+
+#: "clip_ratio@40": a step behind a name, and no "mean@16" of a validation.
+_AT_NUMBER = re.compile(
+    r"(?<=[A-Za-z])(?<!\bmean)(?<!\bbest)(?<!\bworst)(?<!\bmaj)(?<!\bpass)(?<!\bstd)(?<!\bacc)(?<!\bavg)(?<!/mean)(?<!/pass)"
+    r"@(?=\d{1,7}(?![\w/@.]))"
+)
 
 
 #: "42 之后掉了": a number alone that is a step, and no value that was reached, time or count.

@@ -86,6 +86,24 @@ _STATISTIC: Final = re.compile(
     r"(?:的|值)?(?:一条|那条|one)?(?:呢|是?多少)?\W*$"
 )
 _EXTREME_MEMBER: Final = re.compile(r"(?:^|[/_])(?:max|min)(?:imum)?(?=$|_[a-z]+$)")
+#: "之前平均多少": a statistic on one side of the step told before.
+_SIDE: Final = re.compile(
+    r"(?i)^\W*(?:那|那么)?\s*(?:在?(?:那|此|这)?(?:之[前后]|以[前后]))(?:呢)?\s*[,，]?\s*(?:的)?\s*"
+    r"(?:平均值?|均值|中位数|标准差|最[大小高低]值?)(?:是|有)?(?:多少|几|呢)?\W*$"
+)
+_SHARE: Final = re.compile(
+    r"(?i)占[^,，。?]{0,12}(?:几成|多少|百分|比例|几)|\b(?:share|fraction|percentage|percent) of\b"
+)
+_AT_ANOTHER: Final = re.compile(
+    r"(?i)^\W*(?:那|那么|and|what about|how about|then)?\W*(?:at |in )?(?:step\s*|第\s*)(?P<step>\d{1,7})"
+    r"\s*步?\s*(?:的)?(?:呢)?\W*$"
+)
+_LIMIT: Final = re.compile(
+    r"(?i)^\W*(?:那|那么|它的?)?\s*(?:长度)?(?:上限|最大(?:能)?(?:设|允许|生成)?(?:的)?长度|cap|limit)"
+    r"(?:是|设的?|为|有)?(?:多少|几|多大|呢)?\W*$"
+    r"|^\W*(?:and |so )?(?:what(?:'s| is) )?the (?:cap|limit|upper bound|maximum allowed)\W*$"
+)
+_OF_LENGTH: Final = re.compile(r"(?i)(?:response|completion|output|answer)s?[_/]?(?:\w+_)?len|mean_length|max_length")
 _WHOLE: Final = re.compile(
     r"(?i)全程|整个|所有|历史|一直|哪一?[步次]|第几步|什么时候|\b(?:overall|ever|which|when|whole|all|so far)\b"
 )
@@ -137,6 +155,15 @@ def turned(text: str, state: State, key: str, run: Run, *, zh: bool) -> str | No
         first, second = before.line[-2:]
         asked = f"比较 step {min(first, second)} 和 step {max(first, second)} 的 {key}"
         return asked if move["zh"] else f"did {key} change from step {min(first, second)} to {max(first, second)}"
+    if here is not None and _SIDE.match(text):
+        return f"{key} {pointed(text, here)}"
+    asked = before.wording or before.text
+    of_a_share = _SHARE.search(asked) is not None and _TIMED.search(key) and not re.search(r"\d", asked)
+    if of_a_share and (another := _AT_ANOTHER.match(text)) is not None:
+        step = another["step"]
+        return f"step {step} 的 {key} 占一步的百分之多少" if zh else f"what share of step {step} is {key}"
+    if _LIMIT.match(text) and _OF_LENGTH.search(key):
+        return "回答长度上限是多少" if zh else "what is the response length limit"
     extreme = {"max": True, "argmax": True, "min": False, "argmin": False}.get(before.op or "")
     if extreme is not None and _NEXT_OF_ORDER.match(text):
         which = ("最高" if extreme else "最低") if zh else "highest" if extreme else "lowest"

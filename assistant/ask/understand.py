@@ -13,7 +13,7 @@ from assistant.ask.described import described, may_describe
 from assistant.ask.differing import one_step
 from assistant.ask.epochs import AN_EPOCH, EPOCH_KEYS
 from assistant.ask.follow import after, asks_by_itself, continued_language, followed
-from assistant.ask.held_out_step import with_validation
+from assistant.ask.held_out_step import of_the_run, with_validation
 from assistant.ask.in_a_row import row_in
 from assistant.ask.intents import decided, further_operations, operation
 from assistant.ask.leaning import stands_alone
@@ -137,7 +137,7 @@ def understand(
             own = replace(own, runs=() if every else own.runs or state.query.runs, follows="slots")
         else:
             own = followed(own, more, state, runs, resolver=resolver, strength=strength)
-        own = remembered(own, state.query, about)
+        own = of_the_run(remembered(own, state.query, about), runs, resolver)
     return replace(own, alternatives=alternatives(own, said, about))
 
 
