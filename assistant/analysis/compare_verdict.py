@@ -264,7 +264,7 @@ def _limits(
         reasons += _where(ledger, draft, decisive[0])
     elif group == "reward" and decisive and not any(row.group == "validation" for row in draft.rows):
         reasons.append(Reason("reward_is_training"))
-    elif not any(row.directed for row in draft.rows):
+    elif not any(row.directed or rules().is_timed(row.metric) for row in draft.rows):
         reasons.append(Reason("no_direction"))
     tested = [row for row in draft.rows if row.p is not None]
     if len(tested) > 1:

@@ -12,7 +12,7 @@ from assistant.analysis.forecast import STEP_TIMES
 from assistant.analysis.held_out import held_out
 from assistant.analysis.noise import TOO_WIDE
 from assistant.analysis.validation import validation_sets
-from assistant.ask import answer_validation, outcomes
+from assistant.ask import answer_faster, answer_validation, outcomes
 from assistant.ask.comparing import knowledge_of, tell
 from assistant.ask.context import Context, is_validation, key
 from assistant.ask.intents import is_stage
@@ -116,7 +116,11 @@ def _runs(context: Context) -> Verdict:
     context.warnings = [warning for warning in context.warnings if warning != alone]
     keys = [m.key for m in context.query.mentions if m.key is not None and m.key in a.columns]
     result = compare_runs(context.ledger, a, b, metrics=keys or None, **knowledge_of(context, a, b))
+    lead, slot = answer_faster.which(context, result), len(context.doc.blocks)
     verdict = tell(context, result)
+    if lead:
+        context.doc.blocks[slot] = f"**{lead}**"
+        verdict = replace(verdict, summary=unmark(lead))
     if keys:
         from assistant.ask.answer_by_run import own_values
 

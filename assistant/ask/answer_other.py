@@ -8,7 +8,7 @@ import re
 from assistant.analysis import derive
 from assistant.analysis.forecast import STEP_TIMES
 from assistant.analysis.identities import largest_advantage
-from assistant.ask import answer_durations, answer_pace
+from assistant.ask import answer_durations, answer_pace, partitions, slow_step_why
 from assistant.ask.answer_absent import thing_in, unlogged
 from assistant.ask.context import Context, key
 from assistant.ask.cut_away import lost_in_a_cut
@@ -206,7 +206,7 @@ def gpus_by_rates(context: Context, step: int) -> Fact | None:
 def _gpus_by_rates(context: Context, step: int) -> tuple[list[str], list[str]]:
     found = _rates(context, step)
     if found is None:
-        return [], []
+        return partitions.gpus(context)
     fact, whole, each = found
     context.metrics.extend([str(whole.metric), str(each.metric)])
     line = context.say("derive.gpus_rates", v=fact, whole=whole, each=each, a=str(whole.metric), b=str(each.metric))
@@ -409,6 +409,8 @@ def bottleneck(context: Context) -> Verdict:
     large = part >= NOTABLE
     gap = "" if context.language == "zh" else " "
     context.doc.paragraph(f"**{summary}{gap}{aside}**" if large else f"**{summary}**")
+    if slot.kind == "single" and str(first.name) == "timing_s/gen":
+        context.doc.paragraph(slow_step_why.of_one_step(context, found.step))
     time_part(context, found.step)
     context.doc.paragraph("" if large else aside)
     context.metrics.extend([str(first.name), str(found.total.metric)])
