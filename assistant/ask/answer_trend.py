@@ -25,7 +25,7 @@ from assistant.ask.parts import number
 from assistant.ask.schedules import phases
 from assistant.ask.scope import scope_in
 from assistant.ask.subject import words_of
-from assistant.ask.telling import trend_sentence
+from assistant.ask.telling import gone_since, trend_sentence
 from assistant.model import Fact, Verdict
 from assistant.write.document import unmark
 
@@ -368,11 +368,24 @@ def _trend_text(context: Context, metric: str, fact: Fact, steps: list[int] | No
         for step in lost:
             context.ledger.missing(metric, step)
         texts.append(context.say("trend.gaps", steps=lost))
+    texts += _not_finite_end(context, metric, fact, steps)
     if not jumped and fact.direction in {"rising", "falling"} and (fact.p_value or 0) >= 0.05:
         texts.append(context.say("trend.level"))
     if fact.direction == "fluctuating" and fact.form is None and in_order(context, metric, fact, steps) is None:
         texts += _says_little(context, metric, fact)
     return ("" if context.language == "zh" else " ").join(texts)
+
+
+def _not_finite_end(context: Context, metric: str, fact: Fact, steps: list[int] | None) -> list[str]:
+    """That the last of the values looked at are no finite numbers, which no trend tells."""
+    gone, last = gone_since(context, metric), context.value(metric, fact.last_step or 0)
+    cells = [step for step in context.run.series(metric)[0] if steps is None or step in steps]
+    after = [step for step in cells if step > (fact.last_step or 0)]
+    if gone is None or last is None or not after:
+        return []
+    first = context.value(metric, after[0])
+    count = context.ledger.count("not_finite_end", len(after), metric=metric, last_step=after[-1])
+    return [] if first is None else [context.say("trend.not_finite_end", count=count, first=first, last=last)]
 
 
 def _ends_tell(context: Context, metric: str, fact: Fact) -> bool:

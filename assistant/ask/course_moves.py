@@ -24,6 +24,8 @@ SIDE = 3
 NEAR = 10
 #: Share of a change of level that must happen between two neighbouring points to be called a jump.
 AT_ONCE = 0.5
+#: Smallest share of a series that is one value to the end, and largest share of those before it that may have it.
+HELD, RARELY = 0.1, 0.1
 #: Fewest points of a stretch whose end is held against its level, and how far it may lie from it, in medians of the
 #: moves from point to point (or half of the level, if that is more).
 LEAST_STILL, NOISES = 6, 4.0
@@ -183,6 +185,22 @@ def turn_sentence(context: Context, trend: Fact, part: Series, knots: Sequence[t
     return context.say(
         f"trend.{phrase}", metric=metric, t=trend, a=a, e=e, d=d, extreme=extreme, net=said, at_once=clause
     )
+
+
+def held_since(part: Series) -> int | None:
+    """The place from which a series that moved before is one and the same value to its end; ``None`` where none is.
+
+    The values before must hardly ever have been that value: a share that is 0 at most steps may be so by chance.
+    """
+    values, n = part.values, len(part)
+    other = np.flatnonzero(values != values[-1]) if n else values
+    if not len(other):
+        return None
+    place = int(other[-1]) + 1
+    lasted = n - place
+    if lasted < max(MIN_POINTS, n * HELD) or place < MIN_POINTS or place - len(other) > RARELY * place:
+        return None
+    return place
 
 
 def course_shape(context: Context, metric: str, trend: Fact, steps: Sequence[int] | None) -> tuple[str, Fact] | None:

@@ -10,7 +10,7 @@ from typing import Any
 from assistant.analysis.changepoints import ChangePoint
 from assistant.analysis.held_out import held_out
 from assistant.ask.context import Context
-from assistant.ask.course_moves import course_shape, extremes_of, jump_of, jump_sentence
+from assistant.ask.course_moves import course_shape, extremes_of, held_since, jump_of, jump_sentence, points
 from assistant.ask.course_words import course_sentence
 from assistant.ask.in_order_words import order_sentence
 from assistant.ask.pace_words import paced_sentence
@@ -77,6 +77,8 @@ def trend_sentence(context: Context, metric: str, trend: Fact, steps: Sequence[i
         return judged
     if trend.direction == "inconclusive":
         return context.say(f"trend.{_few(context, metric, steps)}", metric=metric, t=trend, **ends)
+    if trend.direction == "fluctuating" and (held := _held(context, metric, trend, steps)) is not None:
+        return held
     if trend.form == "walk" and trend.direction not in _WAY:
         return context.say("trend.walk", metric=metric, t=trend, **ends, **extremes_of(context, metric, steps))
     paced = paced_sentence(context, metric, trend, steps)
@@ -91,6 +93,19 @@ def _judged(context: Context, metric: str, trend: Fact) -> str:
         return ""
     held = [context.value(metric, step or 0) for step in (trend.first_step, trend.last_step)]
     return two_validations(context, metric, [fact for fact in held if fact is not None])
+
+
+def _held(context: Context, metric: str, trend: Fact, steps: Sequence[int] | None) -> str | None:
+    """That a series without a direction has been one value for some time; ``None`` where it has not."""
+    part = points(context, metric, steps)
+    place = held_since(part)
+    since = None if place is None else context.value(metric, int(part.steps[place]))
+    last = context.value(metric, trend.last_step or 0)
+    if place is None or since is None or last is None:
+        return None
+    count = context.ledger.count("last equal values", len(part) - place, metric=metric, last_step=trend.last_step)
+    ends = extremes_of(context, metric, part.steps[:place].tolist())
+    return context.say("trend.held", metric=metric, since=since, last=last, count=count, **ends)
 
 
 def _few(context: Context, metric: str, steps: Sequence[int] | None) -> str:
@@ -110,6 +125,10 @@ def _few(context: Context, metric: str, steps: Sequence[int] | None) -> str:
 
 def movement(context: Context, metric: str, trend: Fact, steps: Sequence[int] | None = None) -> str:
     """A trend for a cell of a table: a word, and the step of a jump or turn."""
+    held = held_since(points(context, metric, steps)) if trend.direction == "fluctuating" else None
+    if held is not None:
+        since = context.value(metric, int(points(context, metric, steps).steps[held]))
+        return context.say("move.held", c=since)
     shape = course_shape(context, metric, trend, steps)
     if shape is not None:
         return context.say(f"move.{shape[0]}", c=shape[1])

@@ -17,7 +17,9 @@ from assistant.ask.understand import Query
 from assistant.model import Run
 from assistant.service import service
 from assistant.write.document import unmark
-from tests.analysis.support import series_run
+from tests.analysis.support import run_of, series_run, training_step
+
+from .support import answerer
 
 Array = NDArray[np.float64]
 N = 80
@@ -131,3 +133,48 @@ def test_warm_up_of_a_few_steps_is_not_told_as_rising(language: str, words: str)
     dice = np.random.default_rng(2)
     values = 0.0017 * np.minimum(np.arange(1, 63) / 5, 1) + dice.normal(0, 0.00004, 62)
     assert words in told(series_run("actor/pg_clipfrac", values.tolist()), "actor/pg_clipfrac", language)[1]
+
+
+@pytest.mark.parametrize(
+    ("language", "sentence", "word"),
+    [
+        ("en", "at each of its last 38 values, since step 24", "constant since step 24"),
+        ("zh", "从 step 24 起一直是", "step 24 起不再变化"),
+    ],
+)
+@pytest.mark.parametrize("value", [0.45, 0.5])
+def test_series_that_stopped_moving_is_said_to_be_constant_since(
+    language: str, sentence: str, word: str, value: float
+) -> None:
+    dice = np.random.default_rng(5)
+    values = [*(0.5 + dice.normal(0, 0.2, 23)).tolist(), *([value] * 38)]
+    course, cell = told(series_run("my/metric", values), "my/metric", language)
+    assert sentence in course
+    assert cell == word
+
+
+def test_share_that_is_zero_at_most_steps_is_not_said_to_have_stopped() -> None:
+    dice = np.random.default_rng(6)
+    values = [0.01 if dice.random() < 0.2 else 0.0 for _ in range(50)] + [0.0] * 10
+    course, cell = told(series_run("response/aborted_ratio", values), "response/aborted_ratio")
+    assert "since step" not in course + cell
+
+
+@pytest.mark.parametrize(
+    ("language", "words"), [("en", "last 36 values, from step 27 on"), ("zh", "最后 36 个值（step 27 起")]
+)
+def test_trend_of_a_metric_that_ends_in_nan_says_so(language: str, words: str) -> None:
+    dice = np.random.default_rng(7)
+    rows = {
+        step: {
+            **training_step(step),
+            "actor/entropy": 0.25 - 0.002 * step + dice.normal(0, 0.003) if step < 27 else np.nan,
+        }
+        for step in range(1, 63)
+    }
+    text = (
+        answerer()
+        .ask("actor/entropy 的趋势" if language == "zh" else "trend of actor/entropy", (run_of(rows),))[0]
+        .answer
+    )
+    assert words in text
