@@ -21,6 +21,8 @@ from assistant.write.document import unmark
 
 #: Findings for which measures are quoted.
 MOST_ADVISED = 2
+#: Fewest training steps in which learning would be seen.
+LEAST_LEARNING = 20
 
 
 def advice(context: Context) -> Verdict:
@@ -36,14 +38,19 @@ def advice(context: Context) -> Verdict:
     findings = told(context, checks[:MOST_ADVISED])
     faster = _faster(context, findings, last)
     about = [] if faster else _about_named(context, named)
+    unlearnt = False
     if findings:
         summary = say(f"advice.{_word(context, findings)}", first=findings[0].sentence) + _checkpoint(context)
         summary = f"{faster}{'' if context.language == 'zh' or not faster else ' '}{summary}"
     else:  # what is asked about comes first; that nothing speaks for a change is no answer by itself
         lead = faster or _no_stop(context) or _checkpoint(context).strip() or (about.pop(0) if about else "")
         gap = "" if context.language == "zh" or not lead else " "
-        summary = lead + gap + say("advice.none" if covered(context.run) else "advice.none_unjudged")
+        unlearnt = not lead and not named and _unlearnt(context)
+        none = "advice.none_flat" if unlearnt else "advice.none"
+        summary = lead + gap + say(none if covered(context.run) else "advice.none_unjudged")
     doc.paragraph(f"**{summary}**")
+    if unlearnt:
+        doc.paragraph(say("advice.flat_next"))
     if hypothetical(context.query.said):
         doc.paragraph(say("advice.hypothetical"))
     doc.bullets(about)
@@ -53,7 +60,12 @@ def advice(context: Context) -> Verdict:
         if measures:
             doc.paragraph(measures)
             doc.paragraph(context.quote(one.card, "not") if one.card is not None else "")
-    doc.bullets([*_outcomes(context, named), *([] if findings else _open_points(context, timed_already=bool(faster)))])
+    doc.bullets(
+        [
+            *_outcomes(context, named),
+            *([] if findings else _open_points(context, timed_already=bool(faster) or unlearnt)),
+        ]
+    )
     for metric in named[:2] if not findings else []:
         card = context.card(metric)
         if card is not None:
@@ -212,6 +224,17 @@ def _outcomes(context: Context, named: list[str]) -> list[str]:
             lines.append(sentence + tail_of(context, metric, sentence))
             context.cite(context.card(metric))
     return lines
+
+
+def _unlearnt(context: Context) -> bool:
+    """Whether neither validation nor the training outcome got better, over enough of both to see it."""
+    if not covered(context.run) or len(context.train_steps) < LEAST_LEARNING:
+        return False
+    for found in (outcomes.validated(context.run), outcomes.trained(context.run)):
+        trend = None if found is None or not found.spelling.plain else context.ledger.trend(found.metrics[0])
+        if found is None or trend is None or progress(context, found.metrics[0], trend)[0] != "flat":
+            return False
+    return True
 
 
 #: Asks how the steps could take less time.

@@ -17,6 +17,7 @@ from assistant.ask.context import Context, is_validation, key
 from assistant.ask.course_moves import points, state_of
 from assistant.ask.departures import all_checks, departure
 from assistant.ask.findings import told
+from assistant.ask.goes_on import not_so_far
 from assistant.ask.in_order_words import in_order
 from assistant.ask.naming import absent, central, named_keys, unknown, wanted_steps
 from assistant.ask.outcomes import lost, rewarded
@@ -70,11 +71,16 @@ def trend(context: Context) -> Verdict:
     for one in told(context, broken[:1]):  # from there on its course is no course of learning
         context.doc.paragraph(f"**{one.sentence}**")
     if len(texts) == 1:
-        texts = [_yes_no(context, keys[0], code) + texts[0]]
+        goes_on = not_so_far(context, keys)
+        gap = " " if goes_on and context.language == "en" else ""
+        texts = [goes_on + gap + (_yes_no(context, keys[0], code) if not goes_on else "") + texts[0]]
         context.doc.paragraph(f"**{texts[0]}**")
         _trend_detail(context, keys[0], code)
     else:
+        goes_on = not_so_far(context, keys)
+        context.doc.paragraph(f"**{goes_on}**" if goes_on else "")
         context.doc.bullets(texts)
+        texts = [goes_on, *texts] if goes_on else texts
     context.chart(context.title(keys[0]), keys[:4])
     summary = unmark(texts[0])
     return Verdict(code, summary, "low" if code == "inconclusive" else "medium")
