@@ -8,6 +8,7 @@ import re
 from assistant.analysis.checks import covered
 from assistant.analysis.trend import MIN_POINTS
 from assistant.ask import outcomes
+from assistant.ask.advice_supposed import supposed
 from assistant.ask.answer_single import progress, tail_of
 from assistant.ask.context import Context, key
 from assistant.ask.departures import all_checks
@@ -39,11 +40,12 @@ def advice(context: Context) -> Verdict:
     faster = _faster(context, findings, last)
     about = [] if faster else _about_named(context, named)
     unlearnt = False
+    case = supposed(context, named, hypothetical=hypothetical(context.query.said))
     if findings:
         summary = say(f"advice.{_word(context, findings)}", first=findings[0].sentence) + _checkpoint(context)
         summary = f"{faster}{'' if context.language == 'zh' or not faster else ' '}{summary}"
     else:  # what is asked about comes first; that nothing speaks for a change is no answer by itself
-        lead = faster or _no_stop(context) or _checkpoint(context).strip() or (about.pop(0) if about else "")
+        lead = case or faster or _no_stop(context) or _checkpoint(context).strip() or (about.pop(0) if about else "")
         gap = "" if context.language == "zh" or not lead else " "
         unlearnt = not lead and not named and _unlearnt(context)
         none = "advice.none_flat" if unlearnt else "advice.none"
@@ -51,6 +53,8 @@ def advice(context: Context) -> Verdict:
     doc.paragraph(f"**{summary}**")
     if unlearnt:
         doc.paragraph(say("advice.flat_next"))
+    if findings and case:
+        doc.paragraph(case)
     if hypothetical(context.query.said):
         doc.paragraph(say("advice.hypothetical"))
     doc.bullets(about)
@@ -60,13 +64,9 @@ def advice(context: Context) -> Verdict:
         if measures:
             doc.paragraph(measures)
             doc.paragraph(context.quote(one.card, "not") if one.card is not None else "")
-    doc.bullets(
-        [
-            *_outcomes(context, named),
-            *([] if findings else _open_points(context, timed_already=bool(faster) or unlearnt)),
-        ]
-    )
-    for metric in named[:2] if not findings else []:
+    open_points = [] if findings else _open_points(context, timed_already=bool(faster or case) or unlearnt)
+    doc.bullets([*_outcomes(context, named), *open_points])
+    for metric in named[:2] if not findings and not case else []:
         card = context.card(metric)
         if card is not None:
             doc.paragraph(context.quote(card, "read"))

@@ -50,6 +50,8 @@ STABILITY = ("policy_entropy", "old_kl", "ref_kl", "clip_fraction", "grad_norm",
 #: Quantities that say what kind of run it is.
 SETUP = ("n_gpus", "prompts_per_step", "group_size", "trajectories_per_step", "critic_present", "kl_in_reward")
 MOST_STABLE, MOST_STAGES, MOST_CHARTED = 7, 3, 6
+#: Rules of values that stand far above those around them.
+SPIKES = frozenset({"lone_spike", "spike", "spikes", "spikes_two"})
 #: Fewest evaluations for a held-out loss to be judged, and the share of its lowest value by which it counts as risen.
 LEAST_EVALUATIONS, OVERFIT = 4, 0.02
 #: Formats of figures that somebody wrote down, whose order is none of time; a trainer prints its rows in order.
@@ -156,6 +158,10 @@ def _summary(context: Context, checks: Sequence[Check], sentences: Sequence[str]
         return say("explain.run_flagged", count=flagged, first=sentences[0], **counts)
     if len(train) < ENOUGH_STEPS:
         return say("explain.run_clean_few", **counts)
+    spike = next((one for one in checks if one.rule in SPIKES and covered(context.run)), None)
+    if spike is not None:
+        value = next(fact for name, fact in spike.facts if name == "value")
+        return say("explain.run_but_spike", v=value, **counts) + ("" if context.language == "zh" else " ") + learns
     phrase = "explain.run_clean" if covered(context.run) else "explain.run_uncovered"
     return say(phrase, **counts) + ("" if context.language == "zh" else " ") + learns
 
