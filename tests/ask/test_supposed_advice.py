@@ -64,3 +64,11 @@ def test_clean_run_with_one_spike_says_so_at_once(question: str, word: str) -> N
     assert word in line
     assert "31" in line
     assert word not in first_line(conversation(healthy(), question))
+
+
+@pytest.mark.parametrize("less", ["少点 words", "少一点字", "少点废话"])
+def test_fewer_words_are_asked_for(less: str) -> None:
+    run = healthy(spike=31)
+    brief = conversation(run, "正常吗", "简短点").answer
+    assert conversation(run, "正常吗", less).answer == brief
+    assert len(brief) < len(conversation(run, "正常吗").answer)
