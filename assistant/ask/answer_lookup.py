@@ -427,7 +427,7 @@ def _lost_values(context: Context, metric: str, held: list[Fact]) -> list[str]:
 #: Up to so many steps that were counted are named.
 MOST_COUNTED = 24
 #: Up to so many steps that are named one by one have their values told beside the mean.
-MOST_LISTED = 6
+MOST_MEANT = 6
 
 
 def _operation(context: Context, metric: str, held: list[Fact], op: Op | None) -> str:
@@ -454,7 +454,7 @@ def _operation(context: Context, metric: str, held: list[Fact], op: Op | None) -
             inputs=[f for _, f in numbers],
         )  # fmt: skip
         told = shown(context, mean, metric)
-        if context.query.steps.kind == "pair" and 1 < len(numbers) <= MOST_LISTED:  # "mean length at step 4 and at 48"
+        if context.query.steps.kind == "pair" and 1 < len(numbers) <= MOST_MEANT:  # "mean length at step 4 and at 48"
             items = context.join(say("calc.item", v=fact) for _, fact in numbers)
             return say("lookup.mean_listed", metric=metric, items=items, n=count, v=told)
         return say("lookup.mean", metric=metric, n=count, v=told, **ends)
