@@ -19,6 +19,8 @@ _UP: Final = re.compile(
     r"(?i)调大|调高|提高|加大|增大|升到|翻倍|\b(?:rais\w+|increas\w+|higher|larger|bigger|doubl\w+|up to)\b"
 )
 _DOWN: Final = re.compile(r"(?i)调小|调低|降低|减小|降到|减半|\b(?:lower\w*|reduc\w+|decreas\w+|smaller|halv\w+)\b")
+#: A change whose size is told without a number.
+_SIZED: Final = re.compile(r"(?i)翻倍|减半|\b(?:doubl|halv)\w+")
 _TO: Final = re.compile(r"(?i)[到成为至]|\bto\b|→|->")
 
 
@@ -39,5 +41,7 @@ def _way(said: str) -> str:
     numbers = [float(one) for one in _NUMBER.findall(said)]
     if len(numbers) == 2 and _TO.search(said) and numbers[0] != numbers[1]:
         return "up" if numbers[1] > numbers[0] else "down"
+    if not numbers and _SIZED.search(said) is None:  # "should I lower it?" supposes no value
+        return ""
     ways = [name for name, pattern in (("up", _UP), ("down", _DOWN)) if pattern.search(said)]
     return ways[0] if len(ways) == 1 else ""

@@ -28,6 +28,8 @@ def beside(context: Context) -> str | None:
     match = _STOPPED.search(text)
     if match is None or _NOT_SO.search(text):
         return None
+    if any(mention.text and mention.text in match[0] for mention in context.query.mentions):
+        return None  # a metric that broke, and no job
     run, step = context.run, int(match["en"] or match["zh"])
     steps = run.distinct_steps
     if step not in steps or step >= steps[-1]:

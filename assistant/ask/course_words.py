@@ -44,6 +44,8 @@ def _by_values(context: Context, metric: str, trend: Fact, steps: Sequence[int] 
     part = points(context, metric, steps)
     if detail.tail:
         part = part.between(int(part.steps[0]), int(part.steps[-1 - detail.tail]))
+    if (apart := lone_spike(part.values)) is not None:  # told by itself
+        part = part.at([int(step) for place, step in enumerate(part.steps) if place != apart])
     if trend.form == "ramp":
         said = ramp_sentence(context, trend, part, detail.knots, scale)
     else:

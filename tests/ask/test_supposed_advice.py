@@ -48,8 +48,9 @@ def test_supposed_case_is_advised_on_first(question: str, lead: str) -> None:
     [
         ("lr 从 1e-6 调到 1e-5 行不行", "up"),
         ("lower the lr from 2e-6 to 1e-6?", "down"),
-        ("学习率要不要降低", "down"),
-        ("should we increase the learning rate", "up"),
+        ("学习率要不要降低到 1e-7", "down"),
+        ("should we increase the learning rate to 1e-5", "up"),
+        ("should I lower the learning rate?", ""),
         ("学习率是多少", ""),
         ("lr at step 3 and step 5", ""),
     ],
