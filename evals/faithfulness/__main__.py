@@ -83,6 +83,11 @@ with 444 versions that hold one falsehood, in many forms of numbers, with words 
 fifth --logs FOLDER`. At first sight the check caught 95.9% of the falsehoods (426 of 444) and refused 47.5% of the true
 sentences (57 of 120); its sentences were read when 45.0% were refused, and worked on from then on.
 
+Two readers, who knew no label, judged sentences of the held half against the logs: all 1,206 that claim something, the
+doubtful ones twice. Where both were of one mind against the label it was corrected, 17 in all (en 12, zh 5): 6 labelled
+true were false, 11 labelled false were true. Ten of them were put right in their templates, seven false versions are no
+longer made; no label of the open half changed.
+
 The offline engine's own answers to the open questions are true by construction, as far as that engine is right, so that
 none of their sentences may be refused. A sentence that the engine says of the log word by word, in the context in which
 it says it, is supported by the facts that it states there; one with a digit changed is not.

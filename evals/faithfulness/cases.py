@@ -9,7 +9,8 @@ from dataclasses import asdict, dataclass
 from functools import cache
 from typing import Any, Final
 
-from evals.faithfulness.falsehoods import falsehoods, stated
+from evals.faithfulness.falsehoods import falsehoods, same_range, stated
+from evals.faithfulness.fields import Written
 from evals.faithfulness.templates import Template, templates
 
 MOST: Final = 2
@@ -72,18 +73,19 @@ def _of(template: Template, given: Counter[str]) -> Iterator[Case]:
                 continue
             given[kind] += 1
             yield Case(f"{name}~{kind}", *same, "false", kind, written.text)
-        for kind, text in _chosen(falsehoods(true, rng), given, template, rng):
-            yield Case(f"{name}~{kind}", *same, "false", kind, text)
+        for kind, changed in _chosen(falsehoods(true, rng), given, template, rng):
+            if not same_range(true, changed):  # it was chosen all the same, so that other sentences keep their kinds
+                yield Case(f"{name}~{kind}", *same, "false", kind, changed.text)
 
 
 def _chosen(
-    found: Iterator[tuple[str, Any]], given: Counter[str], template: Template, rng: random.Random
-) -> Iterator[tuple[str, str]]:
+    found: Iterator[tuple[str, Written]], given: Counter[str], template: Template, rng: random.Random
+) -> Iterator[tuple[str, Written]]:
     """At most :data:`MOST` falsehoods, of the kinds that are rarest so far."""
-    by_kind: dict[str, list[str]] = {}
+    by_kind: dict[str, list[Written]] = {}
     for kind, written in found:
         if kind not in template.false:
-            by_kind.setdefault(kind, []).append(written.text)
+            by_kind.setdefault(kind, []).append(written)
     for kind in sorted(by_kind, key=lambda one: (given[one], one))[:MOST]:
         given[kind] += 1
         yield kind, rng.choice(by_kind[kind])

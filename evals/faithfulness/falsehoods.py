@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from decimal import Decimal
@@ -16,12 +17,17 @@ from evals.faithfulness.shown import NUMBER, OTHER_UNIT, places, redigited, said
 SIGNED: Final = frozenset({"pg_loss", "ppo_kl", "reward", "score"})
 """Roles whose values take either sign, so that a lost sign is a likely slip."""
 STEPS: Final = ("s", "t", "u")
+RANGE: Final = frozenset({"到", "至", "与", "和", "～", "–", "-"})
+"""What stands between the bounds of a range in Chinese."""
 SIMILAR: Final = 0.03
 """Steps whose value lies within this share of a metric's range of its extreme are no false place of the extreme."""
 
 
 def falsehoods(true: Written, rng: random.Random) -> Iterator[tuple[str, Written]]:
-    """All one-place falsifications of a true sentence: (kind, text), each false beyond dispute."""
+    """All one-place falsifications of a true sentence: (kind, text), each false beyond dispute.
+
+    Its claims are false place by place; two bounds that are exchanged say the same (:func:`same_range`).
+    """
     for kind, changed in _candidates(true, rng):
         if changed.text != true.text and (not changed.true() if kind == "hallucinated" else changed.false()):
             yield kind, changed
@@ -147,6 +153,17 @@ def _swaps(true: Written) -> Iterator[tuple[str, Written]]:
         texts[first], texts[second] = texts[second], texts[first]
         same = _metric_of(a) == _metric_of(b)
         yield "swapped" if same else "metric", replace(true, texts=tuple(texts))
+
+
+def same_range(true: Written, changed: Written) -> bool:
+    """Whether the two bounds of a range are exchanged: between 0.7 and 0.2 is between 0.2 and 0.7."""
+    places = [at for at, (one, other) in enumerate(zip(true.texts, changed.texts, strict=True)) if one != other]
+    if len(places) != 2 or [changed.texts[at] for at in places] != [true.texts[at] for at in reversed(places)]:
+        return False
+    before, after = "".join(true.texts[: places[0]]), "".join(true.texts[places[1] + 1 :])
+    within = "".join(true.texts[places[0] + 1 : places[1]]).strip()
+    english = re.search(r"\bbetween\s*$", before, re.IGNORECASE) and within == "and"
+    return bool(english or (within in RANGE and re.match(r"\s*之间", after)))
 
 
 def _alike(first: str, second: str) -> bool:

@@ -2,7 +2,7 @@
 
 An entry is about the log or logs ``run`` names (ids of ``runs.yaml``; null: no log is given) and asks ``q``, or a
 conversation ``turns`` of which the last is judged. ``lang`` is the language of the expected answer. Where two readings
-are fair a field holds a list of all that are.
+are fair a field holds a list of all that are (of ``lang``: where the question itself is in no language).
 
 - ``intent``, ``verdict``: codes of the answer.
 - ``slots``: ``metrics`` the run's keys (a list within the list: any of these), ``steps`` ``{kind, values}``, ``op``.
@@ -165,7 +165,7 @@ def problems(entry: Entry) -> Iterator[str]:
     for run in logs(entry):
         if run not in runs():
             yield f"run: {run!r} is not in runs.yaml"
-    if entry.get("lang") not in {"zh", "en"}:
+    if not several(entry.get("lang")) or set(several(entry.get("lang"))) - {"zh", "en"}:
         yield f"lang: {entry.get('lang')!r} is neither zh nor en"
     for intent in several(entry.get("intent")):
         if intent not in INTENTS:

@@ -32,7 +32,7 @@ class Question:
         id: unique over all files.
         runs: ids of the logs; none for a question about no log.
         turns: what is asked, in order; the last is judged.
-        language: of the answer, ``zh`` or ``en``.
+        languages: of the answer that are accepted, ``zh`` and ``en``.
         group: language of the question: ``zh``, ``en`` or ``mixed``.
         kind: for the tables.
         intents: accepted.
@@ -48,7 +48,7 @@ class Question:
     id: str
     runs: tuple[str, ...]
     turns: tuple[str, ...]
-    language: str
+    languages: tuple[str, ...]
     group: str
     kind: str
     intents: tuple[str, ...]
@@ -98,7 +98,7 @@ def expected(entry: entries.Entry, file: str = "", *, held: bool = False) -> Que
         id=entry["id"],
         runs=tuple(entries.logs(entry)),
         turns=turns,
-        language=entry["lang"],
+        languages=tuple(entries.several(entry["lang"])),
         group=_group(file, turns),
         kind=entry.get("kind") or ("follow-up" if len(turns) > 1 else intents[0]),
         intents=intents,

@@ -95,7 +95,7 @@ def judge(question: Question, answer: Mapping[str, Any], seconds: float = 0.0) -
         slots = not complaints
         wrong.extend(complaints)
     verdict = check(code in question.verdicts, f"verdict {code}") if question.verdicts else None
-    language = check(answer["language"] == question.language, f"language {answer['language']}")
+    language = check(answer["language"] in question.languages, f"language {answer['language']}")
     for fact in question.facts:
         check(holds(fact, answer["facts"], text), f"lacks {dict(fact)}")
     claims = tuple(found.group() for pattern in question.forbidden if (found := pattern.search(text)))

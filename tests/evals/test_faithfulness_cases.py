@@ -10,7 +10,7 @@ import pytest
 
 from evals.diagnosis.cases import make
 from evals.faithfulness.cases import Case, cases
-from evals.faithfulness.falsehoods import falsehoods
+from evals.faithfulness.falsehoods import falsehoods, same_range
 from evals.faithfulness.fields import Scene, parts, write
 from evals.faithfulness.names import absent, roles
 from evals.faithfulness.tables import Truth, truth
@@ -164,6 +164,25 @@ def test_falsehoods_single_value_has_the_named_kinds() -> None:
     assert {"value", "decimal", "step", "metric", "hallucinated", "precision"} <= set(found)
     assert len(set(found.values())) == len(found)
     assert re.search(r"step [23] is 0\.152", found["step"])
+
+
+@pytest.mark.parametrize(
+    ("text", "same"),
+    [
+        ("{m:key} stays between {mn(m)|sig3} and {mx(m)|sig3}.", True),
+        ("{m:key} 全程在 {mn(m)|sig3} 到 {mx(m)|sig3} 之间。", True),
+        ("{m:key}: lowest {mn(m)|sig3}, highest {mx(m)|sig3}.", False),
+        ("{m:key} 从 {mn(m)|sig3} 到 {mx(m)|sig3}。", False),
+    ],
+)
+def test_same_range_exchanged_bounds_are_no_falsehood(text: str, same: bool) -> None:
+    role = roles()["grad_norm"]
+    about = Scene({"": truth("example")}, {"m": role.key(truth("example"))}, {"m": role})
+    written = write(text, about, "en", random.Random(0))
+    assert written is not None
+    found = dict(falsehoods(written, random.Random(0)))
+    assert same_range(written, found["swapped"]) is same
+    assert not same_range(written, found["value"])
 
 
 def test_parts_text_is_told_into_pieces() -> None:

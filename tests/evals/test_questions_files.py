@@ -266,6 +266,8 @@ def test_says_accepts_a_number_as_people_round_it(text: str, number: float, stat
         ({"run": "nowhere"}, "runs.yaml"),
         ({"intent": "gossip"}, "intent"),
         ({"verdict": "splendid"}, "verdict"),
+        ({"lang": ["zh", "fr"]}, "lang"),
+        ({"lang": []}, "lang"),
         ({"forbidden": ["("]}, "forbidden"),
         ({"forbidden": ["$no_such_claim"]}, "no_such_claim"),
         ({"facts": [{"metric": "actor/entropy"}]}, "facts"),

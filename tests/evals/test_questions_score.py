@@ -63,6 +63,12 @@ def test_judge_one_field_off_is_not_whole(changed: dict[str, Any], complaint: st
     assert any(complaint in line for line in result.wrong)
 
 
+def test_judge_language_is_any_of_those_that_are_fair() -> None:
+    either = expected(entry(lang=["en", "zh"]))
+    assert all(judge(either, answer(language=language)).language for language in ("en", "zh"))
+    assert not judge(expected(ENTRY), answer(language="zh")).language
+
+
 def test_judge_forbidden_claim_counts_once_and_spoils_the_answer() -> None:
     result = judge(expected(ENTRY), answer(answer="The gradients EXPLODED: 0.554 at step 13."))
     assert result.claims == ("EXPLODED",)
