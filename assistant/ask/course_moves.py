@@ -170,7 +170,8 @@ def turn_sentence(context: Context, trend: Fact, part: Series, knots: Sequence[t
     apart = number(d) - number(a)
     fits = apart * net > 0 if net else abs(apart) <= max(rise, fall) / 2
     phrase = "peak" if peak else "trough"
-    if min(rise, fall) <= 0 or not fits:
+    beyond = float(values.max() - values[at]) > MISSED * max(rise, fall)  # a higher one lies elsewhere, in the scatter
+    if min(rise, fall) <= 0 or not fits or beyond:
         sides = (cut(part, (0, SIDE)), part.between(start, end), cut(part, (len(part) - SIDE, len(part))))
         middle = sides[1] if len(sides[1]) >= SIDE else cut(part, (max(0, at - 1), at + 2))
         m, n, o = (median_of(context, trend, side) for side in (sides[0], middle, sides[2]))

@@ -40,6 +40,8 @@ def paced_sentence(context: Context, metric: str, trend: Fact, steps: Sequence[i
     if first is None or since is None or last is None:
         return None
     mean, late = moved / span, float(y[-1] - y[start]) / float(x[-1] - x[start])
+    if way * late < 0:  # a last value that lies the other way is no pace
+        return None
     how = "faster" if late > FASTER * mean > 0 or late < FASTER * mean < 0 else "slower"
     how = how if how == "faster" or abs(late) * FASTER < abs(mean) else "even"
     kind, texts = context.kind_of(metric), {}

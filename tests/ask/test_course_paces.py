@@ -83,3 +83,24 @@ def test_few_smooth_points_are_not_said_to_wander(language: str, fall: float) ->
     )
     assert not re.search(r"wander|漂移", sentence)
     assert re.search(r"lowest|最低", sentence)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_turn_in_scatter_names_no_value_that_others_exceed(seed: int) -> None:
+    """A hump whose highest single value lies in the scatter elsewhere than about its middle."""
+    rng = np.random.default_rng(seed)
+    hump = 2.5 * np.sin(np.linspace(0, 1, 90) * np.pi * 0.75) + 0.15 * rng.standard_normal(90)
+    hump[[70, 72]] += 3.0  # far above, late, and twice: no lone spike
+    sentence, _ = told(run_of({step: {"kl": float(value)} for step, value in enumerate(hump, start=1)}), "kl", "en")
+    if "rose, then fell" in sentence and "median" not in sentence:
+        named = [float(number) for number in re.findall(r"to (\d\.\d+) at", sentence)]
+        assert max(named) == pytest.approx(hump.max(), abs=0.01)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_rise_whose_end_lies_lower_is_not_told_as_a_slower_rise(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    values = 0.75 + 0.0006 * np.arange(46) + 0.008 * rng.standard_normal(46)
+    values[0], values[-1] = 0.70, values[-16] - 0.004
+    sentence, _ = told(run_of({20 * i + 20: {"reward": float(v)} for i, v in enumerate(values)}), "reward", "en")
+    assert not re.search(r"of late.*and -\d", sentence)
