@@ -69,6 +69,8 @@ def _settle_ends(scan: Scan) -> None:
         reached = next((size for size in (cuts.KNOWN_LIMIT, limit) if size and size in {bodies[at], fulls[at]}), None)
         if tail.state == "not_a_number" or isinstance(row, KeptRow):
             continue
+        if tail.state == "complete" and reached == cuts.KNOWN_LIMIT and _is_long_by_chance(scan, at):
+            reached = None
         if tail.state == "complete":
             if reached is None and not tail.dangling and not (at == last and _is_last_cut(scan, tail)):
                 continue
@@ -82,6 +84,14 @@ def _settle_ends(scan: Scan) -> None:
         row.cut, row.limit = True, reached
         if tail.state != "clean":
             row.half = Missing(tail.key, row.step, row.last_line, tail.state, tail.text[:80], reached)
+
+
+def _is_long_by_chance(scan: Scan, at: int) -> bool:
+    """Whether a row only happens to be as long as a cut one: it holds all that a longer row of the log holds."""
+    own = [sizes for sizes in scan.sizes if sizes[at] == cuts.KNOWN_LIMIT]
+    longer = [other for other in range(len(scan.rows)) if all(sizes[other] > cuts.KNOWN_LIMIT for sizes in own)]
+    keys = scan.rows[at].keys()
+    return any(scan.rows[other].keys() == keys for other in longer[:_MOST_KNOWN])
 
 
 def learn_limit(scan: Scan) -> int | None:

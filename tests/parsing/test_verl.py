@@ -322,3 +322,18 @@ def test_parse_validation_dict_blank_key_is_no_metric() -> None:
         "(\"Initial validation metrics: {'val-core/x/acc/mean@4': np.float64(0.5), ' ': np.float64(0.25), '-': 1}\")\n"
     )
     assert parse_text(text).runs[0].metrics == ("val-core/x/acc/mean@4",)
+
+
+@pytest.mark.parametrize("prefix", ["", "(TaskRunner pid=7) "])
+def test_parse_text_line_of_4096_characters_beside_longer_ones_is_whole(prefix: str) -> None:
+    def line(step: int, size: int) -> str:
+        pairs = " - ".join(f"timing_s/part_{n:03}:{n + step / 8:.12f}" for n in range(100))
+        text = f"step:{step} - {pairs} - perf/note:1{{}} - perf/throughput:{100 + step / 7:.12f}"
+        return prefix + text.replace("{}", "0" * (size - len(text) + 2))
+
+    sizes = [4090, 4096, 4200]
+    run = only_run("\n".join(line(step, size) for step, size in enumerate(sizes, start=1)))
+    assert run.value("perf/throughput", 2) == pytest.approx(100 + 2 / 7)
+    assert run.missing == ()
+    cut = only_run("\n".join(line(step, 4200)[: len(prefix) + 4096] for step in (1, 2, 3)))
+    assert all(cut.value("perf/throughput", step) is None for step in (1, 2, 3))
