@@ -16,6 +16,8 @@ from assistant.model import Fact
 from assistant.write.document import mark
 from assistant.write.numbers import percent, plain, signed
 
+#: Points at an end of a stretch whose median stands for it.
+ENDS = 3
 _WAY = {"rising": "up", "falling": "down"}
 
 
@@ -62,12 +64,25 @@ def between_sentence(context: Context, metric: str, trend: Fact, part: Series) -
     return context.say("trend.between", metric=metric, t=trend, **facts)
 
 
+def _fits(part: Series, since: int, pace: float, scale: Scale) -> bool:
+    """Whether the pace told since a step is what the values did since then: their way, half to twice as fast."""
+    late = part.between(since, int(part.steps[-1]))
+    if scale == "log" or len(late) < 2 * ENDS:
+        return True
+    first, last = (float(np.median(end)) for end in (late.values[:ENDS], late.values[-ENDS:]))
+    told, went = pace * float(late.steps[-1] - late.steps[0]), last - first
+    scatter = float(np.median(np.abs(np.diff(late.values))))
+    return abs(told - went) <= max(0.5 * max(abs(told), abs(went)), 2 * scatter)
+
+
 def _bends(context: Context, metric: str, trend: Fact, steps: Sequence[int] | None, scale: Scale) -> str | None:
     """A pace that changed more than once: the first and the last; ``None`` where it changed once."""
     changes = context.ledger.changes(trend, None if steps is None else list(steps), scale=scale)
     if len(changes) < 2 or any(change.kind != "slope" for change, _, _ in changes):
         return None
     before, after = changes[0][1], changes[-1][2]
+    if not _fits(points(context, metric, steps), changes[-1][0].step, float(after.value or 0), scale):
+        return between_sentence(context, metric, trend, points(context, metric, steps))
     texts = {}
     for name, fact in (("before", before), ("after", after)):
         value = float(fact.value or 0)

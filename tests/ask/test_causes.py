@@ -6,6 +6,8 @@ import pytest
 
 from assistant.ask.causes import asked
 from assistant.service.facade import Source, service
+from tests.analysis.support import run_of, training_step
+from tests.ask.support import answerer
 
 
 def line(**values: float) -> str:
@@ -177,3 +179,16 @@ def test_state_of_a_kind_of_training_is_told_by_what_it_means_there(text: str, q
 
 def test_kl_of_a_group_method_is_not_told_by_what_it_means_for_kto() -> None:
     assert "KTO" not in answer(log(kl=0.0), "kl is 0, is this normal?").answer
+
+
+@pytest.mark.parametrize("question", ["pg_clipfrac 为什么是 0", "why is the clip fraction zero?"])
+def test_zero_that_set_in_later_is_no_single_update_per_batch(question: str) -> None:
+    table = {
+        s: {**training_step(s), "actor/pg_clipfrac": 0.002 + 0.0001 * (s % 3) if s < 15 else 0.0} for s in range(1, 31)
+    }
+    text = answerer().ask(question, [run_of(table)])[0].answer
+    assert "这是正常的" not in text
+    assert "That is expected" not in text
+    always = run_of({s: {**training_step(s), "actor/pg_clipfrac": 0.0} for s in range(1, 31)})
+    text = answerer().ask(question, [always])[0].answer
+    assert "这是正常的" in text or "That is expected" in text

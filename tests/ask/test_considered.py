@@ -20,7 +20,7 @@ def context_of(run, language):
     return Context(Query("", language, "health"), (run,), service().resolver, Ledger([run]))
 
 
-@pytest.mark.parametrize(("language", "out"), [("zh", "已排除其他可能"), ("en", "ruled out by the log")])
+@pytest.mark.parametrize(("language", "out"), [("zh", "日志不支持的其他解释"), ("en", "that the log speaks against")])
 def test_diagnosis_of_several_signs_tells_them_and_what_was_ruled_out(exploding, language, out):
     context = context_of(exploding, language)
     checks = check_all(context.ledger, context.train_steps, exploding)

@@ -104,3 +104,16 @@ def test_rise_whose_end_lies_lower_is_not_told_as_a_slower_rise(seed: int) -> No
     values[0], values[-1] = 0.70, values[-16] - 0.004
     sentence, _ = told(run_of({20 * i + 20: {"reward": float(v)} for i, v in enumerate(values)}), "reward", "en")
     assert not re.search(r"of late.*and -\d", sentence)
+
+
+def test_pace_since_a_step_is_what_the_values_did_since_then() -> None:
+    """Flat, then an explosion to a peak, then down: no pace of its last part goes up."""
+    values = (
+        [1.0 + 0.001 * i for i in range(60)] + [3 * 3.0**i for i in range(7)] + [1500.0 - 30 * i for i in range(30)]
+    )
+    sentence, _ = told(
+        run_of({i: {"rollout_corr/rollout_ppl": v} for i, v in enumerate(values, start=1)}), "rollout_corr/rollout_ppl"
+    )
+    for pace, since in re.findall(r"([+-]\d[\d.,e+-]*) per step since step (\d+)", sentence):
+        late = values[int(since) - 1 :]
+        assert float(pace.replace(",", "")) * (late[-1] - late[0]) > 0
