@@ -176,6 +176,9 @@ class ShapeReader(WholeReader):
                     for n, h in self.table.readings(numbers[0], key, known[1] - known[0])
                 ):
                     return True
+                relative = numbers[0].unit == "%" and (numbers[0].number < 0) == (known[1] < known[0])
+                if relative and self.judge.changes.is_change(numbers[0], self.table.kind(key), known[0], known[1]):
+                    return True
                 continue
             if what == "signed" and not (numbers[0].sign and self._fits_change(numbers[0], known)):
                 continue

@@ -57,6 +57,8 @@ PAIRS = [
     # a change with its sign, in brackets or as a difference
     ("Step 2 → 9: `actor/entropy` 0.851 → 0.634 (-0.217).", "Step 2 → 9: `actor/entropy` 0.851 → 0.634 (0.217)."),
     ("Δ`actor/entropy` (step 2 → 9) = -0.217", "Δ`actor/entropy` (step 2 → 9) = 0.217"),
+    ("Δ `actor/entropy`, 2 → 9: -25.5%", "Δ `actor/entropy`, 2 → 9: +25.5%"),
+    ("Δ `timing_s/gen`, 4 → 10: +8.57%", "Δ `timing_s/gen`, 4 → 10: -8.57%"),
     ("Entropy at step 9 minus entropy at step 2 is -0.217.", "Entropy at step 9 minus entropy at step 2 is 0.217."),
     ("Subtracting step 2 from step 9 gives +0.161 for mean reward.", "Subtracting step 9 from step 2 gives +0.161 for mean reward."),
     ("The change in mean reward from step 2 to step 9 is +0.161: 0.156 before, 0.317 after.", "The change in mean reward from step 2 to step 9 is +0.161: 0.317 before, 0.156 after."),
