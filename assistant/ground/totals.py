@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
@@ -180,10 +181,11 @@ class Totals(StatCells):
             context.span or (row_steps if len(row_steps) > 1 else ()), self._only(column_steps, row_steps, context),
         )  # fmt: skip
 
+    @abstractmethod
     def _change_pair(
         self, all_steps: list[tuple[int, ...]], row_steps: tuple[int, ...], steps: tuple[int, ...]
     ) -> tuple[int, int] | None:
-        raise NotImplementedError
+        """The two steps that a row's change is between, where its columns or its own words tell them."""
 
     def _only(
         self, column_steps: Sequence[tuple[int, ...]], row_steps: tuple[int, ...], context: Carried

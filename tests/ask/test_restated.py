@@ -9,7 +9,7 @@ import pytest
 from assistant.model import Answer
 from tests.analysis.support import run_of
 
-from .support import answerer
+from .support import answerer, conversation
 
 #: Sixty steps; the lengths and scores differ from step to step, the evaluation gap is widest at step 20.
 LENGTH = {step: 200.0 + 7.0 * (step * 7 % 13) + step for step in range(1, 61)}
@@ -28,10 +28,7 @@ RUN = run_of(
 
 
 def last(*turns: str) -> Answer:
-    state = None
-    for turn in turns:
-        made, state = answerer().ask(turn, [RUN], state=state)
-    return made
+    return conversation(RUN, *turns)
 
 
 def over(values: dict[int, float], first: int, final: int) -> list[float]:

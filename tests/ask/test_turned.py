@@ -9,7 +9,7 @@ import pytest
 from assistant.model import Answer
 from tests.analysis.support import run_of
 
-from .support import answerer
+from .support import conversation
 
 STEPS = range(2, 41, 2)
 RUN = run_of(
@@ -29,10 +29,7 @@ RUN = run_of(
 
 
 def last(*turns: str) -> Answer:
-    state = None
-    for turn in turns:
-        made, state = answerer().ask(turn, [RUN], state=state)
-    return made
+    return conversation(RUN, *turns)
 
 
 def slots(made: Answer) -> dict[str, Any]:
