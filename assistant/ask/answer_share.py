@@ -42,12 +42,10 @@ def share(context: Context) -> Verdict | None:
     slot = context.query.steps
     if len(stages) == 1 and slot.kind in {"none", "all"} and _OF_ALL.search(context.query.said):
         return _of_all(context, stages[0], whole)
-    if len(stages) == 1 and _NOT_IN.search(context.query.said) and (left := _outside(context, stages[0], whole)):
-        return left
     texts = []
     told = run.distinct_steps[-1]
     for stage in stages[:MOST_STEPS]:
-        held = _shares(context, stage, whole)
+        held = shares_of(context, stage, whole)
         if not held:
             continue
         wanted = [one for one in held if slot.kind in {"single", "pair"} and one.step in slot.values]
@@ -108,16 +106,6 @@ def _not_there(context: Context, stage: str, whole: str, lost: Sequence[str]) ->
     return Verdict("no_data", unmark(lost[0]))
 
 
-#: "What part is not generation": the rest of the step.
-_NOT_IN = re.compile(
-    r"(?i)\b(?:is|was|are|goes?|spent|went)(?: n[o']t| not|n't)\b|\bnot (?:on|in|for)\b"
-    r"|\bnon[- ](?=gen|roll|train|update)"
-    r"|\b(?:outside|besides|other than|apart from|aside from|excluding|without)\b|\bnot (?=gen|roll|the gen|the roll)"
-    r"|除(?:了|去|开)?[^,，。?]{1,14}(?:以外|之外|外)"
-    r"|非(?:生成|rollout|训练|推理)|不是(?:在)?(?:生成|rollout|训练|推理)|不在(?:生成|rollout|训练)"
-)
-
-
 _PART_IN: Final = re.compile(
     r"(?i)\b(?:share|fraction|part|portion|proportion|percent\w*|how much) of\b|\b(?:goes|went|spent|going|spend)\b"
     r"|占|花在|用在|比例"
@@ -135,34 +123,6 @@ def of_named_stage(context: Context) -> Verdict | None:
     if verdict is None:
         context.query = query
     return verdict
-
-
-def _outside(context: Context, stage: str, whole: str) -> Verdict | None:
-    """What part of a step lies outside a stage: at the step named (the last by default), and on average."""
-    held = _shares(context, stage, whole)
-    slot = context.query.steps
-    wanted = [one for one in held if slot.kind in {"single", "pair"} and one.step in slot.values] or held[-1:]
-    if not wanted:
-        return None
-    texts = []
-    for one in wanted:
-        rest = context.ledger.derived(
-            f"share outside {stage}/{one.step}", 1 - number(one), inputs=[one], step=one.step, unit="fraction",
-            formula=f"1 − {stage} / {whole}",
-        )  # fmt: skip
-        texts.append(context.say("share.outside", stage=key(stage), rest=rest, share=one))
-    if len(held) > len(wanted):
-        mean = context.ledger.derived(
-            f"mean share outside {stage}", 1 - math.fsum(number(one) for one in held) / len(held), inputs=held,
-            formula=f"1 − mean of {stage} / {whole}", unit="fraction",
-        )  # fmt: skip
-        count = context.ledger.count("steps with a share", len(held))
-        texts.append(context.say("share.outside_mean", mean=mean, n=count))
-    text = ("" if context.language == "zh" else " ").join(texts)
-    context.doc.paragraph(f"**{text}**")
-    context.metrics.append(stage)
-    context.cite(context.card(stage))
-    return Verdict("answered", unmark(text))
 
 
 #: "Of the whole run", and not of a step.
@@ -233,7 +193,7 @@ def at_longest(context: Context) -> Verdict | None:
     if whole is None:
         return _longest_alone(context, stages[0])
     held = [
-        (cell, one) for one in _shares(context, stages[0], whole)
+        (cell, one) for one in shares_of(context, stages[0], whole)
         if (cell := context.value(stages[0], one.step or 0)) is not None
     ]  # fmt: skip
     if not held:
@@ -290,7 +250,8 @@ def _longest_alone(context: Context, stage: str) -> Verdict | None:
     return Verdict("answered", unmark(said))
 
 
-def _shares(context: Context, stage: str, whole: str) -> list[Fact]:
+def shares_of(context: Context, stage: str, whole: str) -> list[Fact]:
+    """The share of a stage of each step that times both, as facts."""
     found, layout = [], layout_of(context.run)
     for step in context.run.series(stage)[0]:
         row = step if layout is None else row_of_total(context.run, layout, whole, step)

@@ -22,7 +22,7 @@ _WHICH: Final = re.compile(r"(?i)哪(?:个|一个|边)|谁|\bwhich\b")
 _NUMERALS: Final = {"三": 3.0, "四": 4.0, "五": 5.0, "六": 6.0, "八": 8.0, "十": 10.0}
 
 
-def _steps(context: Context, stage: str, timed: Timed) -> list[int]:
+def timed_steps(context: Context, stage: str, timed: Timed) -> list[int]:
     """The steps that a question is about at which a stage and the whole are timed."""
     slot = context.query.steps
     steps = [step for step in timed.totals if number(timed.totals[step]) > 0 and finite(context, stage, step)]
@@ -39,7 +39,8 @@ def each_share(context: Context) -> Verdict | None:
     stages, timed = stages_in(context)[:MOST_STAGES], totals(context)
     if len(stages) < 2 or timed is None or len(context.runs) != 1 or timed.whole in stages:
         return None
-    common = [step for step in _steps(context, stages[0], timed) if all(finite(context, one, step) for one in stages)]
+    steps = timed_steps(context, stages[0], timed)
+    common = [step for step in steps if all(finite(context, one, step) for one in stages)]
     if not common:
         return None
     items, means, rows = [], list[Fact](), list[list[str]]()
@@ -109,7 +110,7 @@ def speedup(context: Context) -> Verdict | None:
     if len(stages) != 1 or timed is None or factor is None or timed.whole in stages:
         return None
     stage = stages[0]
-    steps = _steps(context, stage, timed)
+    steps = timed_steps(context, stage, timed)
     if not steps:
         return None
     held = [cell for step in steps if (cell := finite(context, stage, step)) is not None]
@@ -165,7 +166,7 @@ def stage_gap(context: Context) -> Verdict | None:
     stages, timed = stages_in(context), totals(context)
     if len(stages) != 2 or timed is None or timed.whole in stages:
         return None
-    steps = [step for step in _steps(context, stages[0], timed) if finite(context, stages[1], step)]
+    steps = [step for step in timed_steps(context, stages[0], timed) if finite(context, stages[1], step)]
     if not steps:
         return None
     means = []

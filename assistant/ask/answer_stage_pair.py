@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Final
 
+from assistant.ask import answer_rest, answer_share_put
 from assistant.ask.answer_tail import tools_or_generation
 from assistant.ask.context import Context, key
 from assistant.ask.lexicon import words
@@ -20,6 +21,9 @@ _MOST: Final = 6
 
 def attempt(context: Context) -> Verdict | None:
     """The answer about the one step that is named, or that is all the log times; ``None`` for any other question."""
+    of_part = answer_rest.attempt(context) or answer_share_put.attempt(context)
+    if of_part is not None:
+        return of_part
     query = context.query
     if len(context.runs) != 1 or query.intent not in _INTENTS or query.threshold is not None:
         return None
