@@ -59,6 +59,10 @@ _WHY_IT_IS = re.compile(
 
 def define(context: Context) -> Verdict:
     """Definition of each metric named, with its values in the log."""
+    from assistant.ask import answer_difference
+
+    if not context.runs and (told := answer_difference.attempt(context)) is not None:
+        return told
     cards: list[tuple[Card, str]] = []
     for mention in context.query.mentions:
         card = context.card(mention.key) if mention.key is not None else mention.card

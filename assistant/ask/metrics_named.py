@@ -12,6 +12,7 @@ from typing import Any
 from assistant import resources
 from assistant.ask.appositions import joined
 from assistant.ask.facets import described_by_facets
+from assistant.ask.joint_names import mentioned
 from assistant.ask.key_words import by_number, by_words
 from assistant.ask.logged import TIMED, as_mention, behind_the_cuts, held, of_any, tails
 from assistant.ask.misspelt import respelt
@@ -22,8 +23,7 @@ from assistant.knowledge import Card, Mentioned, Resolver
 from assistant.knowledge.resolver import plain_words
 from assistant.model import Run
 
-MOST_OF_A_CATEGORY = 14
-MOST_BEGUN = 3
+MOST_OF_A_CATEGORY, MOST_BEGUN = 14, 3
 _STATISTICS = {
     "max": r"最大值?|最高值?|最[长久慢]|\bmax(?:imum)?\b",
     "min": r"最小值?|最低值?|最[短快]|\bmin(?:imum)?\b",
@@ -101,9 +101,7 @@ def metrics_named(text: str, resolver: Resolver, run: Run | None) -> tuple[Menti
         resolver: from names to cards.
         run: whose keys come first; ``None`` without a log.
     """
-    keys = run.metrics if run is not None else ()
-    framework = run.framework if run is not None else None
-    found = [m for m in resolver.mentions(text, keys, framework) if not _NO_METRIC.fullmatch(m.text)]
+    found = [m for m in mentioned(text, resolver, run) if not _NO_METRIC.fullmatch(m.text)]
     found = [m for m in found if m.key is not None or not _FRAMEWORK.fullmatch(m.text)]
     if not _SLOWEST_ONE.search(text):  # of the steps rather than of the trajectories
         found = [m for m in found if m.text.lower() != "slowest"]
