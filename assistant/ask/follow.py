@@ -29,7 +29,7 @@ _SLOT_INTENTS = {"lookup", "trend", "compare", "forecast", "health", "explain", 
 _EXTREMES = {"max", "min", "argmax", "argmin"}
 _FLUFF = re.compile(
     r"(?i)\b(please|pls|plz|ok|okay|thanks|now|it|that|this|answer|reply|again|say|can you|could you"
-    r"|in)\b|[\s,.!?。，！？请再说一遍回答吧呗可以吗麻烦]+"
+    r"|in|once more|repeat)\b|[\s,.!?。，！？请再重新说讲来写复述一遍次回答吧呗可以吗麻烦给我]+"
 )
 _LANGUAGE_WORDS = re.compile(
     r"(?i)english|chinese|英文|英语|中文|汉语|用|以|换成?|改成?|说|讲|翻译成?|translate|to|into|version|版"

@@ -21,6 +21,8 @@ _ABOUT: Final = re.compile(
     r"(?:的)?(?:呢|吗)?[?？!。.\s]*$"
 )
 _SHARE: Final = {"zh": "占多少", "en": "share of the step"}
+#: Stages whose bare name is that of nothing else: "gen 呢" after the score of a step. "Reward" and "critic" are others.
+_BY_NAME: Final = ("gen", "ref", "log_prob", "weights")
 
 
 def other_stage(own: Query, before: Query, text: str, run: Run, resolver: Resolver) -> Query | None:
@@ -36,7 +38,8 @@ def other_stage(own: Query, before: Query, text: str, run: Run, resolver: Resolv
     shared = before.intent == "bottleneck" and "share" in before.topics
     timed = before.intent == "lookup" and before.op is None
     timed = timed and all(m.key in STEP_TIME or (m.key or "").startswith(TIMED) for m in before.mentions)
-    if not (shared or timed) or not before.mentions or len(text) > _LONGEST:
+    named = before.intent == "lookup" and before.op is None and before.threshold is None and not own.mentions
+    if not (shared or timed or named) or not before.mentions or len(text) > _LONGEST:
         return None
     if any(mention.key is not None for mention in own.mentions) or own.steps.kind != "none":
         return None
@@ -45,7 +48,7 @@ def other_stage(own: Query, before: Query, text: str, run: Run, resolver: Resolv
         return None
     what = about["what"].strip()
     stages, held = stage_keys(run, layout), words("stages")
-    for name in NAMES:
+    for name in NAMES if shared or timed else _BY_NAME:
         # The words of a stage may need what is asked of it behind them.
         if not any(held[name].search(said) for said in (what, f"{what}占", f"{what}耗时")):
             continue

@@ -17,6 +17,7 @@ from assistant.ask.differing import one_step
 from assistant.ask.epochs import EPOCH_KEYS
 from assistant.ask.leaning import MOST_TOLD
 from assistant.ask.metrics_named import metrics_named
+from assistant.ask.of_both import of_what_was_told
 from assistant.ask.patterns import patterns
 from assistant.ask.query import Query, State
 from assistant.ask.rates import FAST_OR_SLOW, RATE
@@ -52,10 +53,10 @@ _OF_A_PART: Final = re.compile(
 )
 #: In which run a metric moved more: "哪个涨得更多", "which one drops more".
 WHICH_MOVED: Final = re.compile(
-    r"(?i)(?:哪(?:一?个|一?份|边)|谁)[^,，。?]{0,24}?(?P<zh>上?涨|上?升|提升|提高|进步|增加?|下?降|下?跌|掉|减少?|变化?)"
+    r"(?i)(?:哪(?:一?个|一?份|边)|谁)[^,，。?]{0,24}?(?P<zh>漂移?|偏离?|drift\w*|diverg\w*|上?涨|上?升|提升|提高|进步|增加?|下?降|下?跌|掉|减少?|变化?)"
     r"(?:得|的|幅度?)?(?:更|比较|最|要)?(?:多|大|厉害|惨|狠|猛)(?:一?[些点])?(?:的|呢|啊)?\s*[?。]*$"
     r"|\b(?:which|who)\b.{0,40}\b(?P<en>rose|ris\w*|gain\w*|improv\w*|climb\w*|grew|grow\w*|increas\w*|f[ae]ll\w*|drop\w*"
-    r"|decreas\w*|declin\w*|lost|chang\w*|mov\w*)\b.{0,12}\b(?:more|most|further)\b"
+    r"|decreas\w*|declin\w*|lost|chang\w*|mov\w*|drift\w*|diverg\w*)\b.{0,12}\b(?:more|most|further|farther)\b"
 )
 OF_EACH: Final = {"zh": "两个 run 的", "en": "in both runs:"}
 """What a question of all runs, asked after one of them, is led by."""
@@ -92,7 +93,7 @@ _STEPS_BEFORE: Final = re.compile(
     r" (?:right |just )?before"
 )
 #: "And the last 20?": so many steps.
-_BARE_COUNT: Final = re.compile(r"(?i)(?:\b(?:first|last|final)|最[后近]|[前后头末])\s*\d{1,6}(?=[的呢]?\W*$)")
+_BARE_COUNT: Final = re.compile(r"(?i)(?:\b(?:first|last|final)|最[后近]|[前后头末])\s*\d{1,6}(?=\s*[的呢]?\W*$)")
 #: "The mean of the last 10": so many steps, whatever stands behind.
 _BARE_COUNT_OF: Final = re.compile(
     r"(?i)(?:\b(?:first|last|final)|最[后近]|[前头末])\s*\d{1,6}(?!\d|\s*(?:个\s*)?(?:步|steps?))"
@@ -184,6 +185,8 @@ def restated(text: str, state: State, run: Run, resolver: Resolver, *, several: 
     there = at_that_step(text, state, run, resolver) or affected(text, state, run, resolver, zh=zh)
     if there is not None and not several:
         return there
+    if not several and (told := of_what_was_told(text, state, run, resolver, zh=zh)) is not None:
+        return told
     keys = list(dict.fromkeys(m.key for m in before.mentions if m.key in run.columns))
     if len(keys) == 2 and (widest := _WIDEST.search(text)) and _DIFFERENCE.search(before.wording or before.text):
         most = "largest" if widest["most"] else "smallest"
@@ -307,7 +310,8 @@ def _changed(text: str, before: Query, key: str, run: Run, resolver: Resolver, *
         left = _FLUFF.sub(" ", blanked(rest, [match.span()])).strip()
         plain = not named and not left and (new in _CARRIED or old in _CARRIED)
         return _composed(key, new, before.steps, zh=zh) if plain and not of_another_kind(before, text, run) else None
-    if old not in _CARRIED:
+    counted = _BARE_COUNT.search(rest) is not None  # "后 20 呢" after a mean of the first 20
+    if old not in _CARRIED and not (counted and old in _NAMES and not named):
         return None
     if named:
         other = [m for m in named if m.key is not None]

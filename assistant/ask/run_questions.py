@@ -22,6 +22,7 @@ from assistant.ask.wording import normalised
 from assistant.model import Verdict
 from assistant.model.answer import Intent
 
+_MEMBER = re.compile(r"(?<=[\w)])/(?:mean|max|min|std|avg)(?![\w/])")
 _FIELDS = {"re", "unless", "writer", "intent", "advice"}
 #: Kinds that name no metric; what was taken for one ("the run finished") is none.
 _OF_THE_RUN = {
@@ -72,7 +73,15 @@ def _asked(kind: Asked, text: str, query: Query) -> bool:
     """Whether a text holds a kind's words, and none that rule it out."""
     if query.intent == "advice" and not kind.advice:
         return False
-    return kind.words.search(text) is not None and (kind.unless is None or kind.unless.search(text) is None)
+    if kind.words.search(text) is None:
+        return False
+    return kind.unless is None or kind.unless.search(_without_members(text)) is None
+
+
+@lru_cache(maxsize=256)
+def _without_members(text: str) -> str:
+    """A text whose keys have lost their last member: the "mean" of ``critic/score/mean`` asks for no mean."""
+    return _MEMBER.sub("/·", text) if "/" in text else text
 
 
 def kind_of(query: Query) -> str | None:

@@ -97,6 +97,7 @@ _FEW = dict(zip("二三四五六七八九十", range(2, 11), strict=True))
 _SPOKEN = (
     (re.compile(r"最负(?![载责担面])"), "最低"),
     (re.compile(r"(?<=[前后末头])\s*1/([2345])(?![\d/])"), lambda match: f"{'二三四五'[int(match[1]) - 2]}分之一"),
+    (re.compile(r"(?i)(?<![\w/.@-])(steps?|iters?|epochs?)(?=\d{1,7}\s*(?:步\s*)?(?:[→⟶~～–—-]|=>|到|至|vs))"), r"\1 "),
     (re.compile(r"(?i)\bmost negative\b"), "lowest"),
     (re.compile(r"(?i)\bleast negative\b"), "highest"),
     (
