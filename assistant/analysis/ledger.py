@@ -47,6 +47,13 @@ class Ledger:
         self._by_key[key] = fact
         return fact
 
+    def with_part(self, part: Run) -> Ledger:
+        """A ledger of these facts that goes on with a part of the run in the first place."""
+        other = Ledger((part, *self.runs.values()))
+        other._facts, other._by_key = dict(self._facts), dict(self._by_key)
+        other._batch, other._trends = dict(self._batch), dict(self._trends)
+        return other
+
     # -- cells ---------------------------------------------------------------------------------
     def value(self, metric: str, step: int, run: Run | None = None) -> Fact | None:
         """The cell as a fact; ``None`` when the log has no such cell."""

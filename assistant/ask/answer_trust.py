@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from assistant.analysis.checks import covered
 from assistant.analysis.diagnosis import role
+from assistant.ask import of_part
 from assistant.ask.answer_single import progress, tail_of
 from assistant.ask.context import Context
 from assistant.ask.departures import all_checks, began
@@ -26,6 +27,7 @@ def trust(context: Context) -> Verdict | None:
     named = central(named_keys(context))
     if any(key.startswith("val") for key in named):
         return None
+    lead = of_part.enter(context)
     doc, say = context.doc, context.say
     checks = [c for c in all_checks(context) if c.severity in {"critical", "warning"}]
     findings = told(context, checks[:MOST_TOLD])
@@ -54,7 +56,12 @@ def trust(context: Context) -> Verdict | None:
             lines.append(sentence + tail_of(context, validated.metrics[0], sentence))
     doc.bullets(lines)
     context.metrics.extend(named)
-    return Verdict(code, unmark(summary), "medium")
+    verdict = Verdict(code, unmark(summary), "medium")
+    if lead is None:
+        return verdict
+    verdict = of_part.leading(context, verdict, lead)
+    of_part.outside(context)
+    return verdict
 
 
 def _course(context: Context, metric: str) -> str:

@@ -217,6 +217,13 @@ def _of_runs(context: Context) -> Verdict | None:
 
 
 def _explain(context: Context) -> Verdict:
+    """A part of the run where the question names one, else as :func:`explained`."""
+    from assistant.ask import of_part
+
+    return of_part.attempt(context) or explained(context)
+
+
+def explained(context: Context) -> Verdict:
     """One step, several, or the run, as the question's steps say."""
     from assistant.ask import answer_compare, answer_explain, answer_trend, report
 

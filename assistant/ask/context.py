@@ -101,17 +101,35 @@ class Context:
     """The kind of question (``run_questions.yaml``) that was answered; empty for none."""
     quotable: dict[str, str] = field(default_factory=dict)
     """Texts that are no card's and may be quoted all the same, by the id under which they are cited."""
+    whole: Run | None = None
+    """The run of which only a part is read (:mod:`assistant.ask.of_part`); ``None`` where all of it is."""
+    reaching: list[Check] = field(default_factory=list)
+    """Findings over the whole run that hold in the part, though its rows alone may not show them."""
+    outside: list[Check] = field(default_factory=list)
+    """Findings over the whole run that lie outside the part."""
 
     def __post_init__(self) -> None:
         self.doc = Document(self.query.language, self.kind_of)
         self.doc.rows = bool(self.runs) and self.run.step_axis == "index"
         self.doc.logged = None if not self.runs or self.doc.rows else _apart(self.train_steps)
 
+    def narrow(self, part: Run, ledger: Ledger) -> None:
+        """From here on the answer is about a part of the run; what is known of the whole run stays in the ledger."""
+        self.whole, self.runs, self.ledger = self.run, (part, *self.runs[1:]), ledger
+        for name in ("train_steps", "validation_steps"):
+            self.__dict__.pop(name, None)
+        self.doc.logged = None if self.doc.rows else _apart(self.train_steps)
+
     # -- the run ---------------------------------------------------------------------------------
     @property
     def run(self) -> Run:
         """The run that the question is about."""
         return self.runs[0]
+
+    @property
+    def given(self) -> tuple[Run, ...]:
+        """The runs, whole, also where only a part of one is read."""
+        return self.runs if self.whole is None else (self.whole, *self.runs[1:])
 
     @property
     def language(self) -> str:
@@ -133,6 +151,14 @@ class Context:
             if not is_validation(metric) and not metric.startswith(_BOOKKEEPING):
                 rows.update(column.rows)
         return sorted({self.run.steps[row] for row in rows})
+
+    def used(self, ids: Iterable[str]) -> tuple[tuple[Fact, ...], dict[str, str]]:
+        """As :meth:`assistant.analysis.Ledger.used`; the facts of a part are those of the run that it is of."""
+        facts, names = self.ledger.used(ids)
+        if self.whole is not None:
+            whole, part = self.whole.id, self.run.id
+            facts = tuple(replace(fact, run=whole) if fact.run == part else fact for fact in facts)
+        return facts, names
 
     # -- cards -----------------------------------------------------------------------------------
     def card(self, metric: str) -> Card | None:
@@ -300,7 +326,7 @@ class Context:
         for metric in metrics:
             steps, values = self.run.series(metric)
             if len(steps) > 1:
-                series.append(Series(self.run.id, metric, tuple(steps), tuple(values)))
+                series.append(Series(self.given[0].id, metric, tuple(steps), tuple(values)))
         if series:
             self.charts.append(Chart(title, "line", tuple(series)))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from assistant.analysis import departures as of_log
-from assistant.analysis.checks import Check
+from assistant.analysis.checks import RANK, Check
 from assistant.analysis.consequences import SINCE
 from assistant.analysis.departures import LASTING, LEAST_BEFORE, MOSTLY, RULE, RUNAWAY, TIMES, Departure
 from assistant.analysis.held_out import SINKS
@@ -46,7 +46,21 @@ def all_checks(context: Context, steps: Sequence[int] | None = None) -> list[Che
         steps: that the rules look at; the training steps by default.
     """
     chosen = list(steps) if steps is not None else context.train_steps or list(context.run.distinct_steps)
-    return of_log.with_departures(context.ledger, context.run, chosen, _main(context), benchmark_sizes())
+    found = of_log.with_departures(context.ledger, context.run, chosen, _main(context), benchmark_sizes())
+    if context.reaching:
+        found = _with_reaching(context, found)
+    return found
+
+
+def _with_reaching(context: Context, found: list[Check]) -> list[Check]:
+    """The findings of a part with those of the whole run that hold in it; what set in before it is told as that."""
+    first = context.run.distinct_steps[0]
+    earlier = {c.rule: c for c in context.reaching if c.diagnosis is not None and (c.diagnosis.onset or first) < first}
+    found = [earlier.pop(check.rule, check) for check in found]
+    rules = {check.rule for check in found}
+    said = {metric for check in found if check.severity in {"critical", "warning"} for metric in check.metrics}
+    further = [c for c in context.reaching if c.rule not in rules and not said & set(c.metrics)]
+    return sorted([*found, *further], key=lambda check: RANK[check.severity])
 
 
 def began(context: Context, check: Check) -> int | None:

@@ -404,7 +404,7 @@ def finish(context: Context, verdict: Verdict, problem: str | None, seconds: flo
     wanted += [fact_id for finding in context.findings for fact_id in finding.evidence]
     if verdict.code in {"no_data", "not_comparable", "insufficient_data", "inconclusive"} or problem:
         wanted += [fact.id for fact in context.ledger.facts if fact.kind == "missing"]
-    facts, names = context.ledger.used(wanted)
+    facts, names = context.used(wanted)
     rendered = render(markup, names)
     findings = tuple(replace(f, evidence=tuple(names[i] for i in f.evidence)) for f in context.findings)
     mentions = tuple(m for m in rendered.mentions if m.end > m.start)
@@ -420,7 +420,7 @@ def finish(context: Context, verdict: Verdict, problem: str | None, seconds: flo
         question=context.query.text, language=context.language, engine="offline", intent=context.query.intent,
         slots=context.query.slots(context.metrics), verdict=verdict, answer=text, findings=findings, facts=facts,
         citations=tuple(doc.citations.values()), charts=tuple(context.charts),
-        runs=tuple(run.summary_json(context.language) for run in context.runs), mentions=mentions,
+        runs=tuple(run.summary_json(context.language) for run in context.given), mentions=mentions,
         grounding=checked.grounding, usage=Usage(seconds=round(seconds, 4)), warnings=tuple(warnings),
         suggestions=tuple(context.suggestions), problem=problem,
     )  # fmt: skip
@@ -443,9 +443,9 @@ def _check(context: Context, text: str, mentions: Sequence[Mention], facts: Sequ
     cards = {c.id: context.resolver.library.get(c.card) for c in context.doc.citations.values()}
     quotes = {cid: card_text(card, context.language) for cid, card in cards.items() if card is not None}
     quotes |= {c.id: context.quotable[c.card] for c in context.doc.citations.values() if c.card in context.quotable}
-    of_runs = {name for run in context.runs for name in (*run.metrics, run.name)}
+    of_runs = {name for run in context.given for name in (*run.metrics, run.name)}
     names = _known_names(context.resolver.library) | context.names | of_runs
-    steps = {step for run in context.runs for step in run.steps}
+    steps = {step for run in context.given for step in run.steps}
     return check(text, mentions, facts, steps=steps, quotes=quotes, names=names, kind_of=context.kind_of)
 
 
