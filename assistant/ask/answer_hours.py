@@ -131,19 +131,6 @@ def sample_rate(context: Context) -> Verdict | None:
     return Verdict("answered", unmark(text))
 
 
-def response_share(context: Context) -> Verdict | None:
-    """What part of all tokens are responses', at the step asked about (the last that tells it)."""
-    slot = context.query.steps
-    steps = [s for s in context.train_steps if slot.kind != "single" or s in slot.values]
-    held = [fact for step in steps if (fact := derive(context.ledger, "response_token_share", step)) is not None]
-    if not held:
-        return None
-    fact = held[-1]
-    text = context.say("derive.response_share", v=fact, at=fact.step or steps[-1])
-    context.doc.paragraph(f"**{text}**")
-    return Verdict("answered", unmark(text))
-
-
 def card(context: Context) -> Verdict | None:
     """That the log does not hold which cards these are, nor how large; and the memory that was used of them."""
     keys = [

@@ -23,6 +23,7 @@ from assistant.ask.logged import STEP_TIME
 from assistant.ask.metrics_named import metrics_named, statistics
 from assistant.ask.own_names import of_the_log
 from assistant.ask.patterns import patterns
+from assistant.ask.per_token import per_token
 from assistant.ask.pointing import owned, pointed_span
 from assistant.ask.query import Depth, Query, State
 from assistant.ask.readings import alternatives
@@ -178,7 +179,7 @@ def evidence(
     """
     held = patterns()
     mentions = meant or of_the_log(metrics_named(text, resolver, run), resolver, run)
-    mentions = with_validation(mentions, text, run, resolver)
+    mentions = per_token(with_validation(mentions, text, run, resolver), text, run, resolver)
     if any(m.key is None and _STATISTIC.fullmatch(m.text) for m in mentions):  # "min there?" names an operation
         mentions = tuple(m for m in mentions if m.key is not None or not _STATISTIC.fullmatch(m.text))
     mentions = tuple(m for m in mentions if not _ONE.fullmatch(m.text))
