@@ -12,8 +12,10 @@ from assistant.ask.answer_overall import everywhere
 from assistant.ask.computed import Request, asked
 from assistant.ask.conditions import Condition
 from assistant.ask.context import Context, is_validation
+from assistant.ask.held_since import since_then
 from assistant.ask.naming import central, named_keys, steps_text, variant
 from assistant.ask.part import Part, cell, limit_text, part_of, remarks, share_shown, shown, slot_of, statistic
+from assistant.ask.ranges import listed
 from assistant.model import Verdict
 from assistant.write.document import unmark
 
@@ -267,10 +269,7 @@ def conditional(context: Context, request: Request, part: Part) -> list[str]:
         lines.append(say("calc.last", v=last, **values))
     elif request.kind == "first":
         lines.append(say("calc.first", v=first, **values))
-        after = part.values[places[0] :]
-        if len(after) > 2 and all(limit.holds(v) for v in after):
-            stays = context.ledger.count("values from there on", len(after), metric=metric)
-            lines.append(say("calc.since", first=first.step or 0, n=stays))
+        lines.append(since_then(context, metric, part.steps, [limit.holds(v) for v in part.values]))
     elif request.kind == "any":
         lines.append(say("calc.any", k=count, v=first, **values))
     else:
@@ -278,8 +277,7 @@ def conditional(context: Context, request: Request, part: Part) -> list[str]:
         lines.append(say(phrase, k=count, share=share, **values))
         if request.kind == "list" or len(places) <= MOST_NAMED:
             steps = [part.steps[place] for place in places]
-            listed = context.doc.show(steps) if len(steps) <= MOST_STEPS else steps_text(context, steps)
-            lines.append(say("calc.steps", steps=listed))
+            lines.append(say("calc.steps", steps=listed(context, metric, steps)))
         if both:
             lines += [say("calc.first", v=first, **values), say("calc.last", v=last, **values)]
     return lines

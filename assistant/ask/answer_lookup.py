@@ -15,6 +15,7 @@ from assistant.ask.conditions import condition_in
 from assistant.ask.context import Context, is_validation, key
 from assistant.ask.cut_away import lost_in_a_cut, spelling
 from assistant.ask.epochs import AN_EPOCH
+from assistant.ask.held_since import since_then
 from assistant.ask.in_order_words import in_order, order_sentence
 from assistant.ask.naming import absent, named_keys, steps_text, unknown, variant, wanted_steps, which
 from assistant.ask.outcomes import of_the_best
@@ -22,6 +23,7 @@ from assistant.ask.part import shown
 from assistant.ask.parts import missing_lines
 from assistant.ask.portions import ratio_asked
 from assistant.ask.possible import unmeasured, unmeasured_remark
+from assistant.ask.ranges import listed
 from assistant.ask.subject import words_of
 from assistant.ask.two_validations import two_validations
 from assistant.ask.wording import normalised
@@ -424,8 +426,6 @@ def _lost_values(context: Context, metric: str, held: list[Fact]) -> list[str]:
     return [context.say("lookup.extreme_gaps", k=count, steps=shown, which=word)]
 
 
-#: Up to so many steps that were counted are named.
-MOST_COUNTED = 24
 #: Up to so many steps that are named one by one have their values told beside the mean.
 MOST_MEANT = 6
 
@@ -446,7 +446,8 @@ def _operation(context: Context, metric: str, held: list[Fact], op: Op | None) -
         if len(ties) == 1:
             return say(f"lookup.{which}", metric=metric, v=ties[0], n=count, **ends)
         shared = context.ledger.count(f"steps at the {which}imum", len(ties), metric=metric)
-        word, at = say(f"lookup.which_{which}"), steps_text(context, [fact.step or 0 for fact in ties])
+        at = listed(context, metric, [fact.step or 0 for fact in ties])
+        word = say(f"lookup.which_{which}")
         return say("lookup.tie", which=word, metric=metric, v=ties[0], m=shared, n=count, steps=at)
     if op == "mean":
         mean = context.ledger.derived(
@@ -471,20 +472,28 @@ def _operation(context: Context, metric: str, held: list[Fact], op: Op | None) -
     if op == "count":
         total = context.ledger.count(f"steps {side} {limit:g}", len(over), metric=metric)
         told = say("lookup.count" if total.value else "lookup.count_none", metric=metric, v=total, n=count, **words)
-        if not 0 < len(over) <= MOST_COUNTED:
+        if not over:
             return told
         gap = "" if context.language == "zh" else " "
-        return told + gap + say("calc.steps", steps=context.doc.show([f.step or 0 for f in over]))
+        return told + gap + say("calc.steps", steps=listed(context, metric, [f.step or 0 for f in over]))
     if op is None and over:
         steps = [f.step or 0 for f in over]
         total = context.ledger.count(f"steps {side} {limit:g}", len(over), metric=metric)
-        return say("lookup.list", metric=metric, v=total, n=count, steps=steps_text(context, steps), **words)
+        told = listed(context, metric, steps)
+        return say("lookup.list", metric=metric, v=total, n=count, steps=told, **words)
     if over:
-        return say("lookup.first", metric=metric, v=over[0], **words)
+        met = [v > limit if side == "above" else v < limit for v, _ in numbers]
+        gap = "" if context.language == "zh" else " "
+        later = since_then(context, metric, _steps(numbers), met)
+        return (say("lookup.first", metric=metric, v=over[0], **words) + gap + later).rstrip()
     nearest = (max if side == "above" else min)(numbers, key=lambda pair: pair[0])[1]
     gap = "" if context.language == "zh" else " "
     said = say(f"lookup.{'highest' if side == 'above' else 'lowest'}", v=nearest)
     return say("lookup.never", metric=metric, n=count, **words) + gap + said
+
+
+def _steps(numbers: list[tuple[float, Fact]]) -> list[int]:
+    return [fact.step or 0 for _, fact in numbers]
 
 
 # -- trend --------------------------------------------------------------------------------------

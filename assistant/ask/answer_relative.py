@@ -12,6 +12,7 @@ from assistant.ask.context import Context
 from assistant.ask.part import Part, cell, part_of, remarks, shown, statistic
 from assistant.ask.parts import number
 from assistant.ask.scope import Scope
+from assistant.ask.steps import chinese_number
 from assistant.ask.subject import Subject, subject_of
 from assistant.model import Fact, Verdict
 from assistant.model.answer import Op
@@ -36,9 +37,14 @@ _TIMES: Final = (
         re.compile(r"(?i)\b(?:doubl\w*|twice|twofold)\b|翻(?:了)?(?:一)?[倍番]|两倍|(?<![\d.])2\s*倍|(?<![\d.])2x\b"),
         2.0,
     ),
-    (re.compile(r"(?i)\b(?:tripl\w*|threefold)\b|三倍|(?<![\d.])3\s*倍|(?<![\d.])3x\b"), 3.0),
+    (re.compile(r"(?i)\bfour times\b"), 4.0),
+    (re.compile(r"(?i)\bfive times\b"), 5.0),
+    (re.compile(r"(?i)\b(?:ten times|tenfold)\b"), 10.0),
+    (re.compile(r"(?i)\b(?:a hundred|one hundred) times\b"), 100.0),
+    (re.compile(r"(?i)\b(?:tripl\w*|threefold|three times)\b|三倍|(?<![\d.])3\s*倍|(?<![\d.])3x\b"), 3.0),
 )
 _FACTOR: Final = re.compile(r"(?i)(?<![\d.])(\d+(?:\.\d+)?)\s*(?:倍|times\b|x\b)")
+_NUMERAL: Final = re.compile(r"(?<!翻)(?<!翻了)([三四五六七八九十百][一二三四五六七八九十百]{0,3})\s*倍")
 _PERCENT: Final = re.compile(r"(?<![\d.])(\d+(?:\.\d+)?)\s*(?:%|％|percent\b|个?百分之)")
 _OF_ITSELF: Final = re.compile(r"[到至为成]了?\s*50\s*%")
 _HALF: Final = re.compile(r"一半|对半|半数|二分之一")
@@ -94,7 +100,7 @@ def of_start(context: Context) -> Verdict | None:
     found = subject_of(context)
     if found is None:
         return None
-    factor = _factor(found.text)
+    factor = factor_in(found.text)
     if _OF_ITSELF.search(found.text) and _START.search(found.text) is None:
         factor = 0.5 if _HALF.search(context.query.text) else None  # "falls to 50%" may be a level of its own
     if factor is None or factor == 1.0:
@@ -138,7 +144,7 @@ def of_start(context: Context) -> Verdict | None:
     return _settled(context, said, "first_crossing", *lines, *remarks(context, part))
 
 
-def _factor(text: str) -> float | None:
+def factor_in(text: str) -> float | None:
     """The factor that a question names: "half" 0.5, "by 30 %" down 0.7, "to 80 %" 0.8, "doubled" 2."""
     percent = _PERCENT.search(text)
     if percent is not None:
@@ -146,6 +152,9 @@ def _factor(text: str) -> float | None:
         if _BY.search(text[: percent.start()]):
             return 1 - share if _FALL.search(text) else 1 + share
         return share
+    numeral = _NUMERAL.search(text)
+    if numeral is not None:
+        return float(chinese_number(numeral[1]))
     for words, factor in _TIMES:
         if words.search(text):
             return factor

@@ -90,6 +90,11 @@ def kind_of(query: Query) -> str | None:
     return next((kind.name for kind in kinds() if _asked(kind, text, query)), None)
 
 
+def found(name: str, text: str) -> re.Match[str] | None:
+    """Where a text holds the words of a kind."""
+    return next((kind.words.search(text) for kind in kinds() if kind.name == name), None)
+
+
 def holds(name: str, text: str) -> bool:
     """Whether a text by itself holds a kind's words."""
     return any(kind.name == name and kind.words.search(text) is not None for kind in kinds())

@@ -194,8 +194,8 @@ def test_counts_of_one_name_and_two_values_are_told_apart() -> None:
         for step in range(1, 121)
     ]
     text = ask(parse_text("\n".join(lines)).runs[0], "what was the longest response ever and at what step").answer
-    assert "(96 steps)" in text
-    assert text.count("(96 steps)") == 1
+    assert "shared by 96 steps: 96 steps between 1 and 119" in text
+    assert text.count("24 steps") == 1
 
 
 def test_order_takes_the_first_nan_as_the_break() -> None:

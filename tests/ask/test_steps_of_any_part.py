@@ -141,7 +141,7 @@ def rounds(whole: bool = False) -> Run:
     ("question", "told"),
     [
         ("mean loss in the second epoch", "over steps 110 to 200 is 2.3"),
-        ("what is the lowest loss in the last epoch", "The minimum of `loss` is 1, shared by 9 steps: 220 to 300"),
+        ("what is the lowest loss in the last epoch", "The minimum of `loss` is 1, shared by 9 steps: 220–300"),
         ("mean loss in epoch 2", "over steps 110 to 200 is 2.3"),
         ("第 2 个 epoch 里 loss 平均多少", "step 110 到 200 的 10 个值上平均为 2.3"),
     ],

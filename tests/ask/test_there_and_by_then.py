@@ -209,4 +209,6 @@ def test_the_time_so_far_is_the_one_printed_last() -> None:
 )
 def test_a_value_next_to_its_limit_is_told_apart_from_it(value: float, side: str, shown: str) -> None:
     table = {step: {"kl": (0.1 if side == "above" else 0.9) if step < 9 else value} for step in range(1, 12)}
-    assert first(run_of(table), f"when did kl first go {side} 0.5").endswith(f"0.5 at step 9 ({shown}).")
+    assert first(run_of(table), f"when did kl first go {side} 0.5").startswith(
+        f"`kl` is first {'above' if side == 'above' else 'below'} 0.5 at step 9 ({shown})."
+    )
