@@ -14,6 +14,7 @@ from assistant.ask.blanking import spans_of
 from assistant.ask.context import Context, is_validation, key
 from assistant.ask.departures import all_checks, began
 from assistant.ask.findings import told
+from assistant.ask.leaps_told import leap
 from assistant.ask.naming import central, named_keys
 from assistant.ask.part import MOST_NAMED, Part, cell, part_of, shown, statistic
 from assistant.ask.parts import headlines, number
@@ -62,6 +63,8 @@ def onset(context: Context) -> Verdict | None:
     if not up and _EITHER.search(text) is not None:  # "since when is it off": the way it moved more
         low, high = steepest(values, up=False), steepest(values, up=True)
         up = values[high[1]] - values[high[0]] > values[low[0]] - values[low[1]]
+    if (told_leap := leap(context, part, text, up=up)) is not None:
+        return told_leap
     # A fall by factors (a length from 300 to 30) counts by its ratio, so that the last stretch of it is not lost.
     by_factors = not up and min(values) > 0 and max(values) > FACTORS * min(values)
     first, last = steepest(tuple(math.log(v) for v in values) if by_factors else values, up=up)

@@ -9,6 +9,7 @@ from typing import Final
 
 from assistant.ask.answer_computed import deviation
 from assistant.ask.context import Context
+from assistant.ask.leaps_told import leap
 from assistant.ask.part import Part, cell, part_of, remarks, shown, statistic
 from assistant.ask.parts import number
 from assistant.ask.scope import Scope
@@ -43,6 +44,9 @@ _TIMES: Final = (
     (re.compile(r"(?i)\b(?:a hundred|one hundred) times\b"), 100.0),
     (re.compile(r"(?i)\b(?:tripl\w*|threefold|three times)\b|三倍|(?<![\d.])3\s*倍|(?<![\d.])3x\b"), 3.0),
 )
+_WITHIN: Final = re.compile(
+    r"(?i)\b(?:with)?in (?P<en>\d{1,3}(?:\.\d+)?) ?(?:%|per ?cent) of\b|(?:平均值?|均值)的?\s*[±上下]*\s*(?P<zh>\d{1,3}(?:\.\d+)?)\s*[%％]\s*(?:以|之)?内"
+)
 _FACTOR: Final = re.compile(r"(?i)(?<![\d.])(\d+(?:\.\d+)?)\s*(?:倍|times\b|x\b)")
 _NUMERAL: Final = re.compile(r"(?<!翻)(?<!翻了)([三四五六七八九十百][一二三四五六七八九十百]{0,3})\s*倍")
 _PERCENT: Final = re.compile(r"(?<![\d.])(\d+(?:\.\d+)?)\s*(?:%|％|percent\b|个?百分之)")
@@ -66,6 +70,8 @@ def neighbours(context: Context) -> Verdict | None:
     fall, rise = _FALL.search(text) is not None, _RISE.search(text) is not None
     if fall == rise and not _EITHER_WAY.search(text):
         return None
+    if fall != rise and (told := leap(context, part, text, up=rise)) is not None:
+        return told
     sign = 0.0 if fall == rise else -1.0 if fall else 1.0
     moves = [
         (_size(b - a, sign), place) for place, (a, b) in enumerate(zip(part.values, part.values[1:], strict=False))
@@ -218,6 +224,8 @@ def _one_against_mean(context: Context, found: Subject, whole: Part, mean: Fact)
         f"rel.{'above' if number(fact) >= number(mean) else 'below'}_mean", metric=found.metric, v=fact, gap=text,
         mean=shown(context, mean, found.metric), over=whole.over,
     )  # fmt: skip
+    if (limit := _WITHIN.search(found.text)) is not None and number(mean):
+        said = _within(context, float(limit["en"] or limit["zh"]) / 100, gap, mean) + said
     lines = []
     if len(whole) > 2:
         spread = statistic(
@@ -227,6 +235,17 @@ def _one_against_mean(context: Context, found: Subject, whole: Part, mean: Fact)
         lines.append(context.say("rel.spread", sd=shown(context, spread, found.metric)))
     context.query = replace(context.query, op=None)
     return _settled(context, said, None, *lines, *remarks(context, whole), keep_steps=True)
+
+
+def _within(context: Context, limit: float, gap: Fact, mean: Fact) -> str:
+    """Whether a value is within a share of the mean: yes or no, and how far off it is."""
+    share = context.ledger.derived(
+        "relative distance from the mean", number(gap) / abs(number(mean)), inputs=[gap, mean], unit="fraction",
+        formula="distance ÷ |mean|",
+    )  # fmt: skip
+    asked = context.ledger.constant("limit asked for", limit, "the question", "fraction")
+    name = "rel.within" if number(share) <= limit else "rel.not_within"
+    return context.say(name, share=share, limit=asked) + ("" if context.language == "zh" else " ")
 
 
 def _settled(

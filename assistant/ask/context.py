@@ -99,6 +99,8 @@ class Context:
     """Whether the answer is complete as it stands, so that nothing is added about the metrics named."""
     kind: str = ""
     """The kind of question (``run_questions.yaml``) that was answered; empty for none."""
+    turning: int | None = None
+    """The first step after the jump that the answer told, for "before it" and "after it"."""
     quotable: dict[str, str] = field(default_factory=dict)
     """Texts that are no card's and may be quoted all the same, by the id under which they are cited."""
     whole: Run | None = None

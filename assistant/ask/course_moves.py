@@ -319,4 +319,5 @@ def jump_sentence(
         at = int(part.values.argmax() if way == "up" else part.values.argmin())
         extreme = context.value(metric, int(part.steps[at]))
         return None if extreme is None else context.say(f"trend.{way}_around", x=extreme, **fields)
+    context.turning = found.first.step
     return context.say(f"trend.{way}_shift", p=found.last, q=found.first, **fields)

@@ -184,7 +184,7 @@ class Answerer:
             query = replace(query, op=first.op, asked_op=first.op, threshold=first.threshold or query.threshold)
         if first.steps.kind == "range" and (first.steps, first.op) != (query.steps, query.op):  # "after step 40"
             query = replace(query, steps=first.steps, op=first.op, asked_op=first.asked_op)
-        carried = after(query, answer.facts, language)
+        carried = after(query, answer.facts, language, state, context.turning)
         return answer, carried
 
     def _in_turn(

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
+from assistant.ask.antecedents import onset_asked, told
 from assistant.ask.asked_again import asked_again
 from assistant.ask.blanking import blanked
 from assistant.ask.differing import OVER_THE_RUN, SINCE_THEN, differing, logged, one_step
@@ -74,27 +75,32 @@ _AGAINST = re.compile(
 )
 
 
-def after(query: Query, facts: Sequence[Fact], language: str) -> State:
+def after(
+    query: Query, facts: Sequence[Fact], language: str, before: State | None = None, turning: int | None = None
+) -> State:
     """The state that a question and its answer leave behind.
 
     Args:
         query: the question as understood.
         facts: of its answer; the step of an extreme or a first crossing is kept for "that step".
         language: of the answer.
+        before: what the conversation carried until then.
+        turning: the step of the jump that the answer told.
     """
     step = None
     if query.op in {*_EXTREMES, "first_crossing"} or {"best", "worst"} & set(query.topics):
         step = next((fact.step for fact in facts if fact.kind == "value" and fact.step is not None), None)
     if step is None and query.threshold is not None and _STRETCH.search(query.wording):  # where the longest one begins
         step = min((fact.step for fact in facts if fact.kind == "value" and fact.step is not None), default=None)
-    if "onset" in query.topics:
-        step = next((fact.step for fact in facts if fact.name == "onset"), None)
+    if "onset" in query.topics or (step is None and onset_asked(query)):
+        step = next((fact.step for fact in facts if fact.name == "onset"), turning)
     values = [fact for fact in facts if fact.kind == "value" and fact.step is not None]
     plain = query.intent == "lookup" and query.op is None and query.steps.kind in {"none", "last"}
     if step is None and plain and len({fact.metric for fact in values}) == 1:  # "how high is it": the latest is meant
         step = max((fact.step or 0 for fact in values), default=None)
-    told = told_steps([fact.step for fact in values])
-    return State(query.intent, query.mentions, query.steps, language, query.depth, query, step, told)
+    few = told_steps([fact.step for fact in values])
+    cells = told(query, facts, step, () if before is None else before.cells)
+    return State(query.intent, query.mentions, query.steps, language, query.depth, query, step, few, cells)
 
 
 def followed(own: Query, text: str, state: State, runs: Sequence[Run], *, resolver: Resolver, strength: float) -> Query:

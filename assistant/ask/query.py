@@ -82,6 +82,20 @@ class Query:
 
 
 @dataclass(frozen=True, slots=True)
+class Told:
+    """One metric that an answer told: at one step (``first`` is ``last``), over a part of the run, or (None) all of it."""
+
+    metric: str
+    first: int | None
+    last: int | None
+
+    @property
+    def alone(self) -> bool:
+        """Whether it is the value of one step."""
+        return self.first is not None and self.first == self.last
+
+
+@dataclass(frozen=True, slots=True)
 class State:
     """What a conversation carries from one question to the next.
 
@@ -94,6 +108,7 @@ class State:
         query: the last question as understood, follow-ups resolved.
         step: the one step that the last answer named (``which step was best?`` → 62), for "that step".
         told: the few steps whose values the last answer told, for "those three steps".
+        cells: what the latest turns told, the last one's last, for "which of the three".
     """
 
     intent: Intent | None = None
@@ -104,3 +119,4 @@ class State:
     query: Query | None = None
     step: int | None = None
     told: tuple[int, ...] = ()
+    cells: tuple[Told, ...] = ()

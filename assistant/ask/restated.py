@@ -11,6 +11,7 @@ import re
 from dataclasses import replace
 from typing import Final
 
+from assistant.ask.antecedents import resolved
 from assistant.ask.blanking import blanked, figures, without_names
 from assistant.ask.computed import words
 from assistant.ask.differing import one_step
@@ -182,6 +183,9 @@ def restated(text: str, state: State, run: Run, resolver: Resolver, *, several: 
         return f"step {state.step} 的 {epoch}" if zh else f"{epoch} at step {state.step}"
     if before.mentions and (whole := of_the_run(text, zh=zh)) is not None:
         return whole
+    pointed_to = None if several else resolved(text, state, run, resolver, zh=zh)
+    if pointed_to is not None:
+        return pointed_to
     there = at_that_step(text, state, run, resolver) or affected(text, state, run, resolver, zh=zh)
     if there is not None and not several:
         return there
