@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import replace
+from statistics import median
 from typing import Final
 
 from assistant.ask.answer_computed import deviation
@@ -44,8 +45,10 @@ _TIMES: Final = (
     (re.compile(r"(?i)\b(?:a hundred|one hundred) times\b"), 100.0),
     (re.compile(r"(?i)\b(?:tripl\w*|threefold|three times)\b|三倍|(?<![\d.])3\s*倍|(?<![\d.])3x\b"), 3.0),
 )
+_MEDIAN: Final = re.compile(r"(?i)中位数|\bmedian\b")
 _WITHIN: Final = re.compile(
-    r"(?i)\b(?:with)?in (?P<en>\d{1,3}(?:\.\d+)?) ?(?:%|per ?cent) of\b|(?:平均值?|均值)的?\s*[±上下]*\s*(?P<zh>\d{1,3}(?:\.\d+)?)\s*[%％]\s*(?:以|之)?内"
+    r"(?i)\b(?:with)?in (?P<en>\d{1,3}(?:\.\d+)?) ?(?:%|per ?cent) of\b|(?:平均值?"
+    r"|均值)的?\s*[±上下]*\s*(?P<zh>\d{1,3}(?:\.\d+)?)\s*[%％]\s*(?:以|之)?内"
 )
 _FACTOR: Final = re.compile(r"(?i)(?<![\d.])(\d+(?:\.\d+)?)\s*(?:倍|times\b|x\b)")
 _NUMERAL: Final = re.compile(r"(?<!翻)(?<!翻了)([三四五六七八九十百][一二三四五六七八九十百]{0,3})\s*倍")
@@ -182,10 +185,13 @@ def against_mean(context: Context) -> Verdict | None:
     if found is None:
         return None
     whole = part_of(context, found.metric, Scope()) if pointed else found.part
-    mean = statistic(context, whole, "mean", math.fsum(whole.values) / len(whole), "mean")
     context.metrics.append(found.metric)
+    if pointed and _MEDIAN.search(found.text):
+        usual = statistic(context, whole, "median", median(whole.values), "median")
+        return _one_against_usual(context, found, whole, usual, "median")
+    mean = statistic(context, whole, "mean", math.fsum(whole.values) / len(whole), "mean")
     if pointed:
-        return _one_against_mean(context, found, whole, mean)
+        return _one_against_usual(context, found, whole, mean, "mean")
     up = _ABOVE.search(found.text) is not None
     percent = _PERCENT.search(found.text)
     share = 0.0 if percent is None else float(percent[1]) / 100
@@ -208,24 +214,25 @@ def against_mean(context: Context) -> Verdict | None:
 MOST_LISTED: Final = 40
 
 
-def _one_against_mean(context: Context, found: Subject, whole: Part, mean: Fact) -> Verdict | None:
+def _one_against_usual(context: Context, found: Subject, whole: Part, usual: Fact, name: str) -> Verdict | None:
+    """How far one step's value is from the mean or the median of all."""
     slot = context.query.steps
     step = slot.values[0] if slot.kind == "single" else whole.steps[-1 if slot.kind == "last" else 0]
     fact = context.value(found.metric, step)
     if fact is None or not math.isfinite(number(fact)):
         return None  # the look-up says why there is none
     gap = context.ledger.derived(
-        f"distance of {found.metric} from its mean", abs(number(fact) - number(mean)), inputs=[fact, mean], step=step,
-        formula=f"|{found.metric} at step {step} − mean of {found.metric}|",
+        f"distance of {found.metric} from its {name}", abs(number(fact) - number(usual)), inputs=[fact, usual],
+        step=step, formula=f"|{found.metric} at step {step} − {name} of {found.metric}|",
     )  # fmt: skip
     kind = context.kind_of(found.metric)
     text = mark(gap.id, signed(number(gap), kind, language=context.language).lstrip("+"))
     said = context.say(
-        f"rel.{'above' if number(fact) >= number(mean) else 'below'}_mean", metric=found.metric, v=fact, gap=text,
-        mean=shown(context, mean, found.metric), over=whole.over,
+        f"rel.{'above' if number(fact) >= number(usual) else 'below'}_{name}", metric=found.metric, v=fact, gap=text,
+        mean=shown(context, usual, found.metric), over=whole.over,
     )  # fmt: skip
-    if (limit := _WITHIN.search(found.text)) is not None and number(mean):
-        said = _within(context, float(limit["en"] or limit["zh"]) / 100, gap, mean) + said
+    if (limit := _WITHIN.search(found.text)) is not None and number(usual):
+        said = _within(context, float(limit["en"] or limit["zh"]) / 100, gap, usual) + said
     lines = []
     if len(whole) > 2:
         spread = statistic(
@@ -237,11 +244,11 @@ def _one_against_mean(context: Context, found: Subject, whole: Part, mean: Fact)
     return _settled(context, said, None, *lines, *remarks(context, whole), keep_steps=True)
 
 
-def _within(context: Context, limit: float, gap: Fact, mean: Fact) -> str:
-    """Whether a value is within a share of the mean: yes or no, and how far off it is."""
+def _within(context: Context, limit: float, gap: Fact, usual: Fact) -> str:
+    """Whether a value is within a share of what is usual: yes or no, and how far off it is."""
     share = context.ledger.derived(
-        "relative distance from the mean", number(gap) / abs(number(mean)), inputs=[gap, mean], unit="fraction",
-        formula="distance ÷ |mean|",
+        "relative distance", number(gap) / abs(number(usual)), inputs=[gap, usual], unit="fraction",
+        formula="distance ÷ |what is usual|",
     )  # fmt: skip
     asked = context.ledger.constant("limit asked for", limit, "the question", "fraction")
     name = "rel.within" if number(share) <= limit else "rel.not_within"

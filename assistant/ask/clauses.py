@@ -27,13 +27,16 @@ from assistant.write.document import marked_ids, unmark
 _BETWEEN: Final = re.compile(
     r"(?i)[,，;；。?？!！\n]+|(?:,\s*)?\b(?:and|but)\b(?=\s+(?:then\s+|also\s+)?(?:how|what|which|when|where|why"
     r"|who|is|are|was|were|did|does|do|has"
-    r"|have|had|can|should|any)\b)|(?<=[吗没么])\s+(?=[\u3400-\u9fff])|(?<=[的步])\s+(?=最|哪|多[少大]|几|第几|啥|什么)|而且|并且|同时(?!的)|还有(?![没多几])|以及|另外|顺便"
+    r"|have|had|can|should|any)\b)|(?<=[吗没么])\s+(?=[\u3400-\u9fff])|(?<=[的步])\s+(?=最|哪|多[少大]|几|第几|啥|什么)|而且|并且"
+    r"|同时(?!的)|还有(?![没多几])|以及|另外|顺便"
 )
 _ASKS: Final = re.compile(
     r"(?i)多少|几(?!乎)|多[久长大高快慢]|什么|啥|哪|怎么|咋|如何|吗|么\s*$|呢\s*$|没\s*$|是不是|有没有|是否|会不会|能不能|够不够|对不对"
-    r"|(?:^|[:：])\s*(?:(?:so|then|also|and|but|ok|by|in|at|on|from|to|for|between|over) )*"
+    r"|(?:^|[:：])\s*(?:(?:so|then|also|and|but|ok|by|in|at|on|from|since|to|for|between|over) )*"
     r"(?:how|what|what's|which|when|where|why|who|is|are|was|were|did|does|do|has|have|can|should|any)\b"
     r"|\b(?:when|where|why|how much|how many|which one)\s*$"
+    r"|[\u3400-\u9fff] ?(?:是|在|从)?\s*(?:(?:since|from|at|in|by|until) )?(?:which|what) (?:step|row|line|eval|epoch"
+    r"|value)s?\b"
     r"|^and (?:before|after|since|until|over|between|from|at|in) .{1,30}$|^and (?:before|after|since|until)\s*$"
 )
 #: A clause that tells when, rather than one that asks for it.

@@ -39,7 +39,7 @@ _AGAINST: Final = re.compile(
     r"(?i)^(?:那|又|和|跟|与|还)?(?:它)?(?:比(?!例|率|重)|相比)|^[和跟与].{1,24}(?<![占])比|\bthan\b|\bcompared\b"
 )
 #: A part of the run on one side of a step; two of them are compared.
-_SIDE: Final = re.compile(r"(?i)(?:之|以)?[前后](?!\s*\d)|\bbefore\b|\bafter\b|\bsince\b")
+_SIDE: Final = re.compile(r"(?i)(?:之|以)?[前后](?!\s*\d)|\bbefore\b|\bafter\b|\bsince\b(?! (?:which|what|when)\b)")
 _CROSSED: Final = "reached"
 _BEST: Final = re.compile(r"(?i)\b(?:best|worst)\b|最[好佳优差]")
 _OWN: Final = frozenset({"lookup", "trend", "compare", "derive", "bottleneck", "validation", "forecast"})

@@ -14,13 +14,17 @@ from assistant.write.document import unmark
 
 #: Words for a move from one level to another, rather than for a peak or a breakdown.
 _SUDDEN: Final = re.compile(
-    r"(?i)突然|忽然|一下子|骤|陡|跳[变升涨到]|突变|翻了?(?:好?几|[两二三四五六七八九十])[倍番]|\bjump\w*|\bsudden\w*|\bshot up|shoot up"
+    r"(?i)突然|忽然|一下子|骤|陡|跳[变升涨到]|突变|翻了?(?:好?几|[两二三四五六七八九十])[倍番]"
+    r"|\bjump\w*|\bsudden\w*|\bshot up|shoot up"
     r"|\bleap\w*|\bstep(?:ped|s)? up"
 )
 _WHEN: Final = re.compile(
-    r"(?i)什么时候|何时|啥时候|几时|从?哪(?:一)?(?:步|行|个 ?step)|第几步|\bwhen\b|(?:which|what) (?:step|iteration|row|point)|since when"
+    r"(?i)什么时候|何时|啥时候|几时|从?哪(?:一)?(?:步|行|个 ?step)|第几步"
+    r"|\bwhen\b|(?:which|what) (?:step|iteration|row|point)|since when"
 )
-_LARGEST: Final = re.compile(r"(?i)最(?:大|多|高|狠|猛|厉害|剧烈)|\b(?:most|largest|biggest|steepest|sharpest|greatest)\b")
+_LARGEST: Final = re.compile(
+    r"(?i)最(?:大|多|高|狠|猛|厉害|剧烈)|\b(?:most|largest|biggest|steepest|sharpest|greatest)\b"
+)
 
 
 def leap(context: Context, part: Part, text: str, *, up: bool) -> Verdict | None:

@@ -10,7 +10,8 @@ AFTERWARDS: Final = re.compile(
     r"|[那此]以后|随后|(?<=[此那])后|最后(?=(?:又|还|却)?[掉跌降回]\S?了?(?:多少|几))"
 )
 BEFOREHAND: Final = re.compile(
-    r"(?i)\bbefore(?:hand| that| it| then)\b(?!\s*\d)|(?:在)?(?:[那这此])?之前|[那此]以前|(?<=[此那])前"
+    r"(?i)\bbefore(?:hand| that| it| then)\b(?!\s*\d)|\bbefore(?=\W*$)"
+    r"|(?:在)?(?:[那这此])?之前|[那此]以前|(?<=[此那])前"
 )
 THERE: Final = re.compile(
     r"(?i)\b(?:in|at) (?:it|that one|that (?:step|point|time)"
@@ -49,7 +50,8 @@ def pointed(clause: str, step: int | None) -> str:
         clause: the text, normalised.
         step: the step that was told before; ``None`` leaves the text as it is.
     """
-    numbered = _NUMBERED_STEP if AFTERWARDS.search(clause) else NUMBERED  # "and was it 2 afterwards": a value
+    side = AFTERWARDS.search(clause) or BEFOREHAND.search(clause)
+    numbered = _NUMBERED_STEP if side else NUMBERED  # "and was it 2 afterwards": a value
     if step is None or numbered.search(clause):
         return clause
     if (took := _TOOK.search(clause)) is not None:
@@ -70,7 +72,8 @@ def pointed(clause: str, step: int | None) -> str:
 _OF_IT: Final = re.compile(
     r"(?i)^\W*(?:(?:and|so|then|ok(?:ay)?)\b[\s,]*)?(?:(?:what(?:'s| is| was)?|how about|what about)\s+)?its\s+"
     r"([a-z][\w/ -]{1,40}?)\s*\?*\s*$"
-    r"|^(?:那么?|而|以及|还有)?(?:它|其)的?+\s*+(?!(?:再)?(?:前|后|上|下|之|以|往|邻|旁)|怎|为|还|也|就|又|在|会|比|跟|和|与)([^,，。?？]{1,24}?)\s*(?:是|有|为)?(?:多少|多长|多高|多大|几|呢)?\s*[?？]*$"
+    r"|^(?:那么?|而|以及|还有)?(?:它|其)的?+\s*+(?!(?:再)?(?:前|后|上|下|之|以|往|邻|旁)|怎|为|还|也|就|又|在|会|比|跟|和"
+    r"|与)([^,，。?？]{1,24}?)\s*(?:是|有|为)?(?:多少|多长|多高|多大|几|呢)?\s*[?？]*$"
 )
 _A_STEP_ASKED: Final = re.compile(
     r"(?i)\b(?:which|what|slowest|fastest|longest|shortest|best|worst) (?:training )?"

@@ -83,7 +83,7 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """One metric that an answer told: at one step (``first`` is ``last``), over a part of the run, or (None) all of it."""
+    """One metric that an answer told: at one step (``first`` is ``last``), over a part of the run, or (None) all."""
 
     metric: str
     first: int | None
