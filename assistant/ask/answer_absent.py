@@ -11,7 +11,7 @@ from typing import Final
 
 from assistant import resources
 from assistant.analysis.validation import validation_sets
-from assistant.ask import other_sets, owners, worded
+from assistant.ask import answer_batch_settings, dataset_size, other_sets, owners, worded
 from assistant.ask.context import Context, key
 from assistant.ask.logged import as_mention
 from assistant.ask.wording import normalised
@@ -30,6 +30,8 @@ _ASKS: Final = re.compile(
     r"|\b(?:set|used?|using|value|config\w*)\b|^\W*[\w \-.]{1,30}\?\s*$"
 )
 _MOST: Final = 3
+#: A setting as configurations spell it.
+_SPELT: Final = re.compile(r"(?<![\w/.])[a-z]+(?:_[a-z0-9]+){1,5}(?![\w/])")
 #: So much of a text is searched.
 _LONGEST: Final = 300
 
@@ -98,6 +100,8 @@ def attempt(context: Context) -> Verdict | None:
     """
     if len(context.runs) != 1 or context.query.intent == "advice":
         return None
+    if (setting := answer_batch_settings.attempt(context)) is not None:
+        return setting
     if (lacking := owners.attempt(context) or other_sets.attempt(context)) is not None:
         return lacking
     text = normalised(context.query.wording or context.query.text)[:_LONGEST]
@@ -105,6 +109,9 @@ def attempt(context: Context) -> Verdict | None:
     if found is None:
         return None
     name, word = found
+    spelt_out = [one for one in _SPELT.findall(text) if one not in context.run.columns]
+    if name == "setting_named" and len(spelt_out) == 1 and word not in spelt_out[0]:
+        word = spelt_out[0]  # "vLLM 的 gpu_memory_utilization" asks for the second
     if name in _HELD and any(_HELD[name].search(metric) for metric in context.run.metrics):
         return None  # some trainers log it, stage by stage for instance
     parts = set(re.split(r"[^a-z0-9]+", word.lower())) - {""}
@@ -179,5 +186,8 @@ def _told(context: Context, name: str, word: str = "") -> Verdict:
         )
         context.names.update(sources)
     context.doc.paragraph(f"**{text}**")
-    context.doc.paragraph(context.say(f"absent.{shown}"))
+    elsewhere = shown == "setting" and context.run.framework not in {"verl", None}
+    context.doc.paragraph(context.say("absent.setting_elsewhere" if elsewhere else f"absent.{shown}"))
+    if name == "data_size":
+        context.doc.paragraph(dataset_size.implied(context))
     return Verdict("no_data", unmark(text))
