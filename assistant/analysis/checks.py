@@ -47,6 +47,8 @@ FAR_FROM_ZERO: Final = 0.05
 OFTEN: Final = ("zero_gradient", "constant_reward", "alike_groups", "no_mixed_groups", "zero_advantage")
 #: The rule on NaN and infinities: what counts is where they began.
 NOT_FINITE = "not_finite"
+#: The phrase of values that are not finite where nothing that is optimised is among them.
+STATISTIC = "finding.not_finite_statistic"
 #: The rule on a loss that is zero from one value to the next.
 LOSS_GONE = "loss_gone"
 
@@ -112,6 +114,7 @@ def _all(ledger: Ledger, steps: Sequence[int], run: Run) -> list[Check]:
     diagnoses = diagnose(ledger, run, steps=_read(run, steps))
     single = {one.rule for one in broken(run)}
     named = {one.mode for one in diagnoses if one.rule not in single}
+    rules = {one.rule for one in diagnoses}
     found = _over_run(ledger, run, steps, diagnoses)
     wanted = set(steps)
     for one in broken(run):
@@ -125,7 +128,7 @@ def _all(ledger: Ledger, steps: Sequence[int], run: Run) -> list[Check]:
             ]
             found += [_of_step(ledger, run, one, part) for part in kept]
             continue
-        if fired and one.mode not in named and _lasting(one, fired, steps):
+        if fired and one.mode not in named and not rules & set(one.unless_found) and _lasting(one, fired, steps):
             found.append(_of_step(ledger, run, one, fired))
     found += _spikes(ledger, run, wanted, {metric for check in found for metric in check.metrics})
     if steps:
@@ -189,7 +192,9 @@ def _of_step(ledger: Ledger, run: Run, one: Broken, steps: tuple[int, ...]) -> C
     metrics = tuple(dict.fromkeys(fact.metric for _, fact in facts if fact.metric))
     severity = min((one.severity[step] for step in steps), key=lambda level: RANK[level])
     phrase = ""
-    if first and severity == "critical" and _to_the_end(run, metrics, steps):
+    if first and severity == "info":
+        phrase = STATISTIC
+    elif first and severity == "critical" and _to_the_end(run, metrics, steps):
         phrase = SINCE
     elif one.rule in OFTEN and len(steps) > 1:
         began = one.facts(ledger, run, steps[0])

@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from itertools import groupby, pairwise
 from typing import Final
 
+import numpy as np
+
 from assistant.analysis.series import Values
 
 #: How often chance may put so many values in order, at most.
@@ -24,6 +26,16 @@ LEAST_SHARE: Final = 1 / 3
 LEAST_ROW: Final = 6
 #: Rows beyond so many values are longer than any chance needs.
 MOST: Final = 100
+#: Of values that only scatter, chance parts the last from the first ones at most once in so many times.
+SELDOM: Final = 100
+#: From so many values on, three of them on one side are enough for that.
+SURE: Final = 12
+#: So many points at most are the way from one level to the other.
+MOST_BETWEEN: Final = 20
+#: By so much a gap is wider that leaves out more points between the two levels.
+WIDER: Final = 1.25
+#: Fewest values on either side of a gap between two levels.
+LEAST_SIDE: Final = 3
 #: Fewest values whose whole course is told by its one turn.
 LEAST_COURSE: Final = 5
 
@@ -83,6 +95,55 @@ def one_turn(values: Values) -> int | None:
     if len(runs) != 2:
         return None
     return runs[0][-1][1] + 1
+
+
+@dataclass(frozen=True, slots=True)
+class Parted:
+    """The last values of a series that lie, all of them, beyond all those of its beginning.
+
+    Attributes:
+        until: place of the last value of the beginning.
+        start: place of the first of the last values; what lies between is the way from one level to the other.
+        sign: +1 where the last values are the higher ones, −1 where they are the lower ones.
+    """
+
+    until: int
+    start: int
+    sign: int
+
+
+def parted(values: Values) -> Parted | None:
+    """The split of a series into two levels that do not overlap; ``None`` where there is none that stands out.
+
+    The gap between them is at least a third of the range of all values, the way between them takes at most a tenth of
+    the points (one at least, twenty at most), and chance would part values of one level so at most once in a hundred.
+
+    Args:
+        values: finite, in the order of steps.
+    """
+    n = len(values)
+    if n < LEAST_ROW:
+        return None
+    between = max(1, min(n // 10, MOST_BETWEEN))
+    reach = float(values.max() - values.min())
+    best: tuple[float, Parted] | None = None
+    for sign in (1, -1) if values[-1] > values[0] else (-1, 1):
+        turned = sign * values
+        highest = np.maximum.accumulate(turned)
+        lowest = np.minimum.accumulate(turned[::-1])[::-1]
+        for skipped in range(between + 1):
+            until = np.arange(LEAST_SIDE - 1, n - LEAST_SIDE - skipped)
+            if n - skipped < SURE:
+                until = until[[math.comb(n - skipped, int(at) + 1) / 2 >= SELDOM for at in until]]
+            if not len(until):
+                continue
+            gaps = lowest[until + 1 + skipped] - highest[until]
+            place = int(np.argmax(gaps))
+            if best is None or float(gaps[place]) > WIDER * best[0]:
+                best = float(gaps[place]), Parted(int(until[place]), int(until[place]) + 1 + skipped, sign)
+    if best is None or reach <= 0 or best[0] < LEAST_SHARE * reach:
+        return None
+    return best[1]
 
 
 def _start(values: Values, sign: int) -> int:

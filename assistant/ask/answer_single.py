@@ -5,13 +5,15 @@ from __future__ import annotations
 import math
 import re
 
-from assistant.analysis.checks import check_all
-from assistant.analysis.diagnosis import role
+from assistant.analysis.checks import Check, check_all
+from assistant.analysis.diagnosis import RoleSeries, role
 from assistant.analysis.trend import MIN_POINTS
 from assistant.ask import answer_validation, outcomes
 from assistant.ask.context import Context, is_validation, key
 from assistant.ask.departures import all_checks
 from assistant.ask.findings import remedy, told
+from assistant.ask.in_order_words import left_its_level
+from assistant.ask.naming import named_keys
 from assistant.ask.parts import missing_lines, number
 from assistant.ask.telling import course_table, trend_sentence
 from assistant.ask.unended import no_episode
@@ -45,7 +47,9 @@ def not_finite(context: Context) -> Verdict:
         doc.bullets(missing_lines(context, lost)[:3])
         return Verdict("healthy", unmark(text))
     found.sort(key=lambda pair: pair[1][0])
-    asked = {m.key for m in context.query.mentions if m.key is not None}
+    asked = set(named_keys(context)) & set(run.columns) if context.query.mentions else set()
+    if asked and not any(metric in asked for metric, _ in found):
+        return _finite_named(context, [metric for metric in named_keys(context) if metric in asked], found)
     named = [pair for pair in found if pair[0] in asked]
     if named and len(asked) == 1:
         return _not_finite_one(context, *named[0], others=len(found) - 1)
@@ -65,9 +69,38 @@ def not_finite(context: Context) -> Verdict:
     checks = [c for c in check_all(context.ledger, context.train_steps) if c.rule == "not_finite"]
     for check in checks[:1]:
         context.finding(check)
-    doc.paragraph(say("nan.means"))
+    doc.paragraph(say("nan.statistic" if _only_statistics(checks) else "nan.means"))
     context.metrics.extend(metric for metric, _ in found[:MOST_ROWS])
-    return Verdict("critical" if checks and checks[0].severity == "critical" else "warning", unmark(text))
+    return Verdict(_nan_code(checks), unmark(text))
+
+
+def _only_statistics(checks: list[Check]) -> bool:
+    """Whether no loss, gradient or reward is among what is not finite."""
+    return bool(checks) and all(check.severity == "info" for check in checks)
+
+
+def _nan_code(checks: list[Check], default: str = "warning") -> str:
+    if checks and checks[0].severity == "critical":
+        return "critical"
+    return "healthy" if _only_statistics(checks) else default
+
+
+def _finite_named(context: Context, named: list[str], found: list[tuple[str, list[int]]]) -> Verdict:
+    """That the metrics a question names are finite throughout, and which others are not."""
+    say, run = context.say, context.run
+    count = context.ledger.count("values", sum(len(run.cells(metric)) for metric in named))
+    text = say("supposed.finite_of", names=context.join(map(key, named)), n=count)
+    context.doc.paragraph(f"**{text}**")
+    lines = []
+    for metric, bad in found[:3]:
+        many = context.ledger.count("steps not finite", len(bad), metric=metric)
+        lines.append(say("nan.elsewhere", metric=metric, v=context.value(metric, bad[0]), k=many))
+    context.doc.bullets(lines)
+    checks = [c for c in check_all(context.ledger, context.train_steps) if c.rule == "not_finite"]
+    if _only_statistics(checks):
+        context.doc.paragraph(say("nan.statistic"))
+    context.metrics.extend(named)
+    return Verdict(_nan_code(checks, "healthy"), unmark(text))
 
 
 def _not_finite_one(context: Context, metric: str, bad: list[int], *, others: int) -> Verdict:
@@ -92,8 +125,10 @@ def _not_finite_one(context: Context, metric: str, bad: list[int], *, others: in
     checks = [c for c in check_all(context.ledger, context.train_steps) if c.rule == "not_finite"]
     for check in checks[:1]:
         context.finding(check)
+    if _only_statistics(checks):
+        context.doc.paragraph(say("nan.statistic"))
     context.metrics.append(metric)
-    return Verdict("critical" if checks and checks[0].severity == "critical" else "warning", unmark(text))
+    return Verdict(_nan_code(checks), unmark(text))
 
 
 #: Words for the value network, and the explained variance from which it is of use.
@@ -184,8 +219,14 @@ def learning(context: Context) -> Verdict:
     still = _still(context, score.metrics[0]) if score is not None and not validation and score.spelling.plain else None
     if still is not None:
         text, state = say("learning.still", metric=str(still[0].metric), v=still[0], n=still[1]), "down"
+    settled = _converged(context, validation, score) if _CONVERGED.search(context.query.said) else ""
+    if settled:
+        text = settled + ("" if context.language == "zh" else " ") + text
     doc.paragraph(f"**{text}**")
     doc.bullets(sentences if still is None else [])
+    grave = [check for check in all_checks(context) if check.severity in {"critical", "warning"}]
+    for one in told(context, grave[:1]):
+        doc.paragraph(say("health.elsewhere", first=one.sentence))
     moved = [found for name in ("policy_entropy", "old_kl", "ref_kl", "grad_norm", "response_length_mean")
              if (found := role(run, name)) is not None and found.spelling.plain]  # fmt: skip
     if any(len(found) > 1 for found in moved):
@@ -204,7 +245,29 @@ def learning(context: Context) -> Verdict:
     code = {"up": "healthy", "down": "warning"}.get(state, "insufficient_data")
     if state == "flat" and decided is not None:
         code = "warning"
+    if code != "warning" and grave:  # what it learns may be to please the grader
+        code = "warning"
     return Verdict(code, unmark(text), "medium" if by == "validation" else "low")
+
+
+#: Asks whether the run has converged, which is more than that it learns.
+_CONVERGED = re.compile(r"(?i)收敛|\bconverge[ds]?\b|\bplateaued\b|饱和|到头了")
+
+
+def _converged(context: Context, *outcome: RoleSeries | None) -> str:
+    """Whether the last third of what shows learning still moves; empty where no outcome is plain."""
+    found = next((one for one in outcome if one is not None and one.spelling.plain and len(one) > 1), None)
+    if found is None:
+        return ""
+    metric = found.metrics[0]
+    steps = context.run.series(metric)[0]
+    late = steps[-max(MIN_POINTS, len(steps) // 3) :]
+    trend = context.ledger.trend(metric, late) if len(steps) > MIN_POINTS else None
+    if trend is None:
+        return context.say("learning.converged_few", metric=metric, n=context.ledger.count("values", len(steps)))
+    ends = {"first": context.value(metric, late[0]), "last": context.value(metric, late[-1])}
+    way = {"rising": "moving", "falling": "moving"}.get(trend.direction or "", "level")
+    return context.say(f"learning.converged_{way}", metric=metric, n=trend.n, **ends)
 
 
 def _still(context: Context, metric: str) -> tuple[Fact, Fact] | None:
@@ -230,7 +293,8 @@ def progress(context: Context, metric: str, trend: Fact) -> tuple[str, str]:
             enough = (trend.n or 0) >= MIN_POINTS
             state = {"improved": "up", "regressed": "down"}.get(code, "flat" if enough else "few")
             return state, sentence + (_between(context, change) if state == "up" else "")
-    state = {"rising": "up", "falling": "down"}.get(trend.direction or "", "flat")
+    level = {1: "up", -1: "down"}.get(left_its_level(context, metric, trend), "flat")
+    state = {"rising": "up", "falling": "down"}.get(trend.direction or "", level)
     if (trend.n or 0) < MIN_POINTS:
         state = "few"
     return state, trend_sentence(context, metric, trend)

@@ -6,7 +6,7 @@ import math
 import re
 from dataclasses import replace
 
-from assistant.analysis.checks import JUDGED, LOSS_GONE, Check, covered
+from assistant.analysis.checks import JUDGED, LOSS_GONE, NOT_FINITE, Check, covered
 from assistant.analysis.diagnosis import role
 from assistant.analysis.held_out import held_out
 from assistant.analysis.trend import MIN_POINTS
@@ -201,9 +201,11 @@ def health(context: Context, keys: list[str]) -> Verdict:
     if any(is_validation(m) or _rewarded(context, m) for m in keys):  # what is wrong elsewhere bears on the outcome
         found += grave[:1]
         grave = grave[1:]
+    broken, texts = _not_finite(context, keys, chosen or steps)
+    found += [c for c in checks if broken and c.rule == NOT_FINITE and c not in found]
+    grave = [c for c in grave if c not in found]
     findings = told(context, found)
     sentences = [one.sentence for one in findings]
-    texts = []
     for metric in keys[:3]:
         trend = context.ledger.trend(metric, None)
         if trend is None:
@@ -249,6 +251,8 @@ def health(context: Context, keys: list[str]) -> Verdict:
         other = told(context, grave[:1])[0]
         summary = context.say("health.bad", first=other.sentence) + ("" if context.language == "zh" else " ") + summary
         grave = []
+    if broken and bad:  # of the metric itself, whichever key tells the finding
+        summary = context.say("health.bad", first=broken)
     if asked is not None:  # the value that was asked for comes first
         summary = (
             context.say("lookup.one", metric=keys[0], v=asked) + ("" if context.language == "zh" else " ") + summary
@@ -277,6 +281,20 @@ def health(context: Context, keys: list[str]) -> Verdict:
     worst = next((s for s in ("critical", "warning") if any(c.severity == s for c in found)), None)
     vouched = clean or (judged and enough) or _loss_falls(context, keys)
     return Verdict(worst or ("healthy" if vouched else "insufficient_data"), unmark(summary), "medium")
+
+
+def _not_finite(context: Context, keys: list[str], steps: list[int]) -> tuple[str, list[str]]:
+    """That the first of some metrics with values that are not finite has them, and the last value before."""
+    for metric in keys:
+        cells = [cell for cell in context.run.cells(metric) if cell.step in set(steps)]
+        bad = [cell.step for cell in cells if not math.isfinite(cell.value)]
+        if not bad or (first := context.value(metric, bad[0])) is None:
+            continue
+        many = context.ledger.count("steps not finite", len(bad), metric=metric)
+        text = context.say("nan.one", metric=metric, v=first, k=many, n=context.ledger.count("values", len(cells)))
+        before = [cell.step for cell in cells if cell.step < bad[0]]
+        return text, [context.say("nan.before", v=context.value(metric, before[-1]))] if before else []
+    return "", []
 
 
 def _unjudged(context: Context, keys: list[str]) -> str:

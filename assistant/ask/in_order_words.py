@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from assistant.analysis.in_order import InOrder, latest_in_order, one_turn
+from assistant.analysis.in_order import InOrder, latest_in_order, one_turn, parted
 from assistant.analysis.series import Series, series
 from assistant.ask.context import Context
 from assistant.model import Fact
@@ -36,7 +36,7 @@ def order_sentence(context: Context, metric: str, trend: Fact, steps: Sequence[i
     if row is None:
         place = one_turn(points.values)
         if place is None:
-            return None
+            return _parted_sentence(context, metric, points, ends["last"])
         turn = context.value(metric, int(points.steps[place]))
         low = points.values[place] < points.values[0]
         return context.say(f"trend.one_turn_{'low' if low else 'high'}", metric=metric, t=trend, turn=turn, **ends)
@@ -51,6 +51,34 @@ def order_sentence(context: Context, metric: str, trend: Fact, steps: Sequence[i
     return context.say(
         f"trend.row_{way}{'_most' if row.outermost else ''}",
         metric=metric, t=trend, since=since, count=count, odds=odds, **ends,
+    )  # fmt: skip
+
+
+def left_its_level(context: Context, metric: str, trend: Fact, steps: Sequence[int] | None = None) -> int:
+    """+1 or −1 where a course without a direction ends at a level above or below that of its beginning, else 0."""
+    if trend.direction != "fluctuating" or trend.form not in _OPEN:
+        return 0
+    found = parted(_points(context, metric, steps).values)
+    return 0 if found is None else found.sign
+
+
+def _parted_sentence(context: Context, metric: str, points: Series, last: Fact | None) -> str | None:
+    """That the last values lie beyond all earlier ones; ``None`` where they do not."""
+    found = parted(points.values)
+    if found is None:
+        return None
+    head, tail = points.values[: found.until + 1], points.values[found.start :]
+    edges = {"up": (head.argmax(), tail.argmin()), "down": (head.argmin(), tail.argmax())}
+    way = "up" if found.sign > 0 else "down"
+    before, after = (int(place) for place in edges[way])
+    steps = points.steps
+    count = context.ledger.count("values at the end", len(tail), metric=metric, last_step=int(steps[-1]))
+    extreme = int(points.values.argmin() if found.sign > 0 else points.values.argmax())
+    return context.say(
+        f"trend.parted_{way}", metric=metric, count=count, last=last,
+        since=int(steps[found.start]), until=int(steps[found.until]),
+        edge=context.value(metric, int(steps[before])), bound=context.value(metric, int(steps[found.start + after])),
+        outer=context.value(metric, int(steps[extreme])),
     )  # fmt: skip
 
 

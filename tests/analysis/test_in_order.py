@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assistant.analysis.in_order import BY_CHANCE, latest_in_order, one_turn
+from assistant.analysis.in_order import BY_CHANCE, latest_in_order, one_turn, parted
 
 FALLING = [0.52, 0.51, 0.58, 0.54, 0.55, 0.57, 0.54, 0.51, 0.50, 0.49, 0.47, 0.45]
 
@@ -69,3 +69,28 @@ def test_latest_in_order_of_independent_values_is_as_rare_as_said() -> None:
 )
 def test_one_turn_place_of_the_only_extreme(values: list[float], place: int | None) -> None:
     assert one_turn(np.array(values)) == place
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+@pytest.mark.parametrize("way", [[], [0.3]])
+def test_parted_finds_the_two_levels_and_what_lies_between(sign: int, way: list[float]) -> None:
+    head, tail = [0.56, 0.57, 0.63, 0.55, 0.58, 0.60, 0.52], [0.08, 0.05, 0.06, 0.05, 0.06]
+    found = parted(sign * np.array([*head, *way, *tail]))
+    assert found is not None
+    assert (found.until, found.start, found.sign) == (6, 7 + len(way), -sign)
+
+
+@given(st.lists(st.floats(-10, 10), min_size=0, max_size=60))
+def test_parted_sides_never_overlap(values: list[float]) -> None:
+    data = np.array(values, dtype=np.float64)
+    found = parted(data)
+    if found is None:
+        return
+    head, tail = found.sign * data[: found.until + 1], found.sign * data[found.start :]
+    assert tail.min() - head.max() >= (data.max() - data.min()) / 3 - 1e-12
+
+
+def test_parted_leaves_scatter_and_slow_drift_alone() -> None:
+    chance = random.Random(5)
+    assert sum(parted(np.array([chance.random() for _ in range(20)])) is not None for _ in range(300)) <= 3
+    assert parted(np.linspace(0, 1, 40)) is None

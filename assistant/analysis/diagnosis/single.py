@@ -10,6 +10,7 @@ Three kinds need no table: numbers that are not finite, keys that vanish, and wh
       limit: {name: kl_step, value: 0.05, card: verl/actor/ppo_kl}   # a fact `limit` for the phrase
       shown: {value: old_kl}                  # names of facts → roles
       unless: [other_rule]                    # at the same step
+      unless_found: [rule]                    # a failure mode's rule over the run, which reads the values otherwise
       alone: true                             # a diagnosis of a run even where it happens once
 """
 
@@ -100,6 +101,7 @@ class SingleRule:
     shown: Mapping[str, str]
     limit: Limit | None = None
     unless: tuple[str, ...] = ()
+    unless_found: tuple[str, ...] = ()
     alone: bool = False
 
 
@@ -116,6 +118,7 @@ class Broken:
         limit: bound for the sentence.
         keys: step → keys, for rules on whatever key.
         alone: whether one step is enough for a diagnosis.
+        unless_found: rules over the run that tell what these values are.
     """
 
     rule: str
@@ -126,6 +129,7 @@ class Broken:
     limit: Limit | None = None
     keys: Mapping[int, tuple[str, ...]] | None = None
     alone: bool = False
+    unless_found: tuple[str, ...] = ()
 
     def facts(self, ledger: Ledger, run: Run, step: int) -> NamedFacts:
         """The facts of one step, by the names that the phrase uses."""
@@ -163,8 +167,9 @@ def _broken(run: Run) -> tuple[Broken, ...]:
         if steps:
             severity: dict[int, Severity] = dict.fromkeys(sorted(steps), rule.severity)
             found[rule.rule] = Broken(
-                rule.rule, rule.mode, rule.card, severity, rule.shown, rule.limit, alone=rule.alone
-            )
+                rule.rule, rule.mode, rule.card, severity, rule.shown, rule.limit, alone=rule.alone,
+                unless_found=rule.unless_found,
+            )  # fmt: skip
     extra = [one for one in (not_finite(run), vanished(run)) if one is not None]
     return (*extra, *found.values())
 
@@ -258,7 +263,7 @@ def single_rules(path: Path = PATH) -> tuple[SingleRule, ...]:
         try:
             given["when"] = tuple(_condition(where, one) for one in entry["when"])
             given["limit"] = Limit(**entry["limit"]) if "limit" in entry else None
-            given["unless"] = tuple(entry.get("unless", ()))
+            given |= {name: tuple(entry.get(name, ())) for name in ("unless", "unless_found")}
             found.append(SingleRule(**given))
         except (KeyError, TypeError) as error:
             raise KnowledgeError(zh=f"{where}：{error}。", en=f"{where}: {error}.") from None
