@@ -11,7 +11,7 @@ from typing import Final
 
 from assistant import resources
 from assistant.analysis.validation import validation_sets
-from assistant.ask import answer_batch_settings, dataset_size, other_sets, owners, worded
+from assistant.ask import answer_batch_settings, dataset_size, not_held, other_sets, owners, worded
 from assistant.ask.context import Context, key
 from assistant.ask.logged import as_mention
 from assistant.ask.wording import normalised
@@ -107,7 +107,7 @@ def attempt(context: Context) -> Verdict | None:
     text = normalised(context.query.wording or context.query.text)[:_LONGEST]
     found = _found(text, first=True)
     if found is None:
-        return None
+        return not_held.attempt(context)
     name, word = found
     spelt_out = [one for one in _SPELT.findall(text) if one not in context.run.columns]
     if name == "setting_named" and len(spelt_out) == 1 and word not in spelt_out[0]:

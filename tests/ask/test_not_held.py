@@ -1,0 +1,107 @@
+"""A quantity that the log does not hold is said to be absent by its name: never another metric in its place."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from assistant.ask.not_held import words
+from assistant.model import Answer, Run
+from tests.analysis.support import run_of, training_step
+
+from .support import answerer, first_line
+
+
+def run(**beside: float) -> Run:
+    return run_of({step: {**training_step(step), **beside} for step in range(1, 31)})
+
+
+def trl() -> Run:
+    rows = {
+        step: {"loss": 0.1 / step, "reward": 0.01 * step, "grad_norm": 0.5, "entropy": 0.3, "kl": 0.001 * step}
+        for step in range(1, 31)
+    }
+    return run_of(rows)
+
+
+def ask(question: str, log: Run | None = None) -> Answer:
+    return answerer().ask(question, (log or run(),))[0]
+
+
+ENGLISH = [
+    "what is the {} at step 3?",
+    "how did {} change over training?",
+    "what is the highest {}",
+    "which step had the lowest {}?",
+    "trend of {}",
+]
+CHINESE = ["第 3 步的{}是多少", "{}的趋势", "{}最大是多少", "{}在涨吗"]
+
+
+@pytest.mark.parametrize("wording", ENGLISH)
+@pytest.mark.parametrize(
+    "name",
+    ["reward entropy", "COMET score", "router z-loss", "attention entropy", "entropy of expert 5", "hallucination rate",
+     "toxicity", "val entropy", "forward KL", "language consistency reward"],
+)  # fmt: skip
+@pytest.mark.parametrize("log", [run(), trl()], ids=["verl", "trl"])
+def test_an_english_name_that_no_key_answers_to_is_said_to_be_absent(wording: str, name: str, log: Run) -> None:
+    answer = ask(wording.format(name), log)
+    assert answer.verdict.code == "no_data"
+    assert f"`{name}" in first_line(answer) or name.split(maxsplit=1)[0] in first_line(answer)
+    assert not any(fact.kind in {"value", "trend", "change"} for fact in answer.facts)
+
+
+@pytest.mark.parametrize("wording", CHINESE)
+@pytest.mark.parametrize(
+    "name", ["优势的熵", "COMET 分数", "路由损失", "注意力熵", "缓存命中率", "验证集的熵", "前向 KL"]
+)
+def test_a_chinese_name_that_no_key_answers_to_is_said_to_be_absent(wording: str, name: str) -> None:
+    answer = ask(wording.format(name))
+    assert answer.verdict.code == "no_data"
+    assert f"`{name}`" in first_line(answer)
+    assert not any(fact.kind in {"value", "trend", "change"} for fact in answer.facts)
+
+
+@pytest.mark.parametrize(
+    ("question", "key"),
+    [
+        ("what is the policy entropy at step 3?", "actor/entropy"),
+        ("how did the average reward change over training?", "critic/rewards/mean"),
+        ("how did the training reward change over time?", "critic/"),
+        ("what is the actor's gradient norm at step 3?", "actor/grad_norm"),
+        ("what is the learning rate of the actor at step 3?", "actor/lr"),
+        ("第 3 步的平均回答长度是多少", "response_length/mean"),
+        ("策略熵的趋势", "actor/entropy"),
+        ("第 3 步的 actor 学习率是多少", "actor/lr"),
+        ("训练奖励的趋势", "critic/"),
+        ("梯度范数最大是多少", "actor/grad_norm"),
+    ],
+)
+def test_a_metric_of_the_log_by_a_fuller_name_is_answered(question: str, key: str) -> None:
+    answer = ask(question)
+    assert answer.verdict.code != "no_data"
+    assert key in answer.answer
+
+
+@pytest.mark.parametrize(
+    "question", ["how did the training change over time?", "how did things go", "训练的趋势", "整体表现怎么样"]
+)
+def test_the_run_as_a_whole_is_no_name(question: str) -> None:
+    assert ask(question).verdict.code != "no_data"
+
+
+def test_the_nearest_metric_is_named_as_another_quantity() -> None:
+    assert "does not stand for it" in ask("what is the attention entropy at step 3?").answer
+    assert "不能代替" in ask("第 3 步的注意力熵是多少").answer
+
+
+def test_every_frame_names_the_quantity_and_is_read_in_no_time() -> None:
+    frames = (*words().frames, *words().loose)
+    started = time.perf_counter()
+    for frame in frames:
+        assert "x" in frame.groupindex
+        for text in ("what is the " + "a " * 54, "第 3 步的" + "的" * 110, "show me the trend of " + "of the " * 14):
+            frame.match(text)
+    assert time.perf_counter() - started < 1
