@@ -63,6 +63,7 @@ def advice(context: Context) -> Verdict:
         measures = remedy(context, one)
         if measures:
             doc.paragraph(measures)
+            doc.paragraph(_kl_on(context, one))
             doc.paragraph(context.quote(one.card, "not") if one.card is not None else "")
     open_points = [] if findings else _open_points(context, timed_already=bool(faster or case) or unlearnt)
     doc.bullets([*_outcomes(context, named), *open_points])
@@ -76,6 +77,22 @@ def advice(context: Context) -> Verdict:
     worst = next((s for s in ("critical", "warning") if any(c.severity == s for c in checks)), None)
     enough = len(context.train_steps) >= MIN_POINTS and covered(context.run)
     return Verdict(worst or ("healthy" if enough else "insufficient_data"), unmark(summary), "medium")
+
+
+def _kl_on(context: Context, found: Told) -> str:
+    """That the KL term a card may speak of adding is on already, where the log shows it."""
+    if found.card is None or found.card.id not in _ON_KL:
+        return ""
+    metric = context.setting_of("printed")
+    steps = context.run.series(metric)[0] if metric in context.run.columns else []
+    coefficient = context.run.series("actor/kl_coef")[1] if metric in context.run.columns else []
+    if not steps or not metric or (coefficient and not any(coefficient)):
+        return ""
+    return context.say("advice.kl_on", metric=metric, setting=context.setting_of("kl"))
+
+
+#: Cards that speak of a KL constraint.
+_ON_KL = frozenset({"failure/reference-drift", "failure/reward-hacking", "failure/overfitting"})
 
 
 #: What a question asks about, and the rules that speak for doing it.

@@ -13,6 +13,7 @@ from typing import Any
 from assistant import resources
 from assistant.analysis import Ledger, validation_steps
 from assistant.analysis.checks import Check
+from assistant.ask.spelt import fitted
 from assistant.ask.understand import Query
 from assistant.knowledge import Card, Resolver
 from assistant.model import Chart, Fact, Finding, Run, Series
@@ -228,6 +229,11 @@ class Context:
         if not text:
             return ""
         title, source = card.title(self.language), card.source
+        if self.runs and card.framework == "failure" and section in {"next", "not", "read"}:
+            pieces = list(fitted(text, self.run, self.language, remarks=section == "not"))
+            self.names.update(said.strip("`") for said, own in pieces if not own and said.startswith("`"))
+            told = "".join(self.doc.quote(card.id, title, source, said) if own else said for said, own in pieces)
+            return f"{told} {self.cite(card)}" if told else ""
         parts = [self.doc.quote(card.id, title, source, part) for part in text.split("\n\n")]
         return "\n\n".join(parts) + f" {self.cite(card)}"
 
@@ -271,9 +277,13 @@ class Context:
 
         A setting of another framework would be wrong advice, and where the framework is not known, so would any.
         """
-        name = _settings_named().get(self.run.framework or "", {}).get(what)
+        name = self.setting_of(what)
         gap = "" if self.language == "zh" else " "
         return gap + self.say(phrase, setting=name).strip() if name else ""
+
+    def setting_of(self, what: str) -> str:
+        """The name of a setting in the log's own framework; empty where none is known."""
+        return _settings_named().get(self.run.framework or "", {}).get(what, "")
 
     def bound(self, change: Fact) -> str:
         """What noise alone may do to a change, 1.96 standard errors, as text tied to a fact of its own."""
