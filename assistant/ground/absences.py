@@ -17,8 +17,10 @@ from assistant.ground.places import Place
 from assistant.ground.table import agrees
 
 _NO: Final = re.compile(
-    r"(?i)(?:没有|并无|缺少|缺|不含|未见|找不到|查不到|\b(?:no|without(?: any)?|lacks?(?: any)?|(?:won't|will not|can't|cannot|don't|do not|couldn't|could not) (?:find|see|have|know|get)(?: any)?))\s*(?:the |any |an? )?"
+    r"(?i)(?:没有|并无|缺少|(?<!不)缺|不含|未见|找不到|查不到|\b(?:no|without(?: any)?|lacks?(?: any)?|(?:won't|will not|can't|cannot|don't|do not|couldn't|could not) (?:find|see|have|know|get)(?: any)?))\s*(?:the |any |an? )?"
 )
+#: "不缺 `timing_s/gen`": it is there, whatever number stands in another clause.
+_NO_LACK: Final = re.compile(r"不缺")
 #: Between "no" and a name: "no actor MFU".
 _ADJECTIVE: Final = re.compile(r"[`*\s]*(?:[A-Za-z-]{2,12}\s)?[`*\s]*")
 _NEAR: Final = 20
@@ -73,17 +75,13 @@ def _present(
     frame: Frame, judge: Judge, idle: Sequence[bool], missing: Sequence[int] = ()
 ) -> tuple[int, int, Decision] | None:
     """What a word says is there; not in the clauses of words that say it is not."""
-    present = cue("present").search(frame.text)
-    if (
-        present is None
-        or frame.numbers
-        or not (frame.places or frame.carried.steps)
-        or idle[frame.clause(present.start())]
-        or frame.clause(present.start()) in missing
-        or negated(frame, present.start())
-    ):
-        return None
-    return presence(frame, judge, present.start(), present.end())
+    for present in cue("present").finditer(frame.text) if frame.places or frame.carried.steps else ():
+        clause = frame.clause(present.start())
+        if any(frame.clause(q.start) == clause for q in frame.numbers) or (frame.numbers and not _NO_LACK.match(present.group())):  # fmt: skip
+            continue
+        if not idle[clause] and clause not in missing and not negated(frame, present.start()):
+            return presence(frame, judge, present.start(), present.end())
+    return None
 
 
 def absences(frame: Frame, judge: Judge, idle: Sequence[bool]) -> Iterator[tuple[int, int, Decision]]:
@@ -108,6 +106,9 @@ def _without(
     names = [n for n in frame.names if (n.keys or n.absent) and not re.search(r"截断|cut|truncat", n.text)]
     clause = frame.clause(match.start())
     close = [n for n in names if frame.clause(n.start) == clause]
+    close = [
+        n for n in close if 0 <= n.start - match.end() < 3
+    ] or close  # "at validation (step 0) no entropy is logged"
     near = [n for n in close or (names if near_by else []) if abs(frame.clause(n.start) - clause) <= near_by]
     if not near:
         return None

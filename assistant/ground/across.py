@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from assistant.ground.apart import between_columns
 from assistant.ground.audited import AuditedRun
+from assistant.ground.changes import SPEED
 from assistant.ground.cues import cue
 from assistant.ground.lexicon import Lexicon
 from assistant.ground.quantities import quantities
@@ -24,7 +25,9 @@ _AFTER: Final = re.compile(
 )
 _BREAK: Final = re.compile(r"[，,；;。]|\b(?:while|against|but|whereas)\b|而|但")
 _RESPECTIVELY: Final = re.compile(r"(?i)\brespectively\b|分别")
-_PAIR: Final = re.compile(r"(?i)^\s*[`*%]*\s*(?:vs\.?|versus|against|compared (?:to|with)|对|比|和|与|/|,)\s*[`*]*$")
+_PAIR: Final = re.compile(
+    r"(?i)^\s*[`*%]*\s*(?:vs\.?|versus|against|compared (?:to|with)|minus|less|对|比|和|与|减去?|/|,)\s*[`*]*$"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,8 +136,12 @@ def combined(
             continue
         if claim.status != "supported" and (ratio := _ratio(claim, claims, named, offset, tables)) is not None:
             claim = replace(claim, status="supported" if ratio else claim.status, reason="" if ratio else claim.reason)
-        if claim.status != "supported" and _differ(text, claim, named, lexicons, tables):
+        if (apart := _differ(text, claim, named, lexicons, tables)) and claim.status != "supported":
             claim = replace(claim, status="supported", reason="")
+        elif apart is False:
+            claim = replace(claim, status="contradicted")
+        if (fits := _times_the_other(text, claim, offset, named, lexicons, tables)) is not None:
+            claim = replace(claim, status="supported" if fits else "contradicted", reason="" if fits else claim.reason)
         if claim.status != "supported" and compared is not None and _by_so_much(text, claim, offset, *compared[4:]):
             claim = replace(claim, status="supported", reason="")
         claims.append(claim)
@@ -250,6 +257,10 @@ def _run_of(text: str, start: int, end: int, named: Sequence[Spot], values: Sequ
     return before[-1].run if before else after[0].run
 
 
+#: "…, B 更高": of the two told.
+_MORE_THAN_IT: Final = re.compile(r"更[高低大小多少长短快慢](?:[一些点]{1,2})?(?=\s*(?:[，,。；;）)]|$))")
+
+
 def _comparison(
     text: str, named: Sequence[Spot], lexicons: Sequence[Lexicon], tables: Sequence[Table], say: Callable[..., str]
 ) -> tuple[int, int, bool, str, float, float] | None:
@@ -259,8 +270,12 @@ def _comparison(
         return None
     subject = named[0].run
     other = 1 - subject if alone else next(s.run for s in named if s.run != subject)
-    if not (alone or _OF_TWO.search(text) or cue("versus").search(text)):
+    told = next(iter(_MORE_THAN_IT.finditer(text)), None)
+    if not (alone or told or _OF_TWO.search(text) or cue("versus").search(text)):
         return None
+    if told and not cue("versus").search(text) and (near := [s for s in named if s.end <= told.start()]):
+        subject = near[-1].run  # "A 是 0.3，B 是 0.5，B 更高"
+        other = 1 - subject if alone else next(s.run for s in named if s.run != subject)
     found: Any = None
     for sense in ("higher", "lower"):
         for match in cue(sense).finditer(text):
@@ -273,7 +288,8 @@ def _comparison(
     if both is None:
         return None
     mine, x, y = both
-    fine = x > y if sense == "higher" else x < y
+    pace = SPEED.search(mine) is not None and re.search(r"(?i)[快慢]|fast|slow|quick", match.group()) is not None
+    fine = x > y if (sense == "higher") != pace else x < y
     shown = (tables[subject].run.name, tables[other].run.name)
     note = "" if fine else say("two_runs", metric=mine, one=shown[0], true=plain(x), other=shown[1], value=plain(y))
     start = max(match.start(), match.end() - 12)
@@ -286,14 +302,47 @@ _DIFFER: Final = re.compile(r"(?i)\bdiffer(?:s|ed)? by\b|\b(?:difference|gap)\b|
 
 def _differ(
     text: str, claim: Claim, named: Sequence[Spot], lexicons: Sequence[Lexicon], tables: Sequence[Table]
-) -> bool:
-    """Whether a number is by how much the values of the two runs differ."""
+) -> bool | None:
+    """Whether a number is by how much the values of the two runs differ; ``None`` where it need not be."""
     runs = list(dict.fromkeys(spot.run for spot in named))
     found = quantities(claim.text, [])
-    if not _DIFFER.search(text) or len(runs) != 2 or len(found) != 1 or found[0].sign or found[0].unit:
-        return False
+    if not _DIFFER.search(text) or len(runs) != 2 or len(found) != 1 or found[0].unit:
+        return None
     both = _values(text, runs[0], runs[1], lexicons, tables)
-    return both is not None and agrees(found[0].number, found[0].half, abs(both[1] - both[2]))
+    if both is None:
+        return None
+    q, apart = found[0], both[1] - both[2]
+    if q.sign in {"+", "-"}:  # the first less the second
+        return agrees(abs(q.number), q.half, abs(apart)) and (q.sign == "-") == (apart < 0)
+    return agrees(q.number, q.half, abs(apart)) or None
+
+
+#: 是 B 的 3.2 倍: a run's value over the other's.
+_OF_THE_OTHER: Final = re.compile(r"\s*的\s*(?:约|大约|近|将近)?\s*[`*]*")
+_IS_THAT: Final = re.compile(r"(?:是|为|达到?|相当于|高达|只有|仅有|仅为)了?\s*$")
+
+
+def _times_the_other(  # noqa: PLR0917
+    text: str, claim: Claim, offset: int, named: Sequence[Spot], lexicons: Sequence[Lexicon], tables: Sequence[Table]
+) -> bool | None:
+    """Whether a factor is that of the first run's value over the other's; ``None`` where it is no such factor."""
+    found, start = quantities(claim.text, []), claim.start - offset
+    base = next((spot for spot in named if _OF_THE_OTHER.fullmatch(text, spot.end, max(spot.end, start))), None)
+    if base is None or len(found) != 1 or found[0].unit not in {"ratio", "factor", "%"}:
+        return None
+    if not _IS_THAT.search(text[: base.start]) or named[0].run == base.run:
+        return None
+    both = _values(text, named[0].run, base.run, lexicons, tables)
+    if both is None or not both[2]:
+        return None
+    q, factor = found[0], 0.01 if found[0].unit == "%" else 1.0
+    return agrees(q.number * factor, q.half * factor, both[1] / both[2], bound=q.bound)
+
+
+#: A step's time, told without its name.
+_A_STEP: Final = re.compile(
+    r"(?:每步|一步|单步|每个? ?step)(?:要|需要?|花|用|耗时|跑)?(?:了)?\s*(?:约|大约)?\s*[\d.,]+\s*(?:秒|分钟|s\b)"
+)
 
 
 def _values(
@@ -302,22 +351,27 @@ def _values(
     """The metric that a sentence names and its values in two runs: the last ones, or those that the words ask for."""
     names = [n for n in lexicons[subject].named(text) if n.keys]
     theirs = {n.start: n for n in lexicons[other].named(text) if n.keys}
-    if not names:
-        return None
-    mine = names[0].keys[0]
-    match_other = theirs.get(names[0].start)
-    if match_other is None:
+    times = [tables[run].total_time() for run in (subject, other)]
+    if names:
+        mine = names[0].keys[0]
+        match_other = theirs.get(names[0].start)
+        if match_other is None:
+            return None
+        yours = match_other.keys[0]
+    elif _A_STEP.search(text) and times[0] and times[1]:
+        mine, yours = times[0], times[1]
+    else:
         return None
     from assistant.ground.places import places
 
     steps = [s for p in places(text, tables[subject].steps) if p.kind == "steps" for s in p.steps]
     pair = []
-    for run, key in ((subject, mine), (other, match_other.keys[0])):
+    for run, key in ((subject, mine), (other, yours)):
         rows = tables[run].finite(key)
         chosen = next((v for s, v in rows if steps and s == steps[0]), rows[-1][1] if rows else None)
         if re.search(r"(?i)\bbest|highest|peak|最高|最好|最大", text) and rows:
             chosen = max(v for _, v in rows)
-        if re.search(r"(?i)\bon average|\bmean over|平均(?:下来|而言)", text) and rows:
+        if re.search(r"(?i)\bon average|\bmean over|平均(?:下来|而言|来看|每步|每个? ?step|一步)", text) and rows:
             chosen = sum(v for _, v in rows) / len(rows)
         pair.append(chosen)
     x, y = pair

@@ -204,7 +204,7 @@ _SECONDS_AFTER: Final = r"\s*(?:约|大约|about|~)?\s*[（(]?\s*[\d.]+\s*(?:秒
 _PHASES: Final = (
     (
         re.compile(
-            rf"(?:更新|\bupdate)(?:(?=(?: (?:took|takes|lasted|needed|needs))?{_SECONDS_AFTER})|(?=[^，。；\d]{{0,6}}(?:占|两项|二者|两者|加起来|合计|一起)))"
+            rf"(?:更新|\bupdate)(?:(?=\s*(?:占|为|是|约)?\s*[\d.]+\s?[%％])|(?=(?: (?:took|takes|lasted|needed|needs))?{_SECONDS_AFTER})|(?=[^，。；\d]{{0,6}}(?:占|两项|二者|两者|加起来|合计|一起))|(?=[^，。；\d]{{0,4}}(?:耗时|用时)))|(?<=[比和与跟加、])更新(?!到|至|后|的(?!耗|用|时)|了(?!\s*\d)|次)"
         ),
         ("timing_s/update_actor", "time/step_train"),
     ),
@@ -212,6 +212,10 @@ _PHASES: Final = (
     (
         re.compile(rf"(?i)(?:训练|\btraining)(?={_SECONDS_AFTER})|(?<=\bas )training\b|(?<=\bthan )training\b"),
         ("Training time",),
+    ),
+    (
+        re.compile(r"(?:题目|题干|提示)(?=\s*(?:的?长度)?\s*(?:平均)?(?:[长短]于|[长短]过|比回[答复]|[更还要][长短]))"),
+        ("prompt_length/mean", "token/prompt_length/mean", "prompt_length"),
     ),
     (re.compile(rf"(?i)(?:其余|其他|\bthe rest|\bothers?)(?={_SECONDS_AFTER})"), ("Others",)),
     (

@@ -106,6 +106,12 @@ class Judge(Rates):
         for read in (self._rate, self._out_of, self._falls_to_each):
             if (rated := read(frame, index, name)) is not None:
                 return rated
+        if (
+            name is None
+            and q.unit == "samples"
+            and _PER_PROMPT_BEFORE.search(frame.text[max(0, q.start - 36) : q.start])
+        ):
+            return self._derived(frame, index, ("group_size",))  # "每道采 16 个回答"
         if name is None:
             return self._unbound(frame, index)
         if name.absent and q.unit in {"gpus", "samples", "prompts"} and "/" not in name.text:
@@ -284,8 +290,10 @@ class Judge(Rates):
         number = q.number if q.number >= 1 else 1 / q.number
         half = q.half if q.number >= 1 else q.half / q.number**2
         bound = q.bound if q.number >= 1 else {"<": ">", ">": "<"}.get(q.bound, "")
-        if agrees(number, half + slack, y / x, bound=bound):
+        if agrees(number, half + min(slack, 2 * half), y / x, bound=bound):
             return Decision("supported")
+        if agrees(number, half + slack, y / x, bound=bound):
+            return None  # within what the two are rounded to: the log's own values decide
         if q.unit == "ratio" and not frame.places and _GREATEST.search(frame.text) and _LEAST.search(frame.text):
             return Decision("contradicted", self.say("count", true=f"{y / x:.3g}", shown=q.text), final=True)
         return None

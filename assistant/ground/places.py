@@ -77,13 +77,13 @@ _LAST_N: Final = re.compile(
 )
 _LAST: Final = re.compile(
     r"(?i)\bat last(?=\s*(?:[,.;)]|$))|\b(?:last|final|latest|most recent|closing)\s+(?:logged\s+|recorded\s+|training\s+)?(?:step|iteration|update|row|entry|value|reading|point|record|result|measurement|one)\b|\b(?:the|its) (?:final|last)(?= [-−\d.])|\b(?:at|by|towards?) the (?:very )?end\b(?! of (?:the )?(?:step|line|sentence))(?:\s+of\s+(?:the\s+)?(?:run|training|log))?"
-    r"|(?:末|最后一)条(?:记录|数据|日志)?(?!\s*(?:回答|回复|样本|响应|轨迹|序列|prompt))|最后一?(?:个\s*)?(?:步|step)|末(?:一)?步|最新(?:的)?一?(?:步|step)|最近一步|(?:训练|运行|日志)?(?:结束|末尾|结尾)(?:时|处)?|最终(?:的)?(?:值|步|一步)?|最后(?=只有|仅有?|为|是|只?剩|停在|落在|收在|达到|约|[\s`]*[-−]?\d(?!\d*\s*(?:个|步|次|条|轮)))|\bat the (?:last|latest)(?=\s*\()|(?<!\d )\b(?:ends?|ended|finish(?:es|ed)?|closes?|closed|finally) (?:up )?(?:(?:the |its )?(?:run|training) )?(?:(?:a )?(?:little|bit|touch|shade|slightly|somewhat|well|far|much) )?(?:(?:lower|higher|below|above|there|down|up)[,，]? )?(?:at|with|on)\b|\bfinal\b(?= value)|收(?:于|官|在|盘)|末值|(?:结尾|终点)(?:处|时)?的?|末尾的?|\b(?:in|at|on|by) the (?:last|final)(?= ?[,.;:)]|$)|(?<!the )\b(?:the |its )?(?:final|closing|ending)(?= (?:[a-z][\w-]* ){1,3}(?:of|is|was|at|sits|stands)\b)(?! (?:step|iteration|update))|\b(?:final|closing|ending)(?= (?:[a-z][\w/-]* ){0,2}[a-z][\w/-]*\s*[:：=]\s*[`*]*[-−]?\d)(?! (?:step|iteration|update))|(?:最后|最近)一次(?=验证|评测|评估|测试|eval)|\b(?:last|latest|final|most recent) (?=validation\b|evaluation\b|eval\b)|\bto the (?:very )?end\b|\bto (?:the )?(?:last|final|latest)(?=\s*(?:[:：,.;)]|$))"
+    r"|(?:末|最后一)条(?:记录|数据|日志)?(?!\s*(?:回答|回复|样本|响应|轨迹|序列|prompt))|最后一?(?:个\s*)?(?:步|step)|末(?:一)?步|最新(?:的)?一?(?:步|step)|最近一步|(?:训练|运行|日志)?(?:结束|末尾|结尾)(?:时|处)?|最终(?:的)?(?:值|步|一步)?|最后(?=只有|仅有?|为|是|只?剩|停在|落在|收在|达到|约|[\s`]*[-−]?\d(?!\d*\s*(?:个|步|次|条|轮)))|\bat the (?:last|latest)(?=\s*\()|(?<!\d )\b(?:ends?|ended|finish(?:es|ed)?|closes?|closed|finally) (?:up )?(?:(?:the |its )?(?:run|training) )?(?:(?:a )?(?:little|bit|touch|shade|slightly|somewhat|well|far|much) )?(?:(?:lower|higher|below|above|there|down|up)[,，]? )?(?:at|with|on)\b|\bfinal\b(?= value)|收(?:于|官|在|盘)|末值|(?:结尾|终点)(?:处|时)?的?|末尾的?|\b(?:in|at|on|by) the (?:last|final)(?= ?[,.;:)]|$)|(?<!the )\b(?:the |its )?(?:final|closing|ending)(?= (?:[a-z][\w-]* ){1,3}(?:of|is|was|at|sits|stands)\b)(?! (?:step|iteration|update))|\b(?:final|closing|ending)(?= (?:[a-z][\w/-]* ){0,2}[a-z][\w/-]*\s*[:：=]\s*[`*]*[-−]?\d)(?! (?:step|iteration|update))|(?:最后|最近)一次(?=验证|评测|评估|测试|eval)|末次(?=\s*(?:验证|评测|评估|[\d是为]))|\b(?:last|latest|final|most recent) (?=validation\b|evaluation\b|eval\b)|\bto the (?:very )?end\b|\bto (?:the )?(?:last|final|latest)(?=\s*(?:[:：,.;)]|$))"
     r"|\b(?:finally|now)(?=\s*(?:[).,;，]|$))|\b(?:at |on |in |by )?(?:the )?(?:last|latest|final|most recent) (?:in-training )(?:validation|evaluation|eval|test)\b|\bafter (?:the )?training\b|训练(?:结束|完成)?(?:之?后)(?![几的]?\s*\d*\s*步)"
 )
 _FIRST: Final = re.compile(
     r"(?i)\bwhere (?:it|they) (?:began|started|begins|starts)(?=\s*\()|\bthe first(?=\s*\()|\b(?:first|initial|opening|starting|very first)\s+(?:logged\s+|recorded\s+|training\s+)?(?:step|iteration|update|row|entry|value|reading|point|record|result|measurement|batch(?! size))\b(?!\s+(?:phase|time))|\b(?:an?|its|the) (?:initial|starting|opening)(?= (?:(?:value|level) of )?[`*~≈]*[-−]?\d)|\b(?:at|from|in|since) the (?:very )?(?:start|beginning|outset)\b(?:\s+of\s+(?:the\s+)?(?:run|training|log))?|\binitially\b"
     r"|\b(?:in|at|on) the first(?=\s*[(,.;:)]|$)|(?<!the )\b(?:the |its )?(?:initial|starting|opening)(?= (?:[a-z][\w-]* ){1,3}(?:of|is|was|at|sits|stands)\b)(?! (?:step|iteration|update))|(?:首|第一)条(?:记录|数据|日志)?(?!\s*(?:回答|回复|样本|响应|轨迹|序列|prompt))|第一(?:个\s*)?(?:步|step)|首(?:个\s*)?(?:步|step)|(?<![\d步起] )(?<![\d步起])(?:训练|运行|日志)?(?:一?开始(?!变|下降|上升|出现|成|就|减|增)|起初|最初|初始|起始)(?:时|处|阶段)?(?:的)?(?:值)?|\b(?:starts?|started|begins?|began) (?:out )?(?:(?:the |its |this )?(?:run|training|log) )?(?:out )?(?:at|with|from)\b|初值|起步(?:时|阶段|处)?(?:的)?|(?:开头|起点)(?:处|时)?的?(?=\s*[`\d是为约（(])"
-    r"|\bat first(?=\s*[).,;，]|$|\s+and\b)|\b(?:before|prior to) (?:any |the )?(?:training|updates?)\b|训练(?:开始)?(?:之)?前|\bopens with\b|起于|开局(?:时|为|是)?|开盘"
+    r"|\bat first(?=\s*[).,;，]|$|\s+and\b)|\b(?:before|prior to) (?:any |the )?(?:training|updates?)\b|训练(?:开始)?(?:之)?前|首次(?=(?:验证|评测|评估)(?:验证|得分|准确率|成绩|集|的))|\bopens with\b|起于|开局(?:时|为|是)?|开盘"
 )
 _WHOLE: Final = re.compile(
     r"(?i)\b(?:whole|entire|full)\s+(?:run|training|log)\b|\bthroughout\b|\b(?:over|across|during|in|through|for)(?: all of)?(?: the| this)? (?:whole |entire |full )?(?:run|training(?! (?:reward|score|loss|step|time))|course(?! of (?:the )?steps?\b))\b|\bend to end\b|首尾(?:相比)?|\ball (?:the )?(?:logged )?(?:training )?steps\b|\b(?:every|each) (?:logged |training )?step\b(?! (?:before|after|that|up to|until|from|since|with|where|which))|\ball (?:along|the way through)\b|\bfrom start to (?:finish|end)\b|全程|整个训练|整个过程|始终|所有(?:训练\s*)?(?:步|step)|每一?(?:个\s*)?(?:步|step)(?=都|均|里|中|上|，|,)|全部(?:训练)?(?:步|step)"
@@ -159,6 +159,7 @@ _SUPERLATIVE_STEP: Final = re.compile(
 _NUMBERED_STEP: Final = re.compile(
     r"(?i)\b(?:steps?\b[^.;\d]{0,12}?\bnumber|number(?=\s*\d+\s+(?:took|takes?|was|is|had|has|ran|lasted)\b)) (\d{1,7})\b"
 )
+_FIRST_STEP: Final = ("第一步", "第一个步", "第一个 step", "第一step")
 _NUMBERS: Final = re.compile(rf"\d{{1,3}}(?:,\d{{3}})+|\d{{1,7}}|{_NUMERAL}")
 
 
@@ -243,7 +244,9 @@ def places(text: str, steps: Sequence[int]) -> list[Place]:
         named, kind = _listed(short.group() if short else match["first"])
         take(match.start(), short.end() if short else match.end("first"), named, kind)
     for match in _CHINESE.finditer(text):
-        if match["tail"] or re.search(r"步|step", match["first"]):
+        if match.group() in _FIRST_STEP and steps and 1 not in steps:
+            take(match.start(), match.end(), (steps[0],), "ends")  # of a log that begins elsewhere
+        elif match["tail"] or re.search(r"步|step", match["first"]):
             named, kind = _listed(match["first"])
             take(match.start(), match.end(), named, kind)
     for match in _BARE_RANGE.finditer(text):

@@ -38,6 +38,10 @@ _PER_PROMPT: Final = re.compile(
 )
 _RANK: Final = re.compile(r"(?i)\brank|\bworker")
 
+#: "365,121 tokens in 66 s, which makes 5,500 a second", 折合每秒 5500 token: of all GPUs.
+_CONVERTED: Final = re.compile(
+    r"(?i)折合|换算|相当于|等于|也就是|即每秒|算下来|\b(?:that is|which (?:is|makes|gives)|i\.e\.|or about|or)\b"
+)
 FACTOR_LESS: Final = re.compile(
     r"(?i)\b(?:faster|quicker|shorter|smaller|lower|less|fewer|from|than at|since|compared|relative|fell|dropped|shrank|down)\b|[快短小低少降跌缩]|相比|从"
 )
@@ -72,6 +76,8 @@ class Rates(Implied):
             if whole is not None and whole.status != "unsupported":
                 return replace(whole, final=True)
             key = next((key for key in _OF_ALL if key in self.table.run.columns), None)
+        elif _CONVERTED.search(words) and {"tokens", "s"} <= {n.unit for n in frame.numbers[:index]}:
+            return self._derived(frame, index, ("cluster_throughput",))
         else:
             return None
         if key is None or change_cue(frame, q):

@@ -37,7 +37,7 @@ _UP_MARK: Final = re.compile(
 )
 _BARE_MARKS: Final = re.compile(r"[↑↓⬆⬇↗↘🔺🔻📈📉▲▼⤴⤵\ufe0f]")
 _WORDY: Final = re.compile(r"[A-Za-z\u3400-\u9fff]")
-UNITS: Final = frozenset({"s", "ms", "gib", "%", "tokens", "rate"})
+UNITS: Final = frozenset({"s", "ms", "gib", "%", "tokens", "rate", "pp"})
 _ROLES: Final = frozenset(
     {
         "max",

@@ -14,7 +14,7 @@ from typing import Final
 
 from assistant.ground.counting import VALIDATION
 from assistant.ground.cues import negated
-from assistant.ground.table import agrees
+from assistant.ground.table import Table, agrees
 from assistant.ground.verdicts import plain
 from assistant.ground.wholeratios import RatioReader
 from assistant.ground.wholereader import Whole
@@ -28,7 +28,7 @@ _PHASE: Final = r"(?:phase|stage|part|component|section|piece|portion|bit|item)"
 #: Which part of a step takes the most, or the least, of its time.
 _LONGEST: Final = re.compile(
     rf"(?i)\b(?:the |its )?(?:(?P<most>slowest|longest|most (?:expensive|costly|time-consuming)|dominant|biggest|largest|heaviest|costliest)|(?P<least>fastest|shortest|cheapest|smallest|quickest|least expensive))\s+(?:single )?{_PHASE}\b[^.;:,\d]{{0,24}}?(?:\bstep \d{{1,7}}\s*)?(?:is|was|remains?|:)\s*(?:the )?"
-    r"|最(?:(?P<zmost>耗时|慢|长|费时|花时间|贵|久)|(?P<zleast>快|短|省时))的?(?:那一?个?)?(?:阶段|环节|部分|一环|一步骤|步骤|一项)(?:就)?(?:是|为|[:：])\s*"
+    r"|最(?:(?P<zmost>耗时|慢|长|费时|花时间|贵|久)|(?P<zleast>快|短|省时))的?(?:那一?个?)?(?:阶段|环节|部分|一环|一步骤|步骤|一项)?(?:就)?(?:是|为|[:：])\s*"
 )
 #: "Of the 366 s of step 73", "step 73 的 366 秒里": a step's whole time.
 _WHOLE_OF: Final = re.compile(
@@ -55,6 +55,16 @@ _LAST_AT: Final = re.compile(
 _DONE: Final = re.compile(
     r"(?i)\b(?:evaluat(?:ed|ions?|es)|validat(?:ed|ions?|es)|eval runs?|was run|were run|ran|tested)\b|评测|验证|评估"
 )
+
+
+def phases_of(table: Table, key: str, step: int) -> dict[str, float]:
+    """The times at a step of the phases beside one, by key; none where it is no phase."""
+    group, total = key.split("/", maxsplit=1)[0], table.total_time()
+    phases = [k for k in table.run.columns if k.count("/") == 1 and k.split("/")[0] == group and k != total]
+    if key not in phases:
+        return {}
+    values = {k: float(v) for k in phases if (v := table.value(k, step)) is not None and v > 0}
+    return {k: v for k, v in values.items() if not re.search(r"(?i)step|total|wall|iter", k.split("/")[1])}
 
 
 class PhaseReader(RatioReader):
@@ -85,12 +95,7 @@ class PhaseReader(RatioReader):
             return
         key = told[0].keys[0]
         steps = [p.steps[0] for p in self.frame.places if len(p.steps) == 1] or list(self.frame.carried.steps)
-        group = key.split("/")[0]
-        phases = [k for k in self.table.run.columns if k.count("/") == 1 and k.split("/")[0] == group and k != total]
-        if len(steps) != 1 or "/" not in key or key not in phases:
-            return
-        values = {k: float(v) for k in phases if (v := self.table.value(k, steps[0])) is not None and v > 0}
-        values = {k: v for k, v in values.items() if not re.search(r"(?i)step|total|wall|iter", k.split("/")[1])}
+        values = phases_of(self.table, key, steps[0]) if len(steps) == 1 else {}
         if key not in values or len(values) < 2:
             return
         more = bool(match["most"] or match["zmost"])

@@ -17,12 +17,12 @@ from assistant.ground.cues import negated
 from assistant.ground.judging import Judge
 from assistant.ground.table import agrees, median
 from assistant.ground.verdicts import plain
+from assistant.ground.wholechinese import ChineseReader
 from assistant.ground.wholecosts import CostReader
 from assistant.ground.wholecourses import DOWN, UP
 from assistant.ground.wholelevels import LevelReader
 from assistant.ground.wholepairs import PairReader
 from assistant.ground.wholereader import Whole
-from assistant.ground.wholeshapes import ShapeReader
 from assistant.ground.wholestarts import StartReader
 from assistant.model import Fact
 
@@ -70,12 +70,12 @@ def wholes(frame: Frame, judge: Judge, idle: Sequence[bool]) -> list[Whole]:
     return found
 
 
-class _Wholes(ShapeReader, PairReader, StartReader, CostReader, LevelReader):
+class _Wholes(ChineseReader, PairReader, StartReader, CostReader, LevelReader):
     """Reads one sentence."""
 
     def readers(self) -> tuple[Callable[[], Iterator[Whole]], ...]:
         """All readings, those that cover most first."""
-        return (self.shaped, self.spelt_behind, self.computed, self.gpu_hours, self.steps_an_hour, self.paired_sides, self.ends_of_validation, self.begins, self.nan_since, self.nan_after, self.so_many_of, self.ranked, self.against_level, self.against_step, self.logged_so_often, self.portion_of_level, self.after_that, self.thing_at, self.covers, self.side, self.longest_phase, self.whole_of, self.never_past, self.first_and_last, self.chain_sense, self.equal_parts, self.always, self.of_these, self.portion, self.any_step, self.range_factor, self.statistics_ratio, self.for_a_second, self.all_but, self.pace,
+        return (self.shaped, self.chinese, self.spelt_behind, self.computed, self.gpu_hours, self.steps_an_hour, self.paired_sides, self.ends_of_validation, self.begins, self.not_each, self.nan_since, self.last_finite, self.nan_after, self.so_many_of, self.ranked, self.against_level, self.against_step, self.logged_so_often, self.portion_of_level, self.after_that, self.thing_at, self.covers, self.side, self.longest_phase, self.whole_of, self.never_past, self.first_and_last, self.chain_sense, self.equal_parts, self.always, self.of_these, self.portion, self.any_step, self.range_factor, self.statistics_ratio, self.for_a_second, self.all_but, self.pace,
                 self.log_bounds, self.halves, self.index, self.which, self.latest, self.not_within, self.turned_at, self.extreme_at, self.since_turn, self.no_other, self.only_at, self.ends_of, self.together, self.successive, self.there_and_back, self.until, self.after, self.trend, self.moved, self.half, self.half_share, self.of_step,
                 self.order, self.nearer, self.only, self.sign, self.accurate)  # fmt: skip
 

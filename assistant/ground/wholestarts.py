@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from assistant.ground.cues import negated
+from assistant.ground.places import Place
 from assistant.ground.wholereader import Whole, WholeReader
 
 #: A metric's first step, told with no value: "only starts at step 1", "从 step 1 才开始记录".
@@ -19,6 +20,10 @@ _BEGINS: Final = re.compile(
     r"(?i)(?:\b(?:only |just |first )?(?:starts?|started|begins?|began|appears?|appeared|shows up|showed up)(?: (?:only|being (?:logged|recorded)|to be (?:logged|recorded)))?|\b(?:is|are|was|were) (?:only |first |only first )(?:logged|recorded|reported|printed|available|there))(?: first)? (?:at|from|with|on|in)\s*\0(?: (?:on|onwards?))?"
     r"|\b(?:is|are|was|were) (?:only )?(?:logged|recorded|reported|printed|available|there) (?:only )?(?:from \0(?: (?:on|onwards?))?|since \0|starting (?:at|from|with) \0)"
     r"|(?:从|自)\s*\0\s*(?:才)?(?:起|开始)?(?:才)?(?:有(?:了)?(?:记录|数值|数据|值)?|开始(?:有)?(?:记录|打印|出现|记|有)|记录|打印|出现)|(?:最早|首次|第一次)(?:出现|记录|打印)(?:在|于|是)\s*\0"
+)
+#: "不是每步都有": some steps hold none.
+_NOT_EACH: Final = re.compile(
+    r"(?i)(?:并?不是|并非)每(?:一)?(?:个\s?)?(?:步|step)都(?:有|记录?|打印?|做)了?|\b(?:is|are|was|were) not (?:logged|recorded|there|available|present|reported) (?:at|on|in|for) (?:every|each) step\b"
 )
 #: What is told beside it of a step before: "step 0 has none", "step 0 没有".
 _NONE_THERE: Final = re.compile(
@@ -35,6 +40,10 @@ _NAN_AFTER: Final = re.compile(
     r"(?i)\b(?:everything|all(?: (?:values|steps|of them|later values|later steps|that follows?))?|the rest|every(?: later)? (?:step|value)) ?(?:(?:after|from) (?:that|it|there|then|this)|after(?:wards)?|behind it|thereafter|later|from there on)? (?:is|are|was|were|reads?) (?:all |only )?NaNs?\b|\b(?:NaNs?) (?:ever since|afterwards|after (?:that|it)|thereafter|from (?:there|then) on)\b"
     r"|(?:之后|此后|以后|往后|后面|其后|随后)(?:的)?(?:值|步|数值)?(?:就|则|也)?(?:都|全|全部|均|一直|便)*(?:变成|成了|为|是)?了?\s*NaN"
 )
+#: Before a number: the last value that is one, "最后一个正常值是", "the last finite value is".
+_LAST_FINITE: Final = re.compile(
+    r"(?i)(?:\blast (?:finite|valid|normal|usable|proper|non-nan) (?:value|number|reading|one|entry)|最后(?:一个|一次|的)?(?:正常|有限|有效|可用|非\s?nan)的?(?:数?值|记录|读数|数)?)(?: (?:is|was|of|before that is|before it was)|是|为|停在|[:：=])?\s*(?:约|about |around )?[`*]*$"
+)
 #: "91 of the 103 steps", "103 步里只有 91 步".
 _SO_MANY_OF: Final = re.compile(
     r"(?i)(?P<some>\d{1,6}) (?:out )?of (?:the |all |all the |its )?(?P<all>\d{1,6}) (?:logged |training |printed |recorded )?(?:steps|rows|records|iterations)\b(?P<lacks>\s+(?:have no|has no|had no|lack|are without|do not (?:have|hold|log)|don't (?:have|hold|log)|are missing|miss)\b)?"
@@ -49,6 +58,8 @@ class StartReader(WholeReader):
     def begins(self) -> Iterator[Whole]:
         """``entropy only starts at step 1``: its first step, and that none stands at the one before."""
         key, places = self.key(), [p for p in self.frame.places if len(p.steps) == 1]
+        if key is None and len(self.frame.names) == 1 and self.frame.names[0].absent:
+            yield from self._begins_not(places)
         if key is None or not places or len(places) != len(self.frame.places):
             return
         if any(q.unit not in {"steps", "points"} for q in self.frame.numbers):
@@ -71,6 +82,25 @@ class StartReader(WholeReader):
             fact = self.table.ledger.value(key, step, self.table.run)
             yield self.say(match.start(), place.end, fine, note, fact.id if fact else None, covers)
             return
+
+    def _begins_not(self, places: Sequence[Place]) -> Iterator[Whole]:
+        """A metric that the log does not hold begins at no step."""
+        name = self.frame.names[0]
+        for place in places:
+            shown = f"{self.text[: place.start]}\0{self.text[place.end :]}"
+            if any(m.start() <= place.start < m.end() for m in _BEGINS.finditer(shown)):
+                note = self.judge.say("no_metric", metric=name.text.strip("`"))
+                yield self.say(name.start, place.end, False, note, covers=[(0, len(self.text))])
+                return
+
+    def not_each(self) -> Iterator[Whole]:
+        """``验证得分不是每步都有``: at least one step holds none."""
+        match, key = _NOT_EACH.search(self.text), self.key()
+        if match is None or key is None:
+            return
+        held = set(self.table.held(key))
+        gone = [step for step in self.table.steps if step not in held]
+        yield self.say(*match.span(), bool(gone), self.judge.say("count", true=len(held), shown=match.group()))
 
     def nan_since(self) -> Iterator[Whole]:
         """``from step 26 on grad_norm is NaN``: no step before is, and each one after."""
@@ -110,6 +140,24 @@ class StartReader(WholeReader):
         fine = bool(nans) and bool(finite) and finite[-1] < nans[0] and since == finite[-1]
         note = self.judge.say("nan", metric=key, step=nans[0], line=self._line_of(key, nans[0])) if nans else ""
         yield self.say(*match.span(), fine, note)
+
+    def last_finite(self) -> Iterator[Whole]:
+        """``此前最后一个正常值是 0.42（step 25）``: the value, and its step, right before the first NaN."""
+        key = self.key()
+        if key is None or not (nans := self._nans(key)):
+            return
+        for q in self.frame.numbers:
+            match = _LAST_FINITE.search(self.text, max(0, q.start - 60), q.start)
+            rows = [(s, v) for s, v in self.table.finite(key) if s < nans[0]]
+            if match is None or q.bound or not rows:
+                continue
+            decided = self.judge.cell(q, key, rows[-1][0])
+            place = next((p for p in self.frame.places if 0 <= p.start - q.end < 12 and len(p.steps) == 1), None)
+            fine = decided.status == "supported" and (place is None or place.steps[0] == rows[-1][0])
+            note = decided.reason if decided.status != "supported" else self.judge.say(
+                "held", metric=key, step=rows[-1][0], true=rows[-1][1], line=self._line_of(key, rows[-1][0])
+            )  # fmt: skip
+            yield self.say(match.start(), place.end if place else q.end, fine, note, decided.fact)
 
     def so_many_of(self) -> Iterator[Whole]:
         """``logged at 103 of the 91 steps``: all of the steps are those of the log, and no fewer than some of them."""
