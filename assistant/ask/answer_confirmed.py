@@ -10,7 +10,7 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Final
 
-from assistant.ask import claimed_onset
+from assistant.ask import claimed_onset, claimed_return, claimed_start
 from assistant.ask.blanking import blanked
 from assistant.ask.clause_subjects import anchored, first_odd, of_stage, of_whole_steps, without_place
 from assistant.ask.confirmed import Claim, Statement, claim_in, statement_in, values_from_to
@@ -85,7 +85,11 @@ def beside(context: Context, verdict: Verdict) -> Verdict:
     up. What is taken for granted and so is not repeated."""
     if len(context.runs) != 1 or context.query.intent not in _INTENTS or not context.doc.blocks:
         return verdict
-    if early := claimed_onset.denied(context):
+    early = claimed_onset.denied(context) or claimed_start.denied(context) or claimed_return.told(context)
+    if early:
+        lead = unmark(context.doc.blocks[0]).strip("*")
+        if _AFFIRMED.search(lead) or _DENIED.search(lead):
+            del context.doc.blocks[0]
         context.doc.blocks.insert(0, f"**{early}**")
         return replace(verdict, summary=unmark(early))
     statement = statement_in(normalised(context.query.wording or context.query.text))

@@ -18,19 +18,19 @@ from assistant.ask.telling import trend_sentence
 from assistant.model import Verdict
 from assistant.write.document import unmark
 
-_UP: Final = re.compile(
+UP: Final = re.compile(
     r"(?i)涨|升|飞|走高|增|变(?:高|大|长)|\b(?:ris(?:e|es|ing)|rose|climb\w*|increas\w*|grow\w*|grew"
     r"|going up|go up|t(?:ake|ook) off)\b"
     r"|抬头|攀|爬|窜|蹿|飙"
     r"|变(?:得)?慢|\b(?:slow|slower|longer)\b"
 )
-_DOWN: Final = re.compile(
+DOWN: Final = re.compile(
     r"(?i)掉|跌|降|下滑|走低|滑|减|变(?:低|小|短)|\b(?:fall(?:s|ing)?|fell|drop\w*|declin\w*|decreas\w*|shr[iau]nk\w*"
     r"|going down|go down)\b|变(?:得)?快|\b(?:fast|faster|shorter)\b"
 )
 #: Slow and fast say of a rate the opposite of what they say of a time.
-_PACE: Final = re.compile(r"(?i)变(?:得)?[慢快]|\b(?:slow|fast)(?:er)?\b")
-_RATE: Final = re.compile(r"(?i)throughput|tokens?_per|per_sec|samples_per|/s$|fps|mfu|tps")
+PACE: Final = re.compile(r"(?i)变(?:得)?[慢快]|\b(?:slow|fast)(?:er)?\b")
+RATE: Final = re.compile(r"(?i)throughput|tokens?_per|per_sec|samples_per|/s$|fps|mfu|tps")
 LEAST: Final = 6
 #: p-value from which on the values after an extreme go a way for certain: the extreme was picked for it.
 SURE: Final = 0.01
@@ -43,12 +43,12 @@ def set_in(context: Context) -> Verdict | None:
     found = subject_of(context, least=LEAST)
     if found is None or context.query.threshold is not None or context.query.steps.kind not in {"none", "all"}:
         return None
-    up, down = _UP.search(found.text) is not None, _DOWN.search(found.text) is not None
+    up, down = UP.search(found.text) is not None, DOWN.search(found.text) is not None
     if up == down:
         return None
-    if _PACE.search(found.text) and found.metric in STEP_TIME:
+    if PACE.search(found.text) and found.metric in STEP_TIME:
         return None  # why a step takes longer has a writer of its own
-    if _PACE.search(found.text) and _RATE.search(found.metric):
+    if PACE.search(found.text) and RATE.search(found.metric):
         up, down = down, up
     part, metric = found.part, found.metric
     trend = context.ledger.trend(metric, list(part.steps))
@@ -71,9 +71,9 @@ def set_in(context: Context) -> Verdict | None:
         said = context.say(f"setin.{'first' if place == 0 else 'from'}_{side}", n=count, k=many, **ends)
     else:
         said = context.say(f"setin.not_{side}") + gap + trend_sentence(context, metric, trend, part.steps)
-    since = _since(context, metric) if goes else None
-    if since is not None:
-        said = context.say("run.onset_since", metric=metric, step=since) + gap + said
+    onset = since(context, metric) if goes else None
+    if onset is not None:
+        said = context.say("run.onset_since", metric=metric, step=onset) + gap + said
     context.doc.paragraph(f"**{said}**")
     if goes:
         _steepest(context, part, up=up)
@@ -91,7 +91,7 @@ def _turned(context: Context, part: Part, place: int, asked: str) -> bool:
     return after is not None and after.direction == asked and (after.p_value or 0.0) < SURE
 
 
-def _since(context: Context, metric: str) -> int | None:
+def since(context: Context, metric: str) -> int | None:
     """The step from which a rule holds that is about this metric first of all."""
     checks = [c for c in all_checks(context) if c.metrics[:1] == (metric,) and c.severity in {"critical", "warning"}]
     return min((at for c in checks if (at := began(context, c)) is not None), default=None)
