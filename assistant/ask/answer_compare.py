@@ -13,6 +13,7 @@ from assistant.analysis.held_out import held_out
 from assistant.analysis.noise import TOO_WIDE
 from assistant.analysis.validation import validation_sets
 from assistant.ask import answer_faster, answer_validation, outcomes
+from assistant.ask.compared_way import HIGHER, other_way
 from assistant.ask.comparing import knowledge_of, tell
 from assistant.ask.context import Context, is_validation, key
 from assistant.ask.intents import is_stage
@@ -26,12 +27,6 @@ from assistant.model import Fact, StepSlot, Verdict
 from assistant.write.document import unmark
 
 _SURE = 0.05
-_HIGHER = re.compile(
-    r"(?i)高了|高多少|涨了|升了|上升了|增加了|提高了|变大了|\b(?:higher|rose|risen|increased|grew|grown)\b"
-)
-_LOWER = re.compile(
-    r"(?i)低了|低多少|跌了|降了|下降了|减少了|降低了|变小了|\b(?:lower|fell|fallen|dropped|decreased|shrunk)\b"
-)
 _PLAIN_MEMORY = re.compile(r"(?i)memory|mem|内存(?:占用)?|memory usage")
 #: Asks which of two is higher, rather than whether they are higher than before.
 _WHICH_IS = re.compile(r"(?i)\bwhich(?: one| of (?:the|these|them|those)(?: two)?)? (?:is|are|was|were)\b|哪个更|谁更")
@@ -62,7 +57,7 @@ def compare(context: Context) -> Verdict:
     if found is not None:
         return _windows(context, keys, *found)
     whole = context.query.steps.kind in {"none", "all", "single", "last", "first"} and len(context.query.all_steps) < 2
-    of_past = _HIGHER.search(context.query.said) and not _WHICH_IS.search(context.query.said)
+    of_past = HIGHER.search(context.query.said) and not _WHICH_IS.search(context.query.said)
     if len(keys) > 1 and whole and _VERSUS.search(context.query.said) and not of_past:
         from assistant.ask.answer_pairs import versus
 
@@ -357,8 +352,8 @@ def metrics(context: Context, keys: list[str], first: int, second: int) -> Verdi
         doc.blocks[slot] = f"**{text}**"
         return Verdict("not_comparable", unmark(text))
     verdicts = [judge_with_trend(context, change) for change in changes]
-    other_way = _other_way(context, changes[0])
-    verdicts[0] = (verdicts[0][0], other_way + verdicts[0][1])
+    turned = other_way(context, changes[0])
+    verdicts[0] = (verdicts[0][0], turned + verdicts[0][1])
     doc.blocks[slot] = f"**{verdicts[0][1]}**"
     remarks = [r for r in change_remarks(context, first, second) if any(key(m) in unmark(r) for m in keys)]
     remarks += jumped_between(context, [c for c in changes if is_stage(str(c.metric)) and c.significant], first, second)
@@ -405,21 +400,6 @@ def _schedules(context: Context, keys: list[str], first: int, second: int) -> Ve
     context.doc.paragraph(*texts[1:], context.say("compare.set") if moved else "")
     context.cite(context.card(keys[0]))
     return Verdict("inconclusive" if moved else "unchanged", unmark(texts[0]), "high")
-
-
-_WHICH_ONE = re.compile(r"(?i)哪|谁|\bwhich\b")
-
-
-def _other_way(context: Context, change: Fact) -> str:
-    """Said first where a question asks how much higher a metric is and it is lower, or the other way round."""
-    text, delta, blank = context.query.said, change.delta or 0, "" if context.language == "zh" else " "
-    if _WHICH_ONE.search(text):
-        return ""
-    if _HIGHER.search(text) and not _LOWER.search(text) and delta < 0:
-        return context.say("compare.not_higher") + blank
-    if _LOWER.search(text) and not _HIGHER.search(text) and delta > 0:
-        return context.say("compare.not_lower") + blank
-    return ""
 
 
 def judge_with_trend(context: Context, change: Fact) -> tuple[str, str]:

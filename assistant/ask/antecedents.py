@@ -18,6 +18,13 @@ from assistant.model import Fact, Run
 
 #: So many are kept, of the latest turns.
 MOST_KEPT: Final = 6
+#: So many facts of an answer are looked at for a statistic, and so many metrics of one answer are kept.
+_LOOKED_AT: Final = 3
+_MOST_AT_ONCE: Final = 3
+_OF_A_PART: Final = re.compile(
+    r"^(?P<name>mean|median|std|max|min)(?:\((?P<metric>.+?)\)(?: over .*)?(?:/(?P<a>\d+)-(?P<b>\d+)/\d+)?"
+    r"| of (?P<of>.+?)/(?P<c>\d+)-(?P<d>\d+)/\d+)$"
+)
 #: Longer follow-ups say themselves what they mean.
 _LONGEST: Final = 60
 _COUNTS: Final = {
@@ -149,16 +156,20 @@ def told(query: Query, facts: Sequence[Fact], step: int | None, earlier: Sequenc
         step: that the answer named (:attr:`State.step`).
         earlier: of the turns before.
     """
+    statistic = next((one for fact in facts[:_LOOKED_AT] if (one := _statistic_told(fact, facts)) is not None), None)
+    if statistic is not None and query.intent not in {"define", "out_of_scope"}:
+        return tuple([*(one for one in earlier if one != statistic), statistic][-MOST_KEPT:])
     keys = list(dict.fromkeys(m.key for m in query.mentions if m.key is not None))
     values = [fact for fact in facts if fact.kind == "value" and fact.step is not None and fact.metric in keys]
     held = list(dict.fromkeys(str(fact.metric) for fact in values))
-    if not held or len(held) > 2 or query.intent in {"define", "out_of_scope"}:
+    if not held or len(held) > _MOST_AT_ONCE or query.intent in {"define", "out_of_scope"}:
         return ()
     found = []
     for key in held:
         steps = sorted({int(fact.step or 0) for fact in values if fact.metric == key})
         if step is not None and step in steps:
-            found.append(Told(key, step, step))
+            extreme = (query.op or "").removeprefix("arg")
+            found.append(Told(key, step, step, extreme if extreme in {"max", "min"} else "value"))
         elif query.steps.kind in {"pair", "range"} and len(query.steps.values) == 2:
             found.append(Told(key, query.steps.values[0], query.steps.values[1]))
         elif len(steps) == 1:
@@ -167,6 +178,17 @@ def told(query: Query, facts: Sequence[Fact], step: int | None, earlier: Sequenc
             found.append(Told(key, None, None))
     kept = [one for one in earlier if one not in found]
     return tuple([*kept, *found][-MOST_KEPT:])
+
+
+def _statistic_told(fact: Fact, facts: Sequence[Fact]) -> Told | None:
+    """The statistic of a part that a fact is, by its name; ``None`` for another fact."""
+    if fact.kind != "derived" or fact.name is None or (match := _OF_A_PART.match(fact.name)) is None:
+        return None
+    ends = [int(one) for one in (match["a"] or match["c"], match["b"] or match["d"]) if one]
+    inputs = {other.step for other in facts if other.id in (fact.inputs or ()) and other.step is not None}
+    ends = ends or ([min(inputs), max(inputs)] if len(inputs) > 1 else [])
+    first, last = ends if len(ends) == 2 else (None, None)
+    return Told(str(match["metric"] or match["of"]), first, last, match["name"])
 
 
 def onset_asked(query: Query) -> bool:
@@ -268,7 +290,8 @@ def _which(asked: re.Match[str], cells: Sequence[Told], *, zh: bool) -> str | No
         if zh and len(listed) == 2:
             return f"{last.metric} step {listed[0]} 和 step {listed[1]} 哪个更{size or ('低' if low else '高')}"
         if len(listed) == 2:
-            return f"compare {last.metric} at step {listed[0]} and step {listed[1]}: which is {'lower' if low else 'higher'}"
+            side = "lower" if low else "higher"
+            return f"compare {last.metric} at step {listed[0]} and step {listed[1]}: which is {side}"
         if zh:
             return f"{last.metric} step {'、'.join(listed)} 哪个最{size or ('低' if low else '高')}"
         return f"{last.metric} at steps {', '.join(listed)}: the {'lowest' if low else 'highest'}"

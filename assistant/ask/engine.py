@@ -24,6 +24,7 @@ from assistant.ask import (
     answer_overfit,
     answer_pace,
     answer_portions,
+    answer_recalled,
     answer_reference,
     answer_reward_sum,
     answer_side_of,
@@ -243,18 +244,7 @@ class Answerer:
             declined = query.intent == "out_of_scope" or not query.mentions
             verdict = answer_other.out_of_scope(context) if declined else answer_define.define(context)
             return verdict, verdict.summary if verdict.code == "unknown_metric" else None
-        computed = (
-            answer_complaint.at_once(context)
-            or answer_absent.attempt(context)
-            or answer_held_out.attempt(context)
-            or answer_causes.attempt(context)
-            or answer_sides.attempt(context)
-        )
-        computed = computed or answer_side_of.attempt(context) or answer_stage_pair.attempt(context)
-        computed = computed or answer_collapsed.attempt(context) or answer_portions.attempt(context)
-        computed = computed or answer_reward_sum.by_course(context) or run_questions.attempt(context)
-        computed = computed or answer_reward_sum.attempt(context) or answer_computed.attempt(context)
-        computed = computed or answer_pace.attempt(context) or answer_complaint.attempt(context)
+        computed = next((told for write in _BY_ITSELF if (told := write(context)) is not None), None)
         if computed is not None:
             return computed, None
         absent = self._absent_step(context)
@@ -331,6 +321,13 @@ CODES = {
     **dict.fromkeys(("trend", "forecast"), ("rising", "falling", "flat", "fluctuating", "inconclusive")),
     "compare": ("improved", "regressed", "mixed", "unchanged", "inconclusive", "not_comparable"),
 }
+#: Writers that know their questions by themselves, in the order in which they are tried.
+_BY_ITSELF = (
+    answer_recalled.attempt, answer_complaint.at_once, answer_absent.attempt, answer_held_out.attempt,
+    answer_causes.attempt, answer_sides.attempt, answer_side_of.attempt, answer_stage_pair.attempt,
+    answer_collapsed.attempt, answer_portions.attempt, answer_reward_sum.by_course, run_questions.attempt,
+    answer_reward_sum.attempt, answer_computed.attempt, answer_pace.attempt, answer_complaint.attempt,
+)  # fmt: skip
 ANY_INTENT = ("out_of_scope", "no_metrics")
 _NOTHING = {"trend": "inconclusive", "forecast": "inconclusive", "compare": "not_comparable"}
 

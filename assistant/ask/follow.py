@@ -248,6 +248,7 @@ def _filled(own: Query, before: Query, text: str, *, marked: bool, fragment: boo
     if (intent == "trend" or OVER_THE_RUN.search(text)) and before.steps.kind in {"single", "last", "first"}:
         kept = False  # a trend takes more than the one step asked about before
     windowed = before.steps.kind in {"all", "range", "last_n"} or not said["threshold"]
+    windowed = windowed and not (own.op in _EXTREMES and before.steps.kind == "pair")  # "and the highest in between?"
     over_one = own.op is not None and before.steps.kind in {"single", "last", "first"}
     if not (said["steps"] or over_one) and takes and kept and before.steps.kind != "none" and windowed:
         changes |= {"steps": before.steps, "all_steps": before.all_steps}

@@ -15,6 +15,40 @@ Depth = Literal["brief", "normal", "detailed", "every"]
 
 
 @dataclass(frozen=True, slots=True)
+class Told:
+    """One metric that an answer told: at one step (``first`` is ``last``), over a part of the run, or (None) all.
+
+    Attributes:
+        metric: key.
+        first: step.
+        last: step.
+        statistic: of a part, what was told of it; ``max`` or ``min`` of a step that is one; else ``value``.
+    """
+
+    metric: str
+    first: int | None = None
+    last: int | None = None
+    statistic: str = "value"
+
+    @property
+    def alone(self) -> bool:
+        """Whether it is the value of one step."""
+        return self.first is not None and self.first == self.last
+
+    @property
+    def steps(self) -> tuple[int, ...]:
+        """Its step, or the first and the last; none for the whole run."""
+        if self.first is None or self.last is None:
+            return ()
+        return (self.first,) if self.alone else (self.first, self.last)
+
+    @property
+    def of_two(self) -> bool:
+        """Whether it is two values rather than a statistic of a part."""
+        return self.statistic == "value" and not self.alone
+
+
+@dataclass(frozen=True, slots=True)
 class Query:
     """What was understood.
 
@@ -45,6 +79,7 @@ class Query:
         beside: the metrics of the question before, where this one asked the same of others.
         line: the steps that the same was asked of, one after the other, this one's last.
         other_part: the part of the run of the question before, where this one asked the same of another part.
+        recalled: the values told before that this question leans on, oldest first.
     """
 
     text: str
@@ -70,6 +105,7 @@ class Query:
     beside: tuple[Mentioned, ...] = ()
     line: tuple[int, ...] = ()
     other_part: StepSlot | None = None
+    recalled: tuple[Told, ...] = ()
 
     @property
     def said(self) -> str:
@@ -79,20 +115,6 @@ class Query:
     def slots(self, metrics: Sequence[str]) -> Slots:
         """The contract's slots."""
         return Slots(tuple(dict.fromkeys(metrics)), self.steps, self.op or self.asked_op)
-
-
-@dataclass(frozen=True, slots=True)
-class Told:
-    """One metric that an answer told: at one step (``first`` is ``last``), over a part of the run, or (None) all."""
-
-    metric: str
-    first: int | None
-    last: int | None
-
-    @property
-    def alone(self) -> bool:
-        """Whether it is the value of one step."""
-        return self.first is not None and self.first == self.last
 
 
 @dataclass(frozen=True, slots=True)

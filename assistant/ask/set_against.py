@@ -16,7 +16,8 @@ _AGAINST: Final = re.compile(
     r"(?i)^\W*(?:那|那么|and|but)?\s*(?:(?:和|跟|与|同|比起|比|相比|对比|较)(?:于)?.{1,14}(?:比|相比|对比|呢)|(?:vs\.?|versus)(?=\s)"
     r"|compared? (?:to|with)\b)"
 )
-_WHICH: Final = re.compile(
+#: Which of two is more.
+WHICH: Final = re.compile(
     r"(?i)^\W*(?:那|所以|so|and|then)?\W*(?:(?:这|那)?(?:两|俩)?(?:个|步|次)?(?:里|中)?\s*(?:哪|which)\s*(?:一)?(?:个|步|次|边|one|step)?\s*"
     r"(?:is|was|are|were|的|比较|更|要)?\s*(?:[高低大小好慢快长短多少]|higher|lower|bigger|larger|smaller|better|slower|faster|longer"
     r"|shorter)(?:一?(?:点|些))?)(?:的|呢|啊)?\W*$"
@@ -64,7 +65,7 @@ def set_against(own: Query, before: Query, text: str, run: Run) -> Query | None:
         here, there = one_step(before, run), one_step(replace(own, mentions=before.mentions), run)
         if here is not None and there is not None and here != there:
             return _of_two(asked, there, here)
-    if own.steps.kind == "none" and _WHICH.search(text):
+    if own.steps.kind == "none" and WHICH.search(text):
         here = one_step(before, run)
         if before.earlier is not None and here is not None and before.earlier != here:
             return _of_two(asked, before.earlier, here)

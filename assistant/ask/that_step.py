@@ -17,10 +17,10 @@ _THAT_STEP: Final = re.compile(
 #: "最差那次", "the worst one": which one it is the words before say.
 _CHOSEN: Final = re.compile(r"(?i)(?:最\S{1,2}|倒数第\S{1,2}|第\S{1,3})的?(?:那|这)一?(?:个)?(?:次|步|行|点|回)")
 RELATIVE: Final = re.compile(
-    r"(?i)(?P<next>(?:下|(?<!最)后)一?(?:个)?\s*(?:步|step)|(?:下|(?<!最)后)一?次|(?:之后|后面)的?(?:那一?|一)(?:个)?(?:步|次)"
+    r"(?i)(?P<next>(?:下|(?<!最)后)一?(?:个)?\s*(?:步|step)|(?:下|(?<!最)后)一个\s*(?:val\w*|eval\w*|验证|评测|评估|点|值|记录|行)|(?:下|(?<!最)后)一?次|(?:之后|后面)的?(?:那一?|一)(?:个)?(?:步|次)"
     r"|\b(?:next|following) (?:step|one|eval\w*|val\w*)\b"
     r"|\b(?:the )?(?:step |one )?after (?:that|it)\b|\bthe (?:step |one )?(?:right |just )?after\b|the after)"
-    r"|(?P<back>(?:上|前)一(?:个)?\s*(?:步|step)|(?:上|前)一次|再(?:往)?前一?(?:步|次)"
+    r"|(?P<back>(?:上|前)一(?:个)?\s*(?:步|step)|(?:上|前)一个\s*(?:val\w*|eval\w*|验证|评测|评估|点|值|记录|行)|(?:上|前)一次|再(?:往)?前一?(?:步|次)"
     r"|(?:之前|前面)的?(?:那一?|一)(?:个)?(?:步|次)"
     r"|\bprevious (?:step|one|eval\w*|val\w*)\b"
     r"|\b(?:the )?(?:step|one) (?:right |just )?before\b|\bthe (?:step|one) prior\b)"

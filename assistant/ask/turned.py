@@ -186,6 +186,10 @@ def _finite(value: Number | None) -> float:
     return float(value) if value is not None and math.isfinite(value) else -math.inf
 
 
+#: Of fewer values behind an event no course is told.
+_COURSE: Final = 3
+
+
 def affected(text: str, state: State, run: Run, resolver: Resolver, *, zh: bool) -> str | None:
     """ "Val 有受影响吗" after an event at a step, as the course of that metric from there on; else ``None``."""
     if len(text) > _LONGEST or not _AFFECTED.search(text):
@@ -195,7 +199,7 @@ def affected(text: str, state: State, run: Run, resolver: Resolver, *, zh: bool)
         return None
     since = ""
     steps = run.series(str(named[0]))[0]
-    if state.step is not None and sum(step >= state.step for step in steps) > 1:
+    if state.step is not None and sum(step > state.step for step in steps) >= _COURSE:
         since = f"step {state.step} 之后" if zh else f" after step {state.step}"
     return f"{named[0]} {since}的走势怎么样" if zh else f"what is the trend of {named[0]}{since}"
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import cast
 
+from assistant.ask import recalled
 from assistant.ask.computed import OF_ONE
 from assistant.ask.concepts import by_concept, is_file, lacking
 from assistant.ask.described import described, may_describe
@@ -102,6 +103,7 @@ def understand(
         leaning, said = said, stands_alone(said, state, about)
         one = runs[state.query.runs[0]] if len(state.query.runs) == 1 and not places else about
         put = restated(said, state, one, resolver, several=len(runs) > 1) if said == leaning else said
+        put = recalled.part_before(said, state, one, language) or put
         alone, said = put != said, put
         held = state.step if state.step is not None else one_step(state.query, about)
         said = owned(pointed_span(said, held), state.query.wording or state.query.text, held)
@@ -136,6 +138,8 @@ def understand(
         if alone:
             every = any(words in said for words in OF_EACH.values())
             own = replace(own, runs=() if every else own.runs or state.query.runs, follows="slots")
+        elif about is not None and (leant := recalled.leaned(own, text, state, about, resolver)) is not None:
+            return leant
         else:
             own = followed(own, more, state, runs, resolver=resolver, strength=strength)
         own = of_the_run(remembered(own, state.query, about), runs, resolver)
