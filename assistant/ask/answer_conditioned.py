@@ -9,6 +9,7 @@ from dataclasses import replace
 from statistics import median
 from typing import Final
 
+from assistant.ask import answer_both_met
 from assistant.ask.blanking import blanked, figures, spans_of
 from assistant.ask.conditions import Condition, condition_in
 from assistant.ask.context import Context
@@ -47,6 +48,8 @@ def attempt(context: Context) -> Verdict | None:
     query = context.query
     if len(context.runs) != 1 or query.intent in {"define", "advice", "forecast"}:
         return None
+    if (several := answer_both_met.attempt(context)) is not None:
+        return several
     keys = central(named_keys(context))
     text = figures(normalised(query.wording or query.text))
     placed = _placed(context, keys, text)
@@ -98,7 +101,8 @@ def _chosen(context: Context, text: str, placed: Sequence[tuple[str, tuple[int, 
     wanted = [step for step in rest.of(sorted(finite)) if context.run.value(told, step) is not None]
     if crossed is not None:
         at = next((step for step, value in finite.items() if limit.holds(value)), None)
-        return _crossed(context, (chooser, told), limit, (wanted, name), (at, crossed["later"] is not None))
+        sides_asked = (True, True) if crossed["both"] else (crossed["later"] is None, crossed["later"] is not None)
+        return _crossed(context, (chooser, told), limit, (wanted, name), (at, sides_asked))
     sides = [[s for s in wanted if limit.holds(finite[s]) == met] for met in (True, False)]
     return _told(context, (chooser, told), limit, sides, name)
 
@@ -146,25 +150,32 @@ def _told(
 
 def _crossed(
     context: Context, keys: tuple[str, str], limit: Condition, asked: tuple[Sequence[int], str],
-    side: tuple[int | None, bool],
+    side: tuple[int | None, tuple[bool, bool]],
 ) -> Verdict | None:  # fmt: skip
-    """The second metric's statistic after (before) the first step at which the first meets the condition."""
+    """The second metric's statistic before and after the first step at which the first meets the condition."""
     steps, name = asked
     chooser, told = keys
-    at, later = side
-    say, kind = context.say, context.kind_of(told)
+    at, sides = side
+    say, kind, code = context.say, context.kind_of(told), "answered"
     values = {"chooser": chooser, "limit": limit_text(context, limit, chooser)}
     if at is None:
         said, code = say("conditioned.never_crossed", **values), "no_data"
     else:
-        part = [step for step in steps if (step > at if later else step < at)]
-        own = _statistic(context, told, part, name, f"{'after' if later else 'before'} step {at}")
-        if own is None:
+        said = ""
+        for later in (place == 1 for place in (0, 1) if sides[place]):
+            part = [
+                step for step in steps if (step >= at if later and all(sides) else step > at if later else step < at)
+            ]
+            own = _statistic(context, told, part, name, f"{'after' if later else 'before'} step {at}")
+            if own is None:
+                continue
+            phrase = "conditioned.crossed_later" if later else "conditioned.crossed_earlier"
+            phrase = "conditioned.and_later" if said else phrase
+            shown, how = context.doc.show(own[0], None, kind), say(f"conditioned.{name}")
+            said += say(phrase, n=own[1], how=how, v=shown, **({} if said else {"at": at, "metric": told, **values}))
+        if not said:
             return None
-        phrase = "conditioned.crossed_later" if later else "conditioned.crossed_earlier"
-        shown, how = context.doc.show(own[0], None, kind), say(f"conditioned.{name}")
-        said = say(phrase, n=own[1], how=how, v=shown, at=at, metric=told, **values)
-        said, code = said + ("。" if context.language == "zh" else "."), "answered"
+        said += "。" if context.language == "zh" else "."
     context.doc.paragraph(f"**{said}**")
     context.metrics.extend([told, chooser])
     context.settled = True

@@ -35,7 +35,7 @@ from assistant.ask.windows import windows_in
 from assistant.model import Fact, StepSlot, Verdict
 from assistant.model.answer import Op
 from assistant.write.document import mark, unmark
-from assistant.write.numbers import percent, signed
+from assistant.write.numbers import capital, percent, signed
 
 #: Fewest values of each part for an interval of the difference of their means.
 LEAST: Final = 4
@@ -334,14 +334,14 @@ def _told(context: Context, quantity: Quantity, parts: Sequence[Scope], name: st
         said = say("portion.last_one", what=_name(context, quantity), v=shown[0], step=one.at, over=one.over)
         lines = []
     elif len(told) == 1:
-        said = _capital(say("portion.one", what=what, item=items[0]))
+        said = capital(say("portion.one", what=what, item=items[0]))
         lines = [_ends(context, told[0], quantity, style)] if name in {"mean", "median"} else []
     else:
         context.kind = TWO_PARTS
         gap = _gap(context, quantity, told, style, name)
         if name in {"mean", "median", "max", "min"} and words("portions")["in_percent"].search(words_of(context)):
             gap += _relative(context, quantity, told)
-        said = _capital(say("portion.two", what=what, a=items[0], b=items[1], gap=gap))
+        said = capital(say("portion.two", what=what, a=items[0], b=items[1], gap=gap))
         lines = [_noise(context, quantity, told, style)] if name == "mean" else []
         lines += (
             [_span(context, quantity, one) for one in told]
@@ -360,11 +360,6 @@ def _told(context: Context, quantity: Quantity, parts: Sequence[Scope], name: st
     op = _OPS.get(name)
     context.query = replace(context.query, intent="lookup", steps=slot, op=op, asked_op=op, topics=(), threshold=None)
     return Verdict("answered", unmark(said))
-
-
-def _capital(text: str) -> str:
-    """A sentence that begins with a capital, unless a name in code stands first."""
-    return text[:1].upper() + text[1:]
 
 
 def _gap(context: Context, quantity: Quantity, told: Sequence[Told], style: str, name: str) -> str:
@@ -387,7 +382,7 @@ def _gap(context: Context, quantity: Quantity, told: Sequence[Told], style: str,
 
 
 def _relative(context: Context, quantity: Quantity, told: Sequence[Told]) -> str:
-    """What the later part's number is above or below the earlier part's, in per cent; empty where that has no sense."""
+    """What the later part's number is above or below the earlier's, in per cent; empty where that has no sense."""
     early, late = sorted(told, key=lambda one: one.steps)
     before, after = number(early.fact), number(late.fact)
     if before <= 0 or after < 0 or math.isclose(before, after, rel_tol=1e-9):
@@ -416,6 +411,9 @@ def _noise(context: Context, quantity: Quantity, told: Sequence[Told], style: st
         return ""
     half = found.half_width()
     gap = abs(number(told[0].fact) - number(told[1].fact))
+    low, high = sorted((one.values for one in told), key=max)
+    if gap <= half and max(low) < min(high):  # a jump between them makes the interval wide
+        return context.say("portion.separate")
     fact = context.ledger.derived(
         f"half-width of {told[0].fact.name} − {told[1].fact.name}", half, inputs=[one.fact for one in told],
         formula="95 % interval of the difference of two means, from the scatter of both parts",

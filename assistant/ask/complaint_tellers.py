@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import pairwise
+from statistics import median
 from typing import Final
 
 from assistant.ask.complaint_course import MAIN, STILL, TIMES, Course, course_of, ends, times
@@ -14,6 +15,8 @@ from assistant.model import Fact
 
 #: How often larger than the usual move a jump is, and how near to the level before it counts as back.
 JUMP: Final = 3.0
+#: Fewest values of which a level about an extreme is told from that of the end.
+_FOR_LEVELS: Final = 12
 BACK: Final = 0.1
 #: Share of a metric's range that one move must make up to be told as the move.
 ONE_MOVE: Final = 0.6
@@ -103,7 +106,7 @@ def _rising(context: Context, course: Course, so: str) -> str:
     if course.way == "up":
         return _with_move(context, course, _say(context, "rising", course, so))
     risen = number(course.facts[-1]) - number(course.low)
-    if course.way == "mixed" and not _is_still(course) and risen >= MAIN * course.range:
+    if course.way == "mixed" and not _is_still(course) and risen >= MAIN * course.range and _left(course, course.low):
         text = _say(context, "rising_from", course, so, times=times(context, course.low, course.facts[-1]))
         return _with_move(context, course, text)
     if course.way == "mixed" and not _is_still(course):
@@ -119,6 +122,19 @@ def _rising(context: Context, course: Course, so: str) -> str:
     return _say(context, "rising_denied", course, so)
 
 
+def _left(course: Course, extreme: Fact) -> bool:
+    """Whether a metric left the level about an extreme by its end, rather than an odd value in its scatter."""
+    values = [number(fact) for fact in course.facts]
+    end = median(values[-max(3, len(values) // 6) :])
+    return len(values) < _FOR_LEVELS or abs(_about(course, extreme) - end) >= MAIN / 2 * course.range
+
+
+def _about(course: Course, fact: Fact) -> float:
+    """The median of the values about one."""
+    place = course.facts.index(fact)
+    return median(number(one) for one in course.facts[max(0, place - 2) : place + 3])
+
+
 def _peaks(course: Course) -> bool:
     """Whether a metric rose to a height from which it came back."""
     inside = course.high not in {course.facts[0], course.facts[-1]}
@@ -129,7 +145,7 @@ def _falling(context: Context, course: Course, so: str) -> str:
     if course.way == "down":
         return _with_move(context, course, _say(context, "falling", course, so, times=""))
     fallen = number(course.high) - number(course.facts[-1])
-    if course.way != "same" and not _is_still(course) and fallen >= MAIN * course.range:
+    if course.way != "same" and not _is_still(course) and fallen >= MAIN * course.range and _left(course, course.high):
         return _say(context, "falling_from", course, so, times="")
     if course.way == "mixed" and not _is_still(course) and (top := _before_low(course)) is not None:
         return _say(context, "fell_back", course, so, top=top)
@@ -142,6 +158,8 @@ def _before_low(course: Course) -> Fact | None:
     if not 0 < place < len(course.facts) - 1:
         return None
     top = max(course.facts[:place], key=number)
+    if len(course.facts) >= _FOR_LEVELS and _about(course, top) - _about(course, course.low) < MAIN / 2 * course.range:
+        return None  # odd values in the scatter
     return top if number(top) - number(course.low) >= MAIN * course.range else None
 
 

@@ -181,7 +181,7 @@ def turn_sentence(context: Context, trend: Fact, part: Series, knots: Sequence[t
         return context.say(f"trend.{phrase}_medians", metric=metric, t=trend, **medians(context, metric, m=m, n=n, o=o))
     whole = "course.highest" if peak else "course.lowest"
     extreme = context.say(whole) if values[at] >= values.max() else ""
-    clause = _at_once(context, cut(part, (0, at + 1)), "there") + _at_once(context, cut(part, (at, len(part))), "back")
+    clause = _at_once(context, part, (0, at), "there") + _at_once(context, part, (at, len(part) - 1), "back")
     said = context.say(f"trend.net_{trend.direction}")
     return context.say(
         f"trend.{phrase}", metric=metric, t=trend, a=a, e=e, d=d, extreme=extreme, net=said, at_once=clause
@@ -239,13 +239,21 @@ def _turns_at(part: Series, ends: tuple[int, int], peak: bool) -> int | None:
     return int(inner[(part.values[inner] if peak else -part.values[inner]).argmax()])
 
 
-def _at_once(context: Context, part: Series, way: str) -> str:
-    """That most of the way to an extreme, or back from it, was one step, as a clause; empty where it was not."""
-    moved = float(part.values[-1] - part.values[0])
-    steps = np.diff(part.values) * math.copysign(1.0, moved)
+def _at_once(context: Context, part: Series, ends: tuple[int, int], way: str) -> str:
+    """That most of the way between two places was one step that stayed, as a clause; empty where it was not.
+
+    The values right before and after the step are levels apart, by medians: one value that the next takes back is none.
+    """
+    values, (low, high) = part.values, ends
+    moved = float(values[high] - values[low])
+    sign = math.copysign(1.0, moved)
+    steps = np.diff(values[low : high + 1]) * sign
     if len(steps) < SIDE or float(steps.max()) < AT_ONCE * abs(moved):
         return ""
-    place = int(steps.argmax())
+    place = low + int(steps.argmax())
+    before, after = values[max(0, place + 1 - SIDE) : place + 1], values[place + 1 : place + 1 + SIDE]
+    if sign * float(np.median(after) - np.median(before)) < AT_ONCE * abs(moved):
+        return ""
     p, q = (context.value(part.metric, int(part.steps[i])) for i in (place, place + 1))
     return "" if p is None or q is None else context.say(f"course.at_once_{way}", p=p, q=q)
 

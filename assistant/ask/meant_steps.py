@@ -29,7 +29,8 @@ _FIRST_ROW_EN: Final = re.compile(
 )
 #: The first step of a log that counts from zero; not what is to be done first.
 _VERY_FIRST: Final = re.compile(
-    r"(?i)第一个?\s?(?:步|step\b|iter(?:ation)?\b|迭代)(?!\s?(?:应该|该|要|得|需要|可以|你|我|先|怎么(?:办|做|查|改)|做|排查|检查|查|看|改|调|干))"
+    r"(?i)(?<![0-9%％]的)(?<![0-9%％] 的)第一个?\s?(?:步|step\b|iter(?:ation)?\b|迭代)"
+    r"(?!\s?(?:应该|该|要|得|需要|可以|你|我|先|怎么(?:办|做|查|改)|做|排查|检查|查|看|改|调|干))"
 )
 _AROUND: Final = re.compile(
     r"(?:step\s?|第\s?)(?P<at>\d{1,7})\s?(?:步)?\s?(?:的)?前后\s?(?:各)?\s?(?P<many>\d{1,5})\s?步"

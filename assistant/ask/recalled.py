@@ -179,7 +179,9 @@ def part_before(text: str, state: State, run: Run, language: str) -> str | None:
     if len(last.steps) != 2 or last.statistic not in _NAMES or held["fluff"].sub("", text.replace(match[0], " ", 1)):
         return None
     steps = list(run.series(last.metric)[0])
-    count = int(next((g for g in match.groups() if g), 0)) or sum(last.steps[0] <= s <= last.steps[1] for s in steps)
+    count = int(next((group for group in match.groups() if group), 0))
+    if not count:
+        return None  # all that lies before
     earlier = [step for step in steps if step < last.steps[0]][-count:]
     if not earlier:
         return None

@@ -11,10 +11,10 @@ from assistant.ask.patterns import patterns
 from assistant.ask.sparse import since_last
 from assistant.ask.steps import chinese_number, first_steps
 
-_STEP = r"(?:(?:the )?(?:global[_ ]?)?(?:steps?|iterations?|iter|updates?)\s*#?\s*|第\s*)"
+_STEP = r"(?:(?:the )?(?:global[_ ]?)?(?:steps?|iterations?|iter|updates?|rows?|records?)\s*#?\s*|第\s*)"
 _N = r"(\d{1,8})"
 #: A step as it is named: "step 40", "第 40 步", "40 步".
-_AT = rf"(?:{_STEP}{_N}(?:\s*个?\s*(?:步|step|轮))?|(?<![\d.]){_N}\s*(?:步|steps?))"
+_AT = rf"(?:{_STEP}{_N}(?:\s*个?\s*(?:步|step|轮|行|条(?:记录)?))?|(?<![\d.]){_N}\s*(?:步|steps?))"
 #: A number alone, where the word before it says that it is a step: "since 18".
 _BARE = (
     r"(?P<bare>\d{1,8})(?![\d.,:/@-]*\d)(?!\s*(?:%|percent|s\b|secs?\b|seconds?|ms\b|mins?\b|minutes?|h\b"
@@ -63,7 +63,7 @@ _LIST = r"(\d{1,8}(?:\s*(?:,|、|and|和|与|及|&|以及|/)\s*(?:step|第)?\s*\
 _WITHOUT = re.compile(
     rf"(?i)\b{_LEAVE_OUT}\s+(?:the )?(?:value (?:at|of) |row )?{_STEP}{_LIST}(?!\s*(?:-|~|to|through)\s*\d)"
     rf"|{_ZH_LEAVE_OUT}\s*(?:{_STEP})?{_LIST}\s*(?:个)?\s*(?:步|step)?(?=\s|之|以|外|的|,|，|$|[^\d\s到至~-])"
-    rf"|{_STEP}{_LIST}\s*步?\s*(?:除外|以外|之外|不算|excluded|left out)"
+    rf"|{_STEP}{_LIST}\s*步?\s*(?:除外|以外|之外|外(?=[的,，]|\s|[\u3400-\u9fff])|不算|excluded|left out)"
 )
 _WITHOUT_RANGE = re.compile(
     rf"(?i)\b{_LEAVE_OUT}\s+(?:the )?steps?\s*{_N}\s*(?:-|–|~|to|through)\s*{_N}"

@@ -74,7 +74,8 @@ _AT = re.compile(
 _WHERE_LIMIT = re.compile(
     r"(?i)\b(?:first|last|latest|final|earliest) (?:step|time|iteration|one|point|eval\w*|val\w*)s? (?:with|where"
     r"|that|when|at which|in which|above|below|over|under|having)\b"
-    r"|(?:的|是)\s*(?:第1步|首步|最后一?步|最后一次)\s*(?:是|在)?(?:哪|第几)?\S{0,3}\s*[?。]*$|最后一?(?:步|次)\s*(?:超|高|低|大|小|跌|不|非|还|过|有)"
+    r"|(?:的|是)\s*(?:第1步|首步|最后一?步|最后一次)\s*(?:是|在)?(?:哪|第几)?\S{0,3}\s*[?。]*$"
+    r"|\d\s*[%％]?\s*的\s*(?:第\s*[1一]\s*步|首步)(?=\s*(?:和|与|跟|、|,|以及|及))|最后一?(?:步|次)\s*(?:超|高|低|大|小|跌|不|非|还|过|有)"
 )
 
 

@@ -132,3 +132,8 @@ def signed(value: Number, kind: str = "number", *, language: str = "en") -> str:
     if kind == "seconds":
         return f"{sign}{plain(value)}" + (" 秒" if language == "zh" else " s")
     return sign + format_number(value, kind, language=language)
+
+
+def capital(text: str) -> str:
+    """A sentence that begins with a capital, unless a name in code stands first."""
+    return text[:1].upper() + text[1:]
