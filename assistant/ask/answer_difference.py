@@ -15,7 +15,7 @@ from assistant.model import Verdict
 from assistant.write.document import unmark
 
 #: So much of a text is read, so many sides are told, and so many sentences of a card about the other side.
-_LONGEST, _MOST, _REMARKS = 240, 3, 2
+_LONGEST, _MOST, _REMARKS, _LISTED = 240, 3, 2, 3
 _NO_METRIC: Final = {"concept", "failure"}
 _APART: Final = re.compile(
     r"(?i)(?:有|是|存在|到底|究竟|具体|主要|之间|的|分别|怎么|如何|一下|帮我|请|算不算|算是?|没有|是不是|不是|啥|什么|何|哪些|怎么个)*+"
@@ -38,6 +38,7 @@ _BETWEEN: Final = re.compile(
     r"(?i)\s+(?:and|versus|vs\.?|from|as|or|to|than|with)\s+|\s*(?:和|跟|与|同|还是|以及|还有|比起|[,，、;；:：?。]|\bvs\.?)\s*"
 )
 _NAME: Final = re.compile(r"[A-Za-z][\w.-]*[_/@][\w/@.-]*\w")
+_HEAD: Final = re.compile(r"[A-Za-z][\w-]*")
 #: A name that nobody knows, standing by itself.
 _WORD: Final = re.compile(r"(?!(?i:the|this|that|they|these|those|two|both|here|log|metrics?)$)[A-Za-z][A-Za-z0-9.-]+")
 _LOOSE: Final = re.compile(
@@ -59,9 +60,13 @@ class _Side:
     said: str
     card: Card | None
     metric: str | None
+    head: tuple[str, ...] = ()
+    """The keys of the log that it is the head of, where it is no key itself."""
 
     @property
     def name(self) -> str:
+        if self.head:
+            return self.said
         if self.metric is not None:
             return self.metric
         if self.card is None or self.card.category in _NO_METRIC or _NAME.fullmatch(self.said):
@@ -76,7 +81,7 @@ def attempt(context: Context) -> Verdict | None:
     if len(text) > _LONGEST or not _APART.search(text) or _OF_VALUES.search(text) or query.steps.kind != "none":
         return None
     sides = _sides(context, text)
-    known = [side for side in sides if side.card is not None]
+    known = [side for side in sides if side.card is not None or side.head]
     if len(sides) < 2 or not known:
         return None
     sides = sides[:_MOST]
@@ -119,21 +124,30 @@ def _side(context: Context, piece: str) -> _Side | None:
     if _PRONOUN.fullmatch(piece):
         before = next((m for m in context.query.mentions if m.key is not None or m.card is not None), None)
         return None if before is None else _Side(before.text, before.card, before.key)
+    if run is not None and _HEAD.fullmatch(piece):  # "val-core": a part of the log's keys
+        headed = [name for name in run.metrics if name.lower().startswith(f"{piece.lower()}/")]
+        family = {card.id: card for name in headed if (card := context.card(name)) is not None}
+        if family:
+            return _Side(piece, next(iter(family.values())) if len(family) == 1 else None, None, tuple(headed))
     named = metrics_named(piece, context.resolver, run)
     best = max(named, key=lambda m: (m.end - m.start, m.key is not None), default=None)
     if best is None or best.key is None or best.end - best.start < len(piece):
         known = context.resolver.name(piece, run.framework if run is not None else None)
         cards = [one.card for one in known if not one.foreign]
-        logged = {
-            id(card): name for name in (run.metrics if run is not None else ()) for card in cards if name in card.keys
-        }
-        cards.sort(key=lambda card: (id(card) not in logged, card.category not in _NO_METRIC))
+        cards.sort(key=lambda card: (_held(context, card) is None, card.category not in _NO_METRIC))
         if cards:
-            return _Side(piece, cards[0], logged.get(id(cards[0])))
+            return _Side(piece, cards[0], _held(context, cards[0]))
     if best is not None and (best.key is not None or best.card is not None):
-        return _Side(best.text, best.card, best.key)
+        held = best.key if best.key is not None or best.card is None else _held(context, best.card)
+        return _Side(best.text, best.card, held)
     spelt = _NAME.search(piece) or (_WORD.fullmatch(piece) if best is None else re.match(r".+", best.text))
     return None if spelt is None else _Side(spelt.group(), None, None)
+
+
+def _held(context: Context, card: Card) -> str | None:
+    """The first key of the log that a card explains."""
+    metrics = context.run.metrics if context.runs else ()
+    return next((name for name in metrics if name in card.keys or context.card(name) is card), None)
 
 
 def _lead(context: Context, sides: list[_Side], *, whether: bool) -> str:
@@ -150,13 +164,27 @@ def _lead(context: Context, sides: list[_Side], *, whether: bool) -> str:
     else:
         text = say("difference.two", names=names) + gap if whether else ""
         text += gap.join(
-            say("difference.unknown", name=key(side.said))
+            _nameless(context, side)
             if side.card is None
             else say("difference.is", name=key(side.name), short=_short(context, side))
             for side in sides
         )
     context.doc.paragraph(f"**{text}**")
     return unmark(text)
+
+
+def _nameless(context: Context, side: _Side) -> str:
+    """What stands for a side without a card: the keys that it is the head of, or that nobody knows it."""
+    if not side.head:
+        return context.say("difference.unknown", name=key(side.said))
+    count = context.ledger.count(f"keys that begin with {side.said}", len(side.head))
+    units = {card.unit: card for name in side.head if (card := context.card(name)) is not None}
+    listed = context.join(map(key, side.head[:_LISTED]))
+    if len(units) != 1:
+        return context.say("difference.head", name=key(side.said), n=count, listed=listed)
+    unit, card = next(iter(units.items()))
+    quoted = context.doc.quote(card.id, card.title(context.language), card.source, unit)
+    return context.say("difference.head_unit", name=key(side.said), n=count, listed=listed, unit=quoted)
 
 
 def _short(context: Context, side: _Side) -> str:
@@ -167,7 +195,7 @@ def _in_log(context: Context, sides: list[_Side]) -> None:
     """The two in the log: whether they hold the same values, their last ones, and which of them it does not hold."""
     if not context.runs:
         return
-    lacking = [side.name for side in sides if side.metric is None and side.card is not None
+    lacking = [side.name for side in sides if side.metric is None and side.card is not None and not side.head
                and side.card.category not in _NO_METRIC]  # fmt: skip
     held = list(dict.fromkeys(side.metric for side in sides if side.metric is not None))
     lines = []
@@ -191,10 +219,11 @@ def _of_each_other(context: Context, sides: list[_Side]) -> None:
     lines: list[str] = []
     for side in sides:
         others = [other.card for other in sides if other.card is not None and other.card is not side.card]
-        card = side.card
+        card = side.card or next((card for name in side.head if (card := context.card(name)) is not None), None)
         if card is None:
             continue
         names = [name for other in others for name in (*other.keys, *other.meta.get("names", ()))]
+        names += [other.said for other in sides if other.head]
         said = [
             sentence.strip()
             for section in ("read", "not", "next")
@@ -207,4 +236,4 @@ def _of_each_other(context: Context, sides: list[_Side]) -> None:
         ]
     if lines:
         context.doc.heading("difference.section")
-        context.doc.bullets(lines)
+        context.doc.bullets(list(dict.fromkeys(lines)))

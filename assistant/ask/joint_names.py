@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Final
 
 from assistant.ask.logged import as_mention
@@ -11,6 +12,9 @@ from assistant.model import Run
 
 _COUNTED: Final = re.compile(r"(?i)(?<![\w/@.-])(pass|cons|avg)\s?@\s?(\d{1,4})(?![\w/@.])")
 _GAP: Final = re.compile(r"[ _-]?")
+#: What a statistic of several answers is taken of: "reward mean@30" is one key, and no reward besides.
+_VARIABLE: Final = re.compile(r"(?i)rewards?|scores?|acc(?:uracy)?|奖励|得分|分数|准确率|正确率")
+_OF: Final = re.compile(r"\s?的?\s?")
 
 
 def mentioned(text: str, resolver: Resolver, run: Run | None) -> list[Mentioned]:
@@ -40,11 +44,21 @@ def _joint(text: str, found: list[Mentioned], run: Run, resolver: Resolver) -> l
     kept: list[Mentioned] = []
     for mention in found:
         before = kept[-1] if kept else None
-        one = None
-        if before is not None and _GAP.fullmatch(text[before.end : mention.start]):
+        one = None if before is None else _of_a_statistic(text, before, mention)
+        if one is None and before is not None and _GAP.fullmatch(text[before.end : mention.start]):
             one = _one(text, before.start, mention.end, run, resolver)
         kept[-1:] = [mention] if before is None else [before, mention] if one is None else [one]
     return kept
+
+
+def _of_a_statistic(text: str, a: Mentioned, b: Mentioned) -> Mentioned | None:
+    """The statistic that two neighbouring names tell together with its variable."""
+    if _OF.fullmatch(text[a.end : b.start]) is None:
+        return None
+    for name, other in ((a, b), (b, a)):
+        if "@" in other.text and "@" not in name.text and _VARIABLE.fullmatch(name.text):
+            return replace(other, start=a.start, end=b.end, text=text[a.start : b.end])
+    return None
 
 
 def _one(text: str, start: int, end: int, run: Run, resolver: Resolver) -> Mentioned | None:

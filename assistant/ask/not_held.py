@@ -36,6 +36,15 @@ _ASKED: Final = {
     "bottleneck",
     "out_of_scope",
 }
+#: Intents of a question whose name is known by no metric at all.
+_NAMELESS: Final = {"lookup", "trend", "explain", "health", "out_of_scope"}
+#: What may narrow a name down behind it: "the loss of expert 5", "reward per second".
+_NARROWED: Final = re.compile(r"(?i)\s*(?:of|per|in|for) (?!epoch|step|eval|val)[a-z]")
+#: Words for the model that a key belongs to.
+_OWNERS: Final = (
+    (re.compile(r"(?i)critic|vf_|value|vpred"), "价值网络价值函数价值模型 critic value function network model head"),
+    (re.compile(r"(?i)actor|policy"), "策略网络 actor policy network"),
+)
 _WORD: Final = re.compile(r"[a-z][a-z0-9'@_.-]*|\d+(?:st|nd|rd|th)\b|[\u3400-\u9fff]+")
 _HAN: Final = re.compile(r"[\u3400-\u9fff]")
 _OF_VALIDATION: Final = re.compile(r"(?i)验证|评测|测试|\b(?:val|valid|validation|eval|evaluation|test|held-?out)\b")
@@ -87,19 +96,27 @@ def attempt(context: Context) -> Verdict | None:
     ):
         return None  # a metric outside the frame's name: not read as one name
     keyed = [m for m in inside if m.key is not None]
+    if any(re.search(r"[/_]", m.text) for m in keyed) or (loosely and run_questions.kind_of(query) is not None):
+        return None  # a key spelt out is what is named
     compound = len({m.key or m.start for m in inside}) > 1 and _adjoining(text, inside)
+    if len({(m.start, m.end) for m in inside}) > 1 and not compound:
+        return None
+    at = {m.text: name.find(m.text) for m in inside}
+    front = name[: min(at.values())] if at else name
+    behind = name[max(place + len(said) for said, place in at.items()) :] if at else ""
+    if words().latin.sub("", words().han.sub("", behind)).strip() and not _NARROWED.match(behind):
+        return None  # what is said of it, and no longer name
+    rest = f"{front} {behind}"
     unkeyed = [m for m in inside if m.key is None]
-    rest = name
-    for mention in inside:
-        rest = rest.replace(mention.text, " ", 1)
     if unkeyed and not compound:
         if keyed or query.topics or run_questions.kind_of(query) is not None:
             return None
         concept = all(m.card is not None and m.card.category in _NO_METRIC for m in unkeyed)
         fuller = _left(rest, [m.card for m in unkeyed], [], described=False)
         return _told(context, name, []) if concept or fuller else None
-    told_otherwise = loosely or query.topics or query.intent == "derive" or words().generic.fullmatch(name)
-    if not keyed and not described and told_otherwise:
+    if described and not keyed and re.search(r"[的 ].", name) is not None and _HAN.search(name):
+        return None  # a description in Chinese, and no name
+    if not keyed and (loosely or query.topics or query.intent not in _NAMELESS or words().generic.fullmatch(name)):
         return None
     near = keyed or described
     left = _left(rest, [m.card for m in near], [str(m.key) for m in near], described=not keyed)
@@ -118,7 +135,7 @@ def _name(text: str, frames: tuple[re.Pattern[str], ...]) -> str | None:
         match = frame.match(text)
         if match is not None:
             name = match["x"].strip(" `'\"的")
-            return name if name and len(name.split()) <= _MOST else None
+            return name if name and "@" not in name and len(name.split()) <= _MOST else None
     return None
 
 
@@ -132,7 +149,12 @@ def _left(rest: str, cards: list[Card | None], keys: list[str], *, described: bo
         known |= _vocabulary(card, described=described) if card is not None else set()
     for one in keys:
         known |= {_stem(word) for word in re.findall(r"[a-z0-9]+", one.lower())}
+        for owner, said in _OWNERS:
+            known |= {_stem(word) for word in said.split()} if owner.search(one) else set()
     han = "".join(sorted(known)) if _HAN.search(rest) else ""
+    if han:  # Chinese is not told apart into words: the lines of the cards, and what people ask of them
+        asks = [str(one) for card in cards if card is not None for one in (card.meta.get("asks") or {}).get("zh", ())]
+        han += "".join([*(card.short("zh") for card in cards if card is not None), *asks])
     left = []
     for word in _WORD.findall(rest):
         if _HAN.match(word):

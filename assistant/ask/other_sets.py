@@ -6,6 +6,7 @@ import re
 from dataclasses import replace
 from typing import Final
 
+from assistant.ask import answer_at_k
 from assistant.ask.context import Context, is_validation
 from assistant.ask.wording import normalised
 from assistant.model import Verdict
@@ -22,6 +23,7 @@ _SETS: Final = re.compile(
     r"(?![a-z0-9_/@-])"
 )
 _ASKED: Final = {"lookup", "validation", "trend", "compare", "forecast", "health", "explain"}
+_LONGEST: Final = 400
 _YEAR: Final = re.compile(r"(?:20)?(2\d)$")
 
 
@@ -33,8 +35,10 @@ def attempt(context: Context) -> Verdict | None:
     if len(context.runs) != 1 or context.query.intent not in _ASKED:
         return None
     text = normalised(context.query.wording or context.query.text)
-    if (lacking := _statistic(context, text[:_LONGEST])) is not None:
-        return lacking
+    if answer_at_k.lacking(context, text[:_LONGEST]) is not None:
+        verdict = answer_at_k.told(context, text[:_LONGEST])
+        _settled(context)
+        return verdict
     named = list(dict.fromkeys(match.group() for match in _SETS.finditer(text[:_LONGEST])))
     held = _held(context) if named else []
     if not held or any(_same(one, other) for one in named for other in held):
@@ -50,39 +54,19 @@ def _shown(context: Context, names: list[str]) -> str:
 
 def _lacking(context: Context, said: str) -> Verdict:
     context.doc.paragraph(f"**{said}**")
+    _settled(context)
+    return Verdict("no_data", unmark(said))
+
+
+def _settled(context: Context) -> None:
     intent = context.query.intent if context.query.intent in {"lookup", "validation"} else "validation"
     context.query = replace(
         context.query, intent=intent, topics=(), mentions=(), alternatives=(), op=None, asked_op=None, threshold=None
     )
     context.settled, context.kind = True, "other_set"
-    return Verdict("no_data", unmark(said))
 
 
 _LONGEST: Final = 400
-#: Statistics over several answers to a problem, as people ask for them, and how logs may spell them.
-_OF_SEVERAL: Final = re.compile(r"(?i)(?<![\w/@-])(pass|best|maj|cons|worst)\s?@\s?(\d{1,4})(?![\w/@.])")
-_SPELT: Final = {"pass": ("pass", "best"), "best": ("best", "pass"), "maj": ("maj", "cons"), "cons": ("cons", "maj")}
-_KEPT: Final = re.compile(r"(?i)\b(?:pass|best|maj|cons|worst|mean|avg|acc)@\d{1,4}\b")
-
-
-def _statistic(context: Context, text: str) -> Verdict | None:
-    """That no validation of the log has the "pass@8" that is asked for, and what they have."""
-    validated = [key for key in context.run.metrics if is_validation(key) or key.startswith(("val", "eval", "test"))]
-    validated = [key for key in validated if not re.search(r"(?i)time|second|loss|num_turns", key)]
-    kept = list(dict.fromkeys(match.group() for key in validated for match in _KEPT.finditer(key)))
-    asked = [(match[1].lower(), match[2]) for match in _OF_SEVERAL.finditer(text)]
-    lacking = [
-        f"{name}@{many}" for name, many in dict.fromkeys(asked)
-        if (name, many) != ("pass", "1") and not any(f"{one}@{many}" in kept for one in _SPELT.get(name, (name,)))
-    ]  # fmt: skip
-    if not lacking or not validated or len(lacking) < len(dict.fromkeys(asked)):
-        return None
-    return _lacking(
-        context,
-        context.say(
-            "sets.lacking_statistic", named=_shown(context, lacking), held=_shown(context, (kept or validated)[:3])
-        ),
-    )
 
 
 def _held(context: Context) -> list[str]:

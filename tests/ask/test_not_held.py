@@ -105,3 +105,50 @@ def test_every_frame_names_the_quantity_and_is_read_in_no_time() -> None:
         for text in ("what is the " + "a " * 54, "第 3 步的" + "的" * 110, "show me the trend of " + "of the " * 14):
             frame.match(text)
     assert time.perf_counter() - started < 1
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "熵涨了多少", "熵一共下降了多少", "最近三次的 kl 有提升吗", "entropy 偏小吗？", "entropy 的波动变小了吗",
+        "reward 的二阶导数是多少", "average reward per epoch", "what is the reward in the second half",
+        "mean response length excluding the first", "has entropy continued to fall after the first 20 steps",
+        "如果 gen 快一倍能省多少", "前面所有步的平均 grad_norm 是多少", "step 5 整个集群吞吐多少",
+        "what was the biggest one-step fall of critic/score/mean", "Show me ppo_kl over time",
+    ],
+)  # fmt: skip
+def test_what_is_said_of_a_metric_is_no_part_of_its_name(question: str) -> None:
+    log = run(**{"perf/throughput": 600.0, "timing_s/gen": 30.0, "perf/total_num_tokens": 2e5})
+    said = ask(question, log).answer
+    assert "under a key of its own" not in said
+    assert "单独记成一个指标" not in said
+
+
+@pytest.mark.parametrize(
+    ("question", "key"),
+    [
+        ("maj@8 趋势", "acc/maj@8/mean"),
+        ("what is maj@8 at the end", "acc/maj@8/mean"),
+        ("reward mean@30 最近多少", "reward/mean@30"),
+        ("what is the mean@30 reward at the end?", "reward/mean@30"),
+    ],
+)
+def test_a_statistic_of_several_answers_is_the_one_that_is_named(question: str, key: str) -> None:
+    rows = {step: training_step(step) for step in range(1, 31)}
+    for step in (10, 20, 30):
+        for at, name in enumerate(("acc/mean@30", "acc/maj@8/mean", "acc/maj@30/mean", "reward/mean@30")):
+            rows[step][f"val-{'core' if '30' in name and 'acc' in name else 'aux'}/aime/{name}"] = (
+                0.01 * step + 0.1 * at
+            )
+    answer = ask(question, run_of(rows))
+    assert answer.slots.metrics[0].endswith(key)
+
+
+@pytest.mark.parametrize(
+    ("question", "said"), [("pass@1 多少", "pass@1 的估计"), ("is pass@1 logged?", "estimate of pass@1")]
+)
+def test_pass_at_one_is_estimated_by_the_mean(question: str, said: str) -> None:
+    rows = {step: training_step(step) for step in range(1, 31)}
+    for step in (10, 20, 30):
+        rows[step]["val-core/aime/acc/mean@16"] = 0.01 * step
+    assert said in ask(question, run_of(rows)).answer
