@@ -27,6 +27,24 @@ _EITHER = (
 )
 
 
+#: "Is entropy in the log?", "entropy 多少": a question for what a log holds, and not for a meaning.
+_OF_A_LOG = re.compile(
+    r"(?i)(?:日志|log|文件)\s*(?:里|中|内)?[^,，。?]{0,6}(?:有没有|有|记录?了?|打印)|^\W*(?:有没有|有无)[^,，。?]{1,30}$"
+    r"|(?:是|有|为)?多少(?![才算以])|第 ?\d+ ?步|step ?\d|最后|最近一|现在|目前"
+    r"|\b(?:does|did|do) (?:it|the log|this) (?:log|have|hold|print|report|contain)\b|\bat step \d"
+    r"|\b(?:last|final|latest|current) (?:value|step)\b"
+)
+_OF_MEANING = re.compile(
+    r"(?i)意思|是(?:个)?(?:什么|啥)|含义|定义|怎么|如何|为什么|为啥|正常|合适|范围|算(?:高|低|大|小)|应该|区别"
+    r"|\b(?:mean\w*|defin\w*|what (?:is|are|does)|should|how|why|normal|healthy|range|typical|good|bad|difference)\b"
+)
+
+
+def of_a_log(text: str) -> bool:
+    """Whether a question asks for what a log holds, which without one cannot be told."""
+    return _OF_A_LOG.search(text) is not None and _OF_MEANING.search(text) is None
+
+
 def _either(context: Context, card: Card) -> str:
     """Which of the two a question offers the card's words say ("before or after clipping"); empty where none or both.
 

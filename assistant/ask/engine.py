@@ -56,8 +56,7 @@ from assistant.knowledge import Library, Resolver
 from assistant.model import Answer, Fact, GroundingError, Mention, Run, Usage, Verdict
 from assistant.write.document import mark, marked_ids, render, unmark
 
-MAX_SOURCES, MAX_PLACES = 8, 3
-_FEW = 4
+MAX_SOURCES, MAX_PLACES, _FEW = 8, 3, 4
 _TRAIN_ACCURACY = re.compile(r"训练(?:集)?(?:的|上)?(?:准确率|正确率|accuracy)|train(?:ing)? acc", re.IGNORECASE)
 _SCALED = re.compile(r"\((1e-?\d{1,2})\)$")
 _WITHOUT_LOG = {"define", "out_of_scope"}  # intents that can be answered without any log
@@ -233,7 +232,8 @@ class Answerer:
         pointed = _PRONOUN.search(query.said) is not None and len(query.said.split()) <= _FEW  # "how is it"
         elsewhere = query.intent == "out_of_scope" and _ASKS.search(query.said) is not None and not pointed
         answerable = bool(query.mentions) or (query.intent == "out_of_scope" and (off_topic(query.said) or elsewhere))
-        if not context.runs and not (query.intent in _WITHOUT_LOG and answerable):
+        known = query.intent in _WITHOUT_LOG and answerable and not answer_define.of_a_log(query.said)
+        if not context.runs and not known:
             text = context.say("empty.no_metrics")
             context.doc.paragraph(f"**{text}**")
             return Verdict("no_metrics", text), text
