@@ -75,7 +75,9 @@ def covered(run: Run) -> bool:
 def check_step(ledger: Ledger, step: int, run: Run | None = None) -> list[Check]:
     """Every rule that one step breaks, gravest first."""
     run = _run(ledger, run)
-    found = [_of_step(ledger, run, one, (step,)) for one in broken(run) if step in one.severity]
+    held = [one for one in broken(run) if step in one.severity]
+    told = {one.rule for one in diagnose(ledger, run)} if any(one.unless_found for one in held) else set()
+    found = [_of_step(ledger, run, one, (step,)) for one in held if not told & set(one.unless_found)]
     found += _spikes(ledger, run, {step}, {metric for check in found for metric in check.metrics})
     return sorted([*found, *_arithmetic(ledger, run, step)], key=lambda check: RANK[check.severity])
 

@@ -281,7 +281,7 @@ def _open_points(context: Context, *, timed_already: bool = False) -> list[str]:
     validated = outcomes.validated(context.run)
     if validated is None:
         lines.append(say("advice.no_validation", validate=context.setting("validate", "setting.named")))
-    elif len(validated) < 2:
+    elif len(validated) < 2 and len(context.validation_steps) < 2:
         lines.append(say("advice.one_validation"))
     if len(context.train_steps) < MIN_POINTS:
         lines.append(outcomes.trend_hint(context))

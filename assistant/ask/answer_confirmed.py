@@ -25,6 +25,7 @@ from assistant.ask.confirmed_factors import (
     times,
 )  # fmt: skip
 from assistant.ask.context import Context, is_validation
+from assistant.ask.in_between import largest_move
 from assistant.ask.lexicon import words
 from assistant.ask.naming import central, named_keys
 from assistant.ask.part import Part, cell, part_of
@@ -380,6 +381,11 @@ def _moved(context: Context, part: Part, *, up: bool) -> Told:
     trend = context.ledger.trend(part.metric, list(part.steps))
     way = None if trend is None else {"rising": True, "falling": False}.get(trend.direction or "")
     if (last > first) != up or (way is not None and way != up):
+        move = largest_move(context, part.metric, part.steps, part.values, up=up)
+        if move is not None:  # it did, if not from its first value to its last
+            final = cell(context, part, len(part) - 1)
+            said = context.say("put.in_between", metric=part.metric, a=move.start, b=move.end, v=final)
+            return Told(True, said, part.metric)
         return Told(False, _ends(context, part), part.metric)
     if way is None:  # by its ends alone: so much as it moves from one value to the next is no move
         usual = statistics.median([abs(b - a) for a, b in pairwise(part.values)])

@@ -11,6 +11,7 @@ from assistant.ask.context import Context, key
 from assistant.ask.departures import LEAPS, all_checks, began
 from assistant.ask.detail import every_metric
 from assistant.ask.findings import told
+from assistant.ask.of_part import as_of
 from assistant.ask.parts import (
     change_remarks,
     change_table,
@@ -103,7 +104,8 @@ def _set_in_before(context: Context, step: int) -> list[Check]:
         start = began(context, check) if check.severity in {"critical", "warning"} else None
         if start is not None and start <= step + SOON:
             found.append(check)
-    return found
+    seen = {check.rule: check for check in as_of(context, step)} if found else {}
+    return [seen.get(check.rule, check) for check in found]  # as the log stood then, where it showed by then
 
 
 def _checks_of(context: Context, step: int) -> list[Check]:

@@ -12,6 +12,7 @@ from assistant.ask import answer_validation, outcomes
 from assistant.ask.context import Context, is_validation, key
 from assistant.ask.departures import all_checks
 from assistant.ask.findings import remedy, told
+from assistant.ask.in_between import largest_move
 from assistant.ask.in_order_words import left_its_level
 from assistant.ask.naming import named_keys
 from assistant.ask.parts import missing_lines, number
@@ -216,6 +217,8 @@ def learning(context: Context) -> Verdict:
         else "reward"
     )
     text = say(f"learning.{state}_{by}" if by != "none" else "learning.few")
+    turned = _turned(context, validation) if state == "flat" and decided is not None else ""
+    text = turned or text
     still = _still(context, score.metrics[0]) if score is not None and not validation and score.spelling.plain else None
     if still is not None:
         text, state = say("learning.still", metric=str(still[0].metric), v=still[0], n=still[1]), "down"
@@ -236,7 +239,7 @@ def learning(context: Context) -> Verdict:
     if validation is None:
         named = {what: context.setting(what, "setting.named") for what in ("validate", "baseline")}
         notes.append(say("learning.no_validation", **named))
-    elif len(validation) < 2:
+    elif len(validation) < 2 and len(context.validation_steps) < 2:
         notes.append(say("learning.one_validation"))
     if not loss and role(run, "value_loss") is None and outcomes.of_prompts(run):  # said of losses of the GRPO family
         notes.append(say("learning.not"))
@@ -248,6 +251,22 @@ def learning(context: Context) -> Verdict:
     if code != "warning" and grave:  # what it learns may be to please the grader
         code = "warning"
     return Verdict(code, unmark(text), "medium" if by == "validation" else "low")
+
+
+def _turned(context: Context, validation: RoleSeries | None) -> str:
+    """That validation got better and then fell, so that its ends do not show it; empty where it did not."""
+    if validation is None or not validation.spelling.plain or outcomes.is_loss(validation):
+        return ""
+    metric = validation.metrics[0]
+    steps, values = context.run.series(metric)
+    held = [(s, float(v)) for s, v in zip(steps, values, strict=True) if math.isfinite(v)]
+    fall = largest_move(context, metric, [s for s, _ in held], [v for _, v in held], up=False)
+    before = [] if fall is None else [(s, v) for s, v in held if s <= (fall.start.step or 0)]
+    rise = largest_move(context, metric, [s for s, _ in before], [v for _, v in before], up=True)
+    if rise is None or fall is None:
+        return ""
+    last = context.value(metric, held[-1][0])
+    return context.say("learning.turned", metric=metric, a=rise.start, b=rise.end, c=fall.end, v=last)
 
 
 #: Asks whether the run has converged, which is more than that it learns.

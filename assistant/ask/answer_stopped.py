@@ -30,6 +30,9 @@ def beside(context: Context) -> str | None:
         return None
     if any(mention.text and mention.text in match[0] for mention in context.query.mentions):
         return None  # a metric that broke, and no job
+    clause = re.split(r"[,，;；。?？]", text[: match.start()])[-1]
+    if any(mention.text and mention.text in clause for mention in context.query.mentions):
+        return None
     run, step = context.run, int(match["en"] or match["zh"])
     steps = run.distinct_steps
     if step not in steps or step >= steps[-1]:

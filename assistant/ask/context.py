@@ -32,6 +32,8 @@ EPOCHS = {"epoch", "train/epoch"}
 _LEVELS = ("_before", "_after", "_end", "_best", "_start", "_lowest", "_high", "_low")
 #: Fewest rows that tell whether every step is logged.
 LEAST_ROWS = 3
+#: What a finding says of the time before its onset, in brackets.
+_BEFORE_IT = re.compile(r"（之前的中位数为[^）]{1,80}）| \(median before: [^)]{1,80}\)")
 _BOOKKEEPING = ("training/", "timing_s/testing", "timing_s/save_checkpoint")
 
 
@@ -108,6 +110,8 @@ class Context:
     """The run of which only a part is read (:mod:`assistant.ask.of_part`); ``None`` where all of it is."""
     reaching: list[Check] = field(default_factory=list)
     """Findings over the whole run that hold in the part, though its rows alone may not show them."""
+    parts: dict[str, str] = field(default_factory=dict)
+    """Ids under which parts of a run were looked at beside it, with the id of that run."""
     outside: list[Check] = field(default_factory=list)
     """Findings over the whole run that lie outside the part."""
 
@@ -158,10 +162,8 @@ class Context:
     def used(self, ids: Iterable[str]) -> tuple[tuple[Fact, ...], dict[str, str]]:
         """As :meth:`assistant.analysis.Ledger.used`; the facts of a part are those of the run that it is of."""
         facts, names = self.ledger.used(ids)
-        if self.whole is not None:
-            whole, part = self.whole.id, self.run.id
-            facts = tuple(replace(fact, run=whole) if fact.run == part else fact for fact in facts)
-        return facts, names
+        of = self.parts if self.whole is None else {**self.parts, self.run.id: self.whole.id}
+        return tuple(replace(fact, run=of[fact.run]) if fact.run in of else fact for fact in facts), names
 
     # -- cards -----------------------------------------------------------------------------------
     def card(self, metric: str) -> Card | None:
@@ -316,6 +318,8 @@ class Context:
         facts = {name: self._level(name, fact) for name, fact in check.facts}
         sentence = self.say(check.phrase or f"finding.{check.rule}", **facts)
         found = check.diagnosis
+        if found is not None and found.onset is not None and found.onset <= self.given[0].distinct_steps[0]:
+            sentence = _BEFORE_IT.sub("", sentence)  # nothing lies before the first step
         self.findings.append(
             Finding(
                 id=f"F{len(self.findings) + 1}", rule=check.rule, severity=check.severity, metrics=check.metrics,

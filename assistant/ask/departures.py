@@ -14,7 +14,7 @@ from assistant.ask.parts import headlines
 
 __all__ = [
     "CARDS", "LASTING", "LEAPS", "LEAST_BEFORE", "RUNAWAY", "TIMES", "Departure", "all_checks", "began", "departure",
-    "departures", "runaway",
+    "departures", "main_metrics", "runaway",
 ]  # fmt: skip
 
 LEAPS = {RULE, MOSTLY}
@@ -30,7 +30,7 @@ def departure(context: Context, metric: str) -> Departure | None:
 
 def departures(context: Context) -> list[Departure]:
     """Main metrics that leave their range, in the order of the steps."""
-    return of_log.departures(context.ledger, context.run, _main(context))
+    return of_log.departures(context.ledger, context.run, main_metrics(context))
 
 
 def runaway(context: Context) -> Check | None:
@@ -46,7 +46,7 @@ def all_checks(context: Context, steps: Sequence[int] | None = None) -> list[Che
         steps: that the rules look at; the training steps by default.
     """
     chosen = list(steps) if steps is not None else context.train_steps or list(context.run.distinct_steps)
-    found = of_log.with_departures(context.ledger, context.run, chosen, _main(context), benchmark_sizes())
+    found = of_log.with_departures(context.ledger, context.run, chosen, main_metrics(context), benchmark_sizes())
     if context.reaching:
         found = _with_reaching(context, found)
     return found
@@ -80,6 +80,7 @@ def began(context: Context, check: Check) -> int | None:
     return min(check.steps, default=None)
 
 
-def _main(context: Context) -> list[str]:
+def main_metrics(context: Context) -> list[str]:
+    """The main metrics of training at the last step."""
     last = context.train_steps[-1] if context.train_steps else context.run.distinct_steps[-1]
     return [metric for metric in headlines(context, last) if not is_validation(metric)]

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
+from assistant.analysis import departures as of_log
 from assistant.analysis.checks import Check
-from assistant.ask.context import Context
-from assistant.ask.departures import all_checks, began
+from assistant.ask.context import Context, benchmark_sizes
+from assistant.ask.departures import all_checks, began, main_metrics
 from assistant.ask.findings import told
 from assistant.ask.scope import scope_in
 from assistant.ask.subject import words_of
@@ -154,6 +155,20 @@ def _holds(check: Check, start: int, span: Span, run: Run) -> bool:
     if not (start <= high and end >= low and high - max(start, low) >= BELONGS * (high - low)):
         return False
     return high >= (start + end) / 2
+
+
+def as_of(context: Context, step: int) -> list[Check]:
+    """What the rules report of the rows up to a step, as if the log ended there."""
+    whole = context.run
+    first, last = whole.distinct_steps[0], whole.distinct_steps[-1]
+    if step >= last:
+        return []
+    part = rows_between(whole, first, step)
+    context.parts[part.id] = whole.id
+    steps = [at for at in context.train_steps if at <= step]
+    return (
+        of_log.with_departures(context.ledger, part, steps, main_metrics(context), benchmark_sizes()) if steps else []
+    )
 
 
 def rows_between(run: Run, low: int, high: int) -> Run:
