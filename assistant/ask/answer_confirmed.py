@@ -25,7 +25,7 @@ from assistant.ask.confirmed_factors import (
     times,
 )  # fmt: skip
 from assistant.ask.context import Context, is_validation
-from assistant.ask.in_between import largest_move
+from assistant.ask.in_between import happened, largest_move
 from assistant.ask.lexicon import words
 from assistant.ask.naming import central, named_keys
 from assistant.ask.part import Part, cell, part_of
@@ -381,7 +381,8 @@ def _moved(context: Context, part: Part, *, up: bool) -> Told:
     trend = context.ledger.trend(part.metric, list(part.steps))
     way = None if trend is None else {"rising": True, "falling": False}.get(trend.direction or "")
     if (last > first) != up or (way is not None and way != up):
-        move = largest_move(context, part.metric, part.steps, part.values, up=up)
+        once = happened(context.query.said)
+        move = largest_move(context, part.metric, part.steps, part.values, up=up) if once else None
         if move is not None:  # it did, if not from its first value to its last
             final = cell(context, part, len(part) - 1)
             said = context.say("put.in_between", metric=part.metric, a=move.start, b=move.end, v=final)

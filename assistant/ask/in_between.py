@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,6 +19,22 @@ SHARE: Final = 0.5
 STEPS: Final = 3.0
 #: Fewest values between which there is anything.
 LEAST: Final = 5
+
+
+#: A move told as what happened once, and one told of the whole course, of its end, or by how much.
+_ONCE: Final = re.compile(
+    r"(?i)[掉跌降落升涨塌崩垮]了|变[差坏好大小长短]了|\b(?:dropped|fell|fallen|declined|went (?:up|down)|rose|risen"
+    r"|increased|decreased|crashed|tanked|collapsed|dipped|jumped)\b"
+)
+_WHOLE: Final = re.compile(
+    r"(?i)\d|倍|一半|%|一直|始终|持续|逐步|到(?:最后|头|底|现在)|越来越|整个|全程|\b(?:until|till|throughout|steadily"
+    r"|keeps?|still|all along|twice|doubled?|half|halved|the end|overall|so far|monoton\w*|always|continu\w*)\b"
+)
+
+
+def happened(text: str) -> bool:
+    """Whether a text says that something moved once, rather than over the whole course or up to its end."""
+    return _ONCE.search(text) is not None and _WHOLE.search(text) is None
 
 
 @dataclass(frozen=True, slots=True)

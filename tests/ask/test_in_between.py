@@ -92,3 +92,11 @@ def test_what_is_about_to_happen_is_no_question_of_what_to_do(question: str) -> 
 def test_metric_that_broke_is_no_job_that_stopped(question: str) -> None:
     answer = ask(parse_text(make("steady_improvement", 5, "verl").text).runs[0], question)
     assert "任务停在" not in answer.answer
+
+
+@pytest.mark.parametrize(
+    "question", ["得分一直在涨吧", "the score climbs right until the end, correct?", "score 越来越高对吧"]
+)
+def test_course_to_the_end_is_not_confirmed_by_a_rise_in_between(question: str) -> None:
+    answer = ask(logged(score=[*reversed(UP_AND_DOWN), *[0.2, 0.21, 0.2]]), question)
+    assert not first_line(answer).startswith(("Yes", "对", "是"))
