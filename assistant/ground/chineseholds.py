@@ -24,6 +24,9 @@ def holds(one: Claimed, keys: Sequence[str], judge: Judge) -> Decision:
     q = one.number
     if one.what == "value" and q is not None:
         return judge.cell(q, keys[0], steps[0])
+    total = table.total_time()
+    if one.what == "whole" and q is not None:
+        return judge.cell(q, total, steps[0]) if total else Decision("unsupported")
     known: list[float] = []
     for step in steps:
         value = table.value(keys[0], step)
@@ -47,7 +50,7 @@ def holds(one: Claimed, keys: Sequence[str], judge: Judge) -> Decision:
             return Decision("unsupported")
         longest = max(phases, key=lambda key: phases[key])
         return _decided(phases[keys[0]] == phases[longest], _as_value(judge, longest, steps[0]), None, keys[0])
-    if one.what in {"over mean", "off mean", "sum", "share", "share way"}:
+    if one.what in {"mean", "over mean", "off mean", "sum", "share", "share way"}:
         return _computed(one, keys, known, steps, sense, judge)
     second = table.value(keys[1], steps[0])
     if second is None or not math.isfinite(second):
@@ -96,12 +99,14 @@ def _computed(  # noqa: PLR0917
             shown=f"{plain(100 * one_share, 3)}%",
         )
         return _decided((two_share - one_share) * one.sense > 0, note, None, key)
-    if one.what in {"over mean", "off mean"}:
+    if one.what in {"mean", "over mean", "off mean"}:
         rows = table.finite(key)
         mean = sum(v for _, v in rows) / len(rows)
         note = judge.say(
             "mean", metric=key, first=rows[0][0], last=rows[-1][0], true=plain(mean), shown=q.text if q else ""
         )
+        if one.what == "mean" and q is not None:
+            return _decided(any(agrees(n, h, mean) for n, h in table.readings(q, key, mean)), note, None, key)
         if q is None:
             return _decided((value - mean) * sense > 0, note, None, key)
         return _decided(judge.changes.is_change(replace(q, sign=""), table.kind(key), mean, value), note, None, key)

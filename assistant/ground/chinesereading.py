@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -15,6 +16,8 @@ class Unclear(Exception):
     """The signs do not say which is meant."""
 
 
+#: Metrics of which more is better.
+_GOOD: Final = re.compile(r"(?i)reward|score|acc|correct|explained_var")
 FIRST: Final = -1
 LAST: Final = -2
 """The first and the last step that hold a metric."""
@@ -22,12 +25,13 @@ LAST: Final = -2
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """What a sign stands for: a metric, steps, a number; or which way a word goes, if it is of pace, if of a level."""
+    """What a sign stands for: a metric, steps, a number; or which way a word goes, if of pace, a level or worth."""
 
     sign: str
     sense: int = 0
     pace: bool = False
     level: bool = False
+    good: bool = False
     thing: Any = None
 
 
@@ -78,6 +82,7 @@ def foresee(reading: Reading, before: Sequence[int]) -> None:
         reading.listed = listed_in(ranges[0])
     elif len(singles) == 2 and not ranges:
         reading.pair = (singles[0], singles[1])
+        reading.listed = (first_of(singles[0]), first_of(singles[1]))
     elif len(singles) == 1 and not ranges:
         reading.places = [singles[0]]
         if len(before) == 1 and before[0] != first_of(singles[0]):
@@ -100,9 +105,25 @@ def listed_in(place: Place) -> tuple[int, ...]:
     return tuple(sorted(place.steps)) if place.kind == "pair" else tuple(place.steps)
 
 
+#: The readers of signs: what each looks like, and what it does.
+READERS: Final[list[tuple[re.Pattern[str], Callable[[Reading, str], None]]]] = []
+
+
+def reads(pattern: str) -> Callable[[Callable[[Reading, str], None]], Callable[[Reading, str], None]]:
+    """Adds a reader of signs."""
+
+    def kept(reader: Callable[[Reading, str], None]) -> Callable[[Reading, str], None]:
+        READERS.append((re.compile(pattern), reader))
+        return reader
+
+    return kept
+
+
 # -- what a claim is about --------------------------------------------------------------------------
 def name_of(reading: Reading) -> Named:
-    """The metric spoken of."""
+    """The metric spoken of; one that is named only later, where there is no other."""
+    if not reading.names and len({h.thing.keys for h in reading.held if h.sign == "N"}) == 1:
+        return next(h.thing for h in reading.held if h.sign == "N")  # type: ignore[no-any-return]
     if not reading.names:
         raise Unclear("no metric")
     return reading.names[-1]
@@ -148,5 +169,7 @@ def add_value(reading: Reading, name: Named, place: Place | int, q: Quantity) ->
 
 def add_way(reading: Reading, held: Held, pair: tuple[Place | int, Place | int]) -> None:
     """A metric told to have gone up or down between two steps."""
+    if held.good and not all(_GOOD.search(key) for key in name_of(reading).keys[:1]):
+        raise Unclear("better or worse of what")
     what = "share way" if reading.share else "way"
     reading.found.append(Claimed(what, (name_of(reading),), pair, None, held.sense, held.pace))

@@ -21,6 +21,10 @@ _IF: Final = re.compile(
 _NOUN_AFTER: Final = re.compile(
     r"(?i)^[`*\s）)]*(?:的)?\s*(?:[（(]\s*)?(?:threshold|limit|target|typical|warning|alarm|rule of thumb|阈值|警戒|目标|常用|上限值|典型|为宜|以内为|是正常|属(?:于)?正常)"
 )
+#: "没有记录，不能当作 0": what a value that is not there is no case of.
+_NOT_TAKEN_FOR: Final = re.compile(
+    r"(?i)(?:不能|不应该?|不要|别|不可|不宜)(?:被)?(?:当作?成?|看[作成]|视[作为]|算[作成]?|记[作为]|理解[为成])\s*[`*]*$"
+)
 _SYMBOL: Final = re.compile(
     r"(?:[εβγλαθδτσ]|\b(?:eps|epsilon|beta|gamma|lambda|alpha|tau))\s*(?:=|为|of|:|是)?\s*[`*]*$", re.IGNORECASE
 )
@@ -187,7 +191,7 @@ def normative(frame: Frame, q: Quantity) -> bool:
     left = re.split(r"[，,。；;]|\b(?:but|while|is|was|at|compared)\b(?![^，,。；;]*(?:typical|normal|usual))", left)[
         -1
     ]
-    if _SYMBOL.search(before(frame, q.start, 14)):
+    if _SYMBOL.search(before(frame, q.start, 14)) or _NOT_TAKEN_FOR.search(before(frame, q.start, 14)):
         return True
     if re.match(r"\s*[−\-+±]\s*[εϵ]", frame.text[q.end : q.end + 6]):
         return True

@@ -46,10 +46,16 @@ _OF_STATISTIC: Final = re.compile(
 )
 
 
+#: "出现在", "when": the step, without the word.
+_WHERE: Final = re.compile(r"(?i)[\s*`]*(?:出现[在于处]|发生[在于]|所在(?:处|位置)?|位于|when|where)[\s*`]*")
+
+
 def of_steps(title: str) -> bool:
     """Whether a column tells steps: ``step``, ``At step``, ``出现步数``."""
     if re.search(r"%|[（(]", title):  # "% of step", "peak (step)"
         return bool(STEP_COLUMN.match(title))
+    if _WHERE.fullmatch(title):
+        return True
     return bool(STEP_COLUMN.match(re.sub(r"\s+", " ", _AT_THE_STEP.sub(" ", title))))
 
 

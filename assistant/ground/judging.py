@@ -106,14 +106,9 @@ class Judge(Rates):
         for read in (self._rate, self._out_of, self._falls_to_each):
             if (rated := read(frame, index, name)) is not None:
                 return rated
-        if (
-            name is None
-            and q.unit == "samples"
-            and _PER_PROMPT_BEFORE.search(frame.text[max(0, q.start - 36) : q.start])
-        ):
-            return self._derived(frame, index, ("group_size",))  # "每道采 16 个回答"
-        if name is None:
-            return self._unbound(frame, index)
+        if name is None:  # "每道采 16 个回答"
+            each = q.unit in {"samples", ""} and _PER_PROMPT_BEFORE.search(frame.text[max(0, q.start - 36) : q.start])
+            return (self._derived(frame, index, ("group_size",)) if each else None) or self._unbound(frame, index)
         if name.absent and q.unit in {"gpus", "samples", "prompts"} and "/" not in name.text:
             return self._by_unit(frame, index)
         if name.absent:
@@ -287,13 +282,10 @@ class Judge(Rates):
         turned = self._oriented(frame, q, pair, told, slack) or self._multiple_of(frame, q, told, slack)
         if turned is not None:
             return turned
-        number = q.number if q.number >= 1 else 1 / q.number
-        half = q.half if q.number >= 1 else q.half / q.number**2
+        number, half = (q.number, q.half) if q.number >= 1 else (1 / q.number, q.half / q.number**2)
         bound = q.bound if q.number >= 1 else {"<": ">", ">": "<"}.get(q.bound, "")
-        if agrees(number, half + min(slack, 2 * half), y / x, bound=bound):
-            return Decision("supported")
-        if agrees(number, half + slack, y / x, bound=bound):
-            return None  # within what the two are rounded to: the log's own values decide
+        if agrees(number, half + slack, y / x, bound=bound):  # past twice its half, the log's own values decide
+            return Decision("supported") if agrees(number, half + min(slack, 2 * half), y / x, bound=bound) else None
         if q.unit == "ratio" and not frame.places and _GREATEST.search(frame.text) and _LEAST.search(frame.text):
             return Decision("contradicted", self.say("count", true=f"{y / x:.3g}", shown=q.text), final=True)
         return None

@@ -47,6 +47,8 @@ _LIST: Final = re.compile(
 _RANGE_THEN_VALUES: Final = re.compile(
     rf"(?i)\d{{1,7}}{_SPAN}(?:{_HEAD}\s*)?\d{{1,7}}(?=\s*(?:步)?\s*[,，]\s*\d{{1,7}}\s*(?:tokens?\s*|s\s*)?(?:→|->|⟶|=>|⇒|\bto\b|到))"
 )
+#: ``（step 77，517）``: in brackets, a step and the value there, where the log holds no such step.
+_THEN_VALUE: Final = re.compile(r"(?<=[（(]step )\d{1,7}(?=\s*[，,]\s*(?P<value>\d{1,7})\s*[)）])")
 #: "At step 67 prompts average 255 tokens": a step, no count.
 _AT_STEP: Final = re.compile(
     r"(?i)(?<=\bat )step (\d{1,7})(?=\s+(?:the )?(?:prompts?|tokens?|GPUs?|trajector(?:y|ies))\s+(?:average|are|is|run|have|has|take|use|were|was|cost)\w*\b)"
@@ -77,7 +79,7 @@ _LAST_N: Final = re.compile(
 )
 _LAST: Final = re.compile(
     r"(?i)\bat last(?=\s*(?:[,.;)]|$))|\b(?:last|final|latest|most recent|closing)\s+(?:logged\s+|recorded\s+|training\s+)?(?:step|iteration|update|row|entry|value|reading|point|record|result|measurement|one)\b|\b(?:the|its) (?:final|last)(?= [-−\d.])|\b(?:at|by|towards?) the (?:very )?end\b(?! of (?:the )?(?:step|line|sentence))(?:\s+of\s+(?:the\s+)?(?:run|training|log))?"
-    r"|(?:末|最后一)条(?:记录|数据|日志)?(?!\s*(?:回答|回复|样本|响应|轨迹|序列|prompt))|最后一?(?:个\s*)?(?:步|step)|末(?:一)?步|最新(?:的)?一?(?:步|step)|最近一步|(?:训练|运行|日志)?(?:结束|末尾|结尾)(?:时|处)?|最终(?:的)?(?:值|步|一步)?|最后(?=只有|仅有?|为|是|只?剩|停在|落在|收在|达到|约|[\s`]*[-−]?\d(?!\d*\s*(?:个|步|次|条|轮)))|\bat the (?:last|latest)(?=\s*\()|(?<!\d )\b(?:ends?|ended|finish(?:es|ed)?|closes?|closed|finally) (?:up )?(?:(?:the |its )?(?:run|training) )?(?:(?:a )?(?:little|bit|touch|shade|slightly|somewhat|well|far|much) )?(?:(?:lower|higher|below|above|there|down|up)[,，]? )?(?:at|with|on)\b|\bfinal\b(?= value)|收(?:于|官|在|盘)|末值|(?:结尾|终点)(?:处|时)?的?|末尾的?|\b(?:in|at|on|by) the (?:last|final)(?= ?[,.;:)]|$)|(?<!the )\b(?:the |its )?(?:final|closing|ending)(?= (?:[a-z][\w-]* ){1,3}(?:of|is|was|at|sits|stands)\b)(?! (?:step|iteration|update))|\b(?:final|closing|ending)(?= (?:[a-z][\w/-]* ){0,2}[a-z][\w/-]*\s*[:：=]\s*[`*]*[-−]?\d)(?! (?:step|iteration|update))|(?:最后|最近)一次(?=验证|评测|评估|测试|eval)|末次(?=\s*(?:验证|评测|评估|[\d是为]))|\b(?:last|latest|final|most recent) (?=validation\b|evaluation\b|eval\b)|\bto the (?:very )?end\b|\bto (?:the )?(?:last|final|latest)(?=\s*(?:[:：,.;)]|$))"
+    r"|(?:末|最后一)条(?:记录|数据|日志)?(?!\s*(?:回答|回复|样本|响应|轨迹|序列|prompt))|最后一?(?:个\s*)?(?:步|step)|末(?:一)?步|最新(?:的)?一?(?:步|step)|最近一步|(?:训练|运行|日志)?(?:结束|末尾|结尾)(?:时|处)?|最终(?:的)?(?:值|步|一步)?|最后(?=只有|仅有?|为|是|只?剩|停在|落在|收在|达到|约|[\s`]*[-−]?\d(?!\d*\s*(?:个|步|次|条|轮)))|\bat the (?:last|latest)(?=\s*\()|(?<!\d )\b(?:ends?|ended|finish(?:es|ed)?|closes?|closed|finally) (?:up )?(?:(?:the |its )?(?:run|training) )?(?:(?:a )?(?:little|bit|touch|shade|slightly|somewhat|well|far|much) )?(?:(?:lower|higher|below|above|there|down|up)[,，]? )?(?:at|with|on)\b|\bfinal\b(?= value)|收(?:于|官|在|盘)|末值|(?:结尾|终点)(?:处|时)?的?|末尾的?|\b(?:in|at|on|by) the (?:last|final)(?= ?[,.;:)]|$)|(?<!the )\b(?:the |its )?(?:final|closing|ending)(?= (?:[a-z][\w-]* ){1,3}(?:of|is|was|at|sits|stands)\b)(?! (?:step|iteration|update))|\b(?:final|closing|ending)(?= (?:[a-z][\w/-]* ){0,2}[a-z][\w/-]*\s*[:：=]\s*[`*]*[-−]?\d)(?! (?:step|iteration|update))|(?:最后|最近)一次(?=验证|评测|评估|测试|eval|[回升降跌涨掉滑]|\s*[`*]*\d|\s*[是为])|末次(?=\s*(?:验证|评测|评估|[\d是为]))|\b(?:last|latest|final|most recent) (?=validation\b|evaluation\b|eval\b)|\bto the (?:very )?end\b|\bto (?:the )?(?:last|final|latest)(?=\s*(?:[:：,.;)]|$))"
     r"|\b(?:finally|now)(?=\s*(?:[).,;，]|$))|\b(?:at |on |in |by )?(?:the )?(?:last|latest|final|most recent) (?:in-training )(?:validation|evaluation|eval|test)\b|\bafter (?:the )?training\b|训练(?:结束|完成)?(?:之?后)(?![几的]?\s*\d*\s*步)"
 )
 _FIRST: Final = re.compile(
@@ -240,8 +242,11 @@ def places(text: str, steps: Sequence[int]) -> list[Place]:
             text[: match.start()].endswith("训练") or re.match(r"\s*个", text[match.end("first") :])
         ):
             continue  # "训练步 3 个" counts them
-        short = _RANGE_THEN_VALUES.match(text, match.start("first"))
+        short = _RANGE_THEN_VALUES.match(text, match.start("first")) or _THEN_VALUE.match(text, match.start("first"))
         named, kind = _listed(short.group() if short else match["first"])
+        if short and short.re is _THEN_VALUE and ({*named} - {*steps} or int(short["value"]) in steps):
+            named, kind = _listed(match["first"])
+            short = None
         take(match.start(), short.end() if short else match.end("first"), named, kind)
     for match in _CHINESE.finditer(text):
         if match.group() in _FIRST_STEP and steps and 1 not in steps:

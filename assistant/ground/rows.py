@@ -26,7 +26,7 @@ from assistant.ground.verdicts import Claim, as_shown
 from assistant.model import Fact
 
 _CHANGE: Final = re.compile(
-    r"(?i)\bchange|\bchg\b|delta|Δ|diff|变化|差|增减|增量|涨跌|升降|变动|净变|幅|相对|较(?:上|前|首|起|初)|[比与]上一|相比|环比|→|->|\bvs\b|growth|relative|\b(?:up|down) by\b|\b(?:drop|fall|rise|gain|decline|increase|decrease|reduction)s?\b|降低|提升|增加|减少"
+    r"(?i)\bchange|\bchg\b|delta|Δ|diff|变化|(?<![方准偏误])差|增减|增量|涨跌|升降|变动|净变|幅|相对|较\s?(?:上|前|首|起|初|step|第)|[比与]上一|相比|环比|→|->|\bvs\b|growth|relative|\b(?:up|down) by\b|\b(?:drop|fall|rise|gain|decline|increase|decrease|reduction)s?\b|降低|提升|增加|减少"
 )
 _FACTOR: Final = re.compile(r"(?i)^\W*(?:ratio|factor|×|x|倍数?|比值|times)\W*$")
 _CHANGE_ROW: Final = re.compile(
@@ -56,7 +56,7 @@ _THIRDS: Final = re.compile(r"(?i)\bthirds?\b|三分之一|中位数|median|\ble
 _OF_THIRDS: Final = re.compile(r"(?i)\bthirds?\b|三分之一")
 _ARROWED: Final = re.compile(r"\d[^|]{0,12}?(?:→|->|⟶|=>|➜|➡)\s*[`*]*[-−]?\d")
 _CHANGE_SINCE: Final = re.compile(
-    r"(?i)\bchange|变化|Δ|delta|diff|差|幅|\b(?:vs\.?|versus|relative to|compared (?:to|with)|against|since)\s|相对|相较|相比|较|[比对]\s?(?:step|第)"
+    r"(?i)\bchange|变化|Δ|delta|diff|(?<![方准偏误])差|幅|\b(?:vs\.?|versus|relative to|compared (?:to|with)|against|since)\s|相对|相较|相比|较|[比对]\s?(?:step|第)"
 )
 #: Beside the number of a change: which way it went.
 _WAY: Final = re.compile(

@@ -35,11 +35,11 @@ _MOST: Final = 12
 #: While a sentence is brought into plain form, the first of the characters that stand for things of a sign.
 _FIRST: Final = dict(zip("NPRQWTGE", range(0xE000, 0xE800, 0x100), strict=True))
 _CHINESE: Final = re.compile(r"[\u3400-\u9fff]")
-_PUNCTUATION: Final = str.maketrans("，：（）；。！＝／～＞", ",:();..=/~>")
+_PUNCTUATION: Final = str.maketrans("，：（）；。！＝／～＞＋", ",:();..=/~>+")
 #: Words of pace mean more for a time and less for a rate.
 _PACE: Final = re.compile(r"[快慢]")
 #: Words of how much there is, rather than of where it went.
-_LEVEL: Final = re.compile(r"[更较偏]?[高低大小多少长短慢快久]")
+_LEVEL: Final = re.compile(r"[更较偏]?[高低大小多少长短慢快久好差]")
 
 
 _FIRST_STEP: Final = "第一步"
@@ -101,9 +101,10 @@ def _pattern(written: str) -> re.Pattern[str]:
 
 #: Behind a word of a way: what it is completed with, how far it went, what it is more than.
 _AFTER_WAY: Final = (
+    (_pattern(r"(W)于(?=[NPQRM])"), "G"),
+    (_pattern(r"(W)过(?=[NP])"), "G"),
     (_pattern(r"(W)[了过出去掉上下得]{1,2}(?=[QPW,;.:()]|$)"), "W"),
     (_pattern(r"(W)(?:了?[到至成]了?|了?为)(?=[PQ])"), "T"),
-    (_pattern(r"(W)于(?=[NPQR])"), "G"),
     (_pattern(r"(W)的?(?:一步|那步)?(?:是|为|出现在|在|=)+(?=P)"), "E"),
 )
 
@@ -221,11 +222,13 @@ def plain_form(frame: Frame, steps: Sequence[int]) -> _Plain | None:
         return None
     for pattern, sign in words.signs:
         text = pattern.sub(sign, text)
-    senses: list[tuple[int, bool, bool]] = []
+    senses: list[tuple[int, bool, bool, bool]] = []
 
     def way(match: re.Match[str]) -> str:
         word = match.group()
-        senses.append((words.sense[word], _PACE.search(word) is not None, _LEVEL.fullmatch(word) is not None))
+        senses.append(
+            (words.sense[word], _PACE.search(word) is not None, _LEVEL.fullmatch(word) is not None, word[-1] in "好差")
+        )
         return chr(_FIRST["W"] + len(senses) - 1)
 
     text = words.ways.sub(way, text)

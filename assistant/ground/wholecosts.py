@@ -21,7 +21,7 @@ _OF_GPUS: Final = re.compile(r"(?i)gpu|card|卡")
 #: Behind a number of steps: in an hour; before it in Chinese.
 _AN_HOUR: Final = re.compile(r"(?i)[`*\s]*(?:an|per|each|every|in an|a)\s?hour\b|[`*\s]*/\s?(?:h|hr|hour)\b")
 _EVERY_HOUR: Final = re.compile(
-    r"每(?:个)?小时(?:大约|约|可以|可|能|只能|也就|差不多)*(?:跑|走|训练|完成|做|推进)?(?:完|得?了)?\s*(?:约|大约)?\s*[`*]*$"
+    r"(?:每(?:个)?|[一1]\s?个?)\s?小时(?:大约|约|可以|可|能|只能|也就|差不多)*(?:跑|走|训练|完成|做|推进)?(?:完|得?了)?\s*(?:约|大约)?\s*[`*]*$"
 )
 _ALL: Final = re.compile(
     r"(?i)\b(?:whole|entire|full|total|in total|altogether|all (?:of )?(?:the )?(?:\d+ )?steps|so far)\b|一共|总共|总计|合计|整个|全程|全部"
