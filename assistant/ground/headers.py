@@ -46,8 +46,8 @@ _OF_STATISTIC: Final = re.compile(
 )
 
 
-#: "出现在", "when": the step, without the word.
-_WHERE: Final = re.compile(r"(?i)[\s*`]*(?:出现[在于处]|发生[在于]|所在(?:处|位置)?|位于|when|where)[\s*`]*")
+#: "出现在", "位于": the step, without the word.
+_WHERE: Final = re.compile(r"(?i)[\s*`]*(?:出现[在于处]|发生[在于]|所在(?:处|位置)?|位于)[\s*`]*")
 
 
 def of_steps(title: str) -> bool:

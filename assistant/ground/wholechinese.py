@@ -42,6 +42,10 @@ _PACE: Final = re.compile(r"[快慢]")
 _LEVEL: Final = re.compile(r"[更较偏]?[高低大小多少长短慢快久好差]")
 
 
+#: Units of what is counted, which no metric's value is told in.
+_COUNTS: Final = frozenset(
+    {"samples", "gpus", "prompts", "steps", "points", "validations", "lines", "characters", "metrics"}
+)
 _FIRST_STEP: Final = "第一步"
 _IN_ALL: Final = re.compile(r"(?:一?共|总共|累计|合计)(?!用|耗)")
 
@@ -124,14 +128,16 @@ class ChineseReader(ShapeReader):
     def chinese(self) -> Iterator[Whole]:
         """``step 3 的熵是 0.5，step 9 是 0.4，下降了 20%``: each number where it stands, each way between its steps."""
         frame = self.frame
+        if len(frame.text) > _LONGEST or not _CHINESE.search(frame.text) or "|" in frame.text:
+            return
         carried = [] if frame.names else [n for n in frame.carried.names if n.keys][-1:]
         steps = list(frame.carried.steps) if carried and len(frame.carried.steps) == 1 else []
         told = len(frame.places) or (len(frame.carried.pair or ()) if carried else 0)
         if not (0 < len(frame.names) + len(carried) < 7 and len(frame.numbers) < 8 and 0 < told < 6) or frame.away:
             return
-        if len(frame.text) > _LONGEST or not _CHINESE.search(frame.text) or "|" in frame.text:
-            return
-        if any(not n.keys or n.absent for n in frame.names) or any(q.bound or q.sign == "±" for q in frame.numbers):
+        if any(not n.keys or n.absent for n in frame.names) or any(
+            q.bound or q.sign == "±" or q.unit in _COUNTS for q in frame.numbers
+        ):
             return
         before = (steps[0],) if steps and frame.places else () if frame.places else tuple(frame.carried.pair or ())
         read: list[Whole] = []
