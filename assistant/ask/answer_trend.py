@@ -6,7 +6,7 @@ import math
 import re
 from dataclasses import replace
 
-from assistant.analysis.checks import JUDGED, LOSS_GONE, NOT_FINITE, Check, covered
+from assistant.analysis.checks import JUDGED, LOSS_GONE, NOT_FINITE, READ_BY_RULES, Check, covered
 from assistant.analysis.diagnosis import role
 from assistant.analysis.held_out import held_out
 from assistant.analysis.trend import MIN_POINTS
@@ -214,7 +214,8 @@ def health(context: Context, keys: list[str]) -> Verdict:
         if metric != keys[0] and slot.kind == "single" and (fact := context.value(metric, slot.values[0])) is not None:
             texts.insert(0, context.say("lookup.one", metric=metric, v=fact))
     count = context.ledger.count("training_steps", len(context.train_steps))
-    judged = any(metric.startswith(JUDGED) for metric in keys)
+    by_role = {m for name in READ_BY_RULES if (held := role(context.run, name)) is not None for m in held.metrics}
+    judged = any(metric.startswith(JUDGED) or metric in by_role for metric in keys)
     enough = len(context.train_steps) >= MIN_POINTS and covered(context.run)
     clean = enough and not grave and slot.kind != "single"
     quiet = "health.metric_clean" if judged else "health.run_clean" if clean else "health.metric_unjudged"

@@ -101,3 +101,22 @@ def test_course_that_left_its_level_is_told_so(key: str, sign: int) -> None:
     lines = [f"step:{n} - actor/entropy:0.3 - {key}:{v}" for n, v in enumerate(values, start=1)]
     answer = ask(parse_text("\n".join(lines)).runs[0], f"{key} 的趋势")
     assert "随机游走" not in answer.answer
+
+
+@pytest.mark.parametrize("question", ["kl 正常么", "is kl ok?"])
+def test_metric_that_the_rules_read_is_not_said_to_have_no_rule(question: str) -> None:
+    answer = ask(parse_text(make("steady_improvement", 5, "TRL").text).runs[0], question)
+    assert answer.verdict.code == "healthy"
+    assert "没有专门的规则" not in answer.answer
+    assert "no rule is about" not in answer.answer
+
+
+@pytest.mark.parametrize(("language", "words"), [("zh", "“之后”里还有"), ("en", "also holds another problem")])
+def test_comparison_over_a_later_event_says_so(language: str, words: str) -> None:
+    run = run_of("FM-27", seed=31)  # answers shrink all along, and the tools fail on the way
+    answer = ask(run, "正常吗" if language == "zh" else "is it healthy?")
+    modes = {finding.mode for finding in answer.findings if finding.severity in {"warning", "critical"}}
+    assert {"FM-08", "FM-27"} <= modes, modes
+    assert words in answer.answer
+    alone = ask(run_of("FM-01"), "正常吗" if language == "zh" else "is it healthy?")
+    assert words not in alone.answer
