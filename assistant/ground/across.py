@@ -15,6 +15,7 @@ from assistant.ground.changes import SPEED
 from assistant.ground.cues import cue
 from assistant.ground.lexicon import Lexicon
 from assistant.ground.quantities import quantities
+from assistant.ground.rates import FACTOR_LESS
 from assistant.ground.sentences import Unit
 from assistant.ground.table import Table, agrees
 from assistant.ground.verdicts import GRAVEST, Claim, Sentence, plain, reason, worst
@@ -26,7 +27,7 @@ _AFTER: Final = re.compile(
 _BREAK: Final = re.compile(r"[，,；;。]|\b(?:while|against|but|whereas)\b|而|但")
 _RESPECTIVELY: Final = re.compile(r"(?i)\brespectively\b|分别")
 _PAIR: Final = re.compile(
-    r"(?i)^\s*[`*%]*\s*(?:vs\.?|versus|against|compared (?:to|with)|minus|less|对|比|和|与|减去?|/|,)\s*[`*]*$"
+    r"(?i)^\s*[`*%]*\s*(?:vs\.?|versus|against|compared (?:to|with)|and|minus|less|对|比|和|与|减去?|/|,)\s*[`*]*$"
 )
 
 
@@ -136,6 +137,8 @@ def combined(
             continue
         if claim.status != "supported" and (ratio := _ratio(claim, claims, named, offset, tables)) is not None:
             claim = replace(claim, status="supported" if ratio else claim.status, reason="" if ratio else claim.reason)
+        if claim.status != "supported" and _multiple(text, claim, offset, named, lexicons, tables):
+            claim = replace(claim, status="supported", reason="")
         if (apart := _differ(text, claim, named, lexicons, tables)) and claim.status != "supported":
             claim = replace(claim, status="supported", reason="")
         elif apart is False:
@@ -343,6 +346,28 @@ def _times_the_other(  # noqa: PLR0917
 _A_STEP: Final = re.compile(
     r"(?:每步|一步|单步|每个? ?step)(?:要|需要?|花|用|耗时|跑)?(?:了)?\s*(?:约|大约)?\s*[\d.,]+\s*(?:秒|分钟|s\b)"
 )
+
+
+#: "Finishes with 2.5 times the length of B": where in the runs both values stand.
+_MEANT: Final = re.compile(
+    r"(?i)\b(?:end(?:s|ed|ing)?|finish(?:es|ed)?|final(?:ly)?|last|closes?|closed|best|highest|peak|on average|step \d+)\b|第\s*\d+\s*步|最后|最终|最高|最好|平均"
+)
+
+
+def _multiple(  # noqa: PLR0917
+    text: str, claim: Claim, offset: int, named: Sequence[Spot], lexicons: Sequence[Lexicon], tables: Sequence[Table]
+) -> bool:
+    """Whether a factor is the value of the run named before it over that of the one named behind."""
+    found = quantities(claim.text, [])
+    before = {s.run for s in named if s.end <= claim.start - offset}
+    behind = {s.run for s in named if s.start >= claim.end - offset}
+    if len(found) != 1 or found[0].unit != "ratio" or len(before) != 1 or len(behind) != 1 or before == behind:
+        return False
+    if not _MEANT.search(text) or FACTOR_LESS.search(text[claim.end - offset :]):
+        return False
+    both = _values(text, before.pop(), behind.pop(), lexicons, tables)
+    q = found[0]
+    return both is not None and both[2] != 0 and agrees(q.number, q.half, both[1] / both[2], bound=q.bound)
 
 
 def _values(

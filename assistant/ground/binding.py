@@ -338,6 +338,8 @@ def _tight_with_next(frame: Frame, name: Named, q: Quantity) -> bool:
     following = [other for other in frame.numbers if other.start >= name.end]
     if not following:
         return False
+    if not frame.text[q.end : name.start].strip(" `*") and "," in frame.text[name.end : following[0].start]:
+        return False  # "32 prompts per step, 16 rollouts per prompt, 512 in total": each number before its name
     return bool(_TIGHT.match(frame.text[name.end : following[0].start]))
 
 

@@ -19,7 +19,7 @@ from assistant.ground.verdicts import as_shown, plain
 
 _OPERATOR: Final = re.compile(r"[÷×+]\s*[（(]?\s*\x00|\x00\s*[)）]?\s*[÷×+]")
 
-_STEP_TOKENS: Final = ("perf/total_num_tokens", "num_tokens_step")
+STEP_TOKENS: Final = ("perf/total_num_tokens", "num_tokens_step")
 _WHOLE_SAMPLE: Final = re.compile(
     r"(?i)prompt\s*(?:加上?|\+|plus|and|与|和|连同|带上?)\s*(?:the )?(?:回复|回答|响应|response)"
     r"|[每一单]条(?:完整)?(?:样本|序列|轨迹|数据)|\b(?:whole|entire) (?:sample|sequence|trajectory)\b|\btokens? (?:per|a|each) (?:sample|trajectory|sequence)\b"
@@ -217,7 +217,7 @@ class Implied(Relations):
         if not each and (
             _WHOLE_STEP.search(frame.text) or re.search(r"(?i)single step|one step|一步|单步", frame.text)
         ):
-            key = next((k for k in _STEP_TOKENS if k in held), None)
+            key = next((k for k in STEP_TOKENS if k in held), None)
             if key is not None:
                 place = "one" if len(steps) == 1 else "none"
                 return self._value(frame, frame.numbers.index(q), key, Named(0, 0, "", (key,)), steps, place)

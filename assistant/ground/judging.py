@@ -22,7 +22,7 @@ _UNIT_MEANS: Final = {
     "prompts": ("prompts_per_step",),
 }  # fmt: skip
 _PER_PROMPT_AFTER: Final = re.compile(
-    r"(?i)^[`*\s]*(?:per|for each|for every|to each|/)\s*(?:prompt|question|problem|query|group)\b"
+    r"(?i)^[`*\s]*(?:per|for each|for every|to each|/)\s*(?:of (?:the |its )?\d[\d,]*\s)?(?:prompts?|questions?|problems?|query|queries|groups?)\b"
 )
 _PER_PROMPT_BEFORE: Final = re.compile(
     r"(?i)\b(?:each|every|one|a) (?:prompt|question|problem|query|group) (?:gets?|got|has|had|have|holds?|contains?|receives?|received|yields?|is given|was given|comes with|consists of)\s*[`*]*$|\b(?:for|to) (?:each|every) (?:prompt|question|problem|query|group),?\s*(?:the run (?:samples|draws|generates)\s*|there are\s*)?[`*]*$|每(?:个|条|道)?\s?(?:prompt|题目?|问题)\s*(?:各|都)?(?:采样?|采|生成|有|对应|答|跑)?(?:了)?\s*[`*]*$|每[个道]\s*(?:各|都)?(?:采样?|生成|跑)?(?:了)?\s*[`*]*$"
@@ -114,7 +114,7 @@ class Judge(Rates):
         if name.absent:
             return Decision("contradicted", self.say("no_metric", metric=name.text.strip("`")), None)
         if not re.search(rf"@{q.number:g}\b", frame.text) and (
-            (q.unit in {"samples", "points", "", "turns"} and _PER_PROMPT_AFTER.match(frame.text[q.end : q.end + 20]))
+            (q.unit in {"samples", "points", "", "turns"} and _PER_PROMPT_AFTER.match(frame.text[q.end : q.end + 30]))
             or (
                 q.unit in {"samples", "points", ""}
                 and _PER_PROMPT_BEFORE.search(frame.text[max(0, q.start - 36) : q.start])

@@ -48,6 +48,8 @@ _AFTER: Final = {
     name: re.compile(rf"(?i)^[`*]*(?:\s*(?:的|[（(/]|'s|’s))?\s*{after}(?![A-Za-z@])")
     for name, (_, after) in _BESIDE.items()
 }
+_AVERAGED: Final = re.compile(r"(?i)(?:mean|average)\b|平均")
+_EXTREME_KEY: Final = re.compile(r"(?:^|[/_])(?:max|min|std)(?:$|[/_])")
 _STATISTIC: Final = re.compile(
     r"(?i)(?<![A-Za-z0-9_/])(mean|std|best|worst|maj|avg|pass)[@ ]?@\s?(\d+)(?:/(mean|std))?(?![\d/])"
 )
@@ -56,6 +58,7 @@ _KEY_LIKE: Final = re.compile(
 )
 _COUNTER: Final = re.compile(r"(?i)(?:^|/)(?:global_?|training_?|train_?)?(?:steps?|epochs?|iterations?)$")
 _UNKNOWN_TAIL: Final = re.compile(r"^(?:系数|温度|模型|函数|器|权重|惩罚|正则|预热|调度|采样器|头|层)")
+_UNKNOWN_NEXT: Final = re.compile(r"(?i)[ -](?:coeff?(?:icient)?s?|bonus|penalty|schedule|regulari[sz](?:er|ation))\b")
 _UNKNOWN_HEAD: Final = re.compile(
     r"(?i)(?:\b(?:format|process|outcome|dense|shaped|intrinsic|auxiliary|style|safety|helpfulness|teacher|student|parameter|update|effective|spectral|reward[ -]?model|weight|feature|attention|router|expert|token-level)[\s-]+|"
     r"(?:格式|过程|结果|稠密|内在|辅助|安全|风格|有效|参数|权重|特征|路由|专家|教师|学生|重要性|奖励模型)(?:的)?)[`*]*$"
@@ -77,7 +80,7 @@ _IDIOMS: Final = {
     "than training": re.compile(r"(?i)\0 (?:rewards?|scores?|loss(?:es)?|sets?|accuracy|steps?|data)\b"),
     "than the training": re.compile(r"(?i)\0 (?:rewards?|scores?|loss(?:es)?|sets?|accuracy|steps?|data)\b"),
     "turns": re.compile(
-        r"(?i)\0 (?:after|at|once|when|over|upwards?|downwards?|back|negative|positive|out|into|around|up|down|sour|bad|back|from|to)\b"
+        r"(?i)(?<!average )(?<!avg )(?<!mean )(?<!number of )(?<!maximum )(?<!minimum )\0 (?:after|at|once|when|over|upwards?|downwards?|back|negative|positive|out|into|around|up|down|sour|bad|back|from|to)\b"
     ),
     "累计": re.compile(r"\0(?:提升|上升|下降|增加|减少|提高|降低|上涨|下跌|涨|跌|改善)"),
     "触顶": re.compile(r"\0\s*(?:于|到|在)?\s*[-−\d.]"),
@@ -322,6 +325,8 @@ class Lexicon:
         """Whether a name is only a part of a longer one that the log does not hold (``格式奖励``, ``format reward``)."""
         if _UNKNOWN_HEAD.search(text[max(0, start - 18) : start]):
             return True
+        if _UNKNOWN_NEXT.match(text, end):
+            return True
         return "\u3400" <= text[end - 1] <= "\u9fff" and bool(_UNKNOWN_TAIL.match(text[end : end + 3]))
 
     def _counted(self, match: re.Match[str], lower: str) -> tuple[str, ...]:
@@ -365,6 +370,9 @@ class Lexicon:
         """The sibling that a word beside the name asks for, and the word itself for an extreme over steps."""
         if not item.keys or item.exact:
             return item
+        if _AVERAGED.match(item.text) and len(item.keys) > 1:
+            central = tuple(key for key in item.keys if not _EXTREME_KEY.search(key))
+            item = replace(item, keys=central or item.keys)
         before, after = text[max(0, item.start - 28) : item.start], text[item.end : item.end + 24]
         for name in STATISTICS:
             if _BEFORE[name].search(before) or _AFTER[name].search(after):

@@ -240,7 +240,8 @@ class Operations:
         if _SUMMED.search(frame.text) and self._agrees(q, key, sum(values)):
             yield "sum", self.table.aggregate("sum", key, sum(values), rows)
             return
-        if averaged or (typical and (where.form == "whole" or throughout)):
+        single = any(len(p.steps) == 1 and p.kind != "ends" for p in self.frame.places)  # "step 25 … time per step"
+        if averaged or (typical and ((where.form == "whole" and not single) or throughout)):
             mean = sum(values) / len(values)
             if self._agrees(q, key, mean) or (typical and not averaged and self._agrees(q, key, median(values))):
                 yield "mean", self.table.aggregate("mean", key, mean, rows)

@@ -78,12 +78,12 @@ _LAST_N: Final = re.compile(
     rf"|(?P<cside>最后|最近|末|后|前|最初|头|开头)\s*(?P<cn>\d{{1,6}}|{_NUMERAL})\s*(?:个\s*)?(?:训练\s*|记录\s*)?(?:步|steps?|(?<=个)(?:记录点|数据点|记录|点|值|数)|(?<=个 )(?:记录点|数据点|记录|点|值)|记录点|数据点|条(?:记录|数据|日志)?(?!\s*(?:回答|回复|样本|响应|轨迹|序列|prompt)))"
 )
 _LAST: Final = re.compile(
-    r"(?i)\bat last(?=\s*(?:[,.;)]|$))|\b(?:last|final|latest|most recent|closing)\s+(?:logged\s+|recorded\s+|training\s+)?(?:step|iteration|update|row|entry|value|reading|point|record|result|measurement|one)\b|\b(?:the|its) (?:final|last)(?= [-−\d.])|\b(?:at|by|towards?) the (?:very )?end\b(?! of (?:the )?(?:step|line|sentence))(?:\s+of\s+(?:the\s+)?(?:run|training|log))?"
+    r"(?i)\blast[ -](?:logged|recorded|reported)(?= [`*a-z])(?! (?:at|from|on|in|with|since|by|during|for|step)\b)|^\W*(?:and )?(?:the )?(?:last|final|latest)(?=\s*[:：])|\bat last(?=\s*(?:[,.;)]|$))|\b(?:last|final|latest|most recent|closing)\s+(?:logged\s+|recorded\s+|training\s+)?(?:step|iteration|update|row|entry|value|reading|point|record|result|measurement|one)\b|\b(?:the|its) (?:final|last)(?= [-−\d.])|\b(?:at|by|towards?) the (?:very )?end\b(?! of (?:the )?(?:step|line|sentence))(?:\s+of\s+(?:the\s+)?(?:run|training|log))?"
     r"|(?:末|最后一)条(?:记录|数据|日志)?(?!\s*(?:回答|回复|样本|响应|轨迹|序列|prompt))|最后一?(?:个\s*)?(?:步|step)|末(?:一)?步|最新(?:的)?一?(?:步|step)|最近一步|(?:训练|运行|日志)?(?:结束|末尾|结尾)(?:时|处)?|最终(?:的)?(?:值|步|一步)?|最后(?=只有|仅有?|为|是|只?剩|停在|落在|收在|达到|约|[\s`]*[-−]?\d(?!\d*\s*(?:个|步|次|条|轮)))|\bat the (?:last|latest)(?=\s*\()|(?<!\d )\b(?:ends?|ended|finish(?:es|ed)?|closes?|closed|finally) (?:up )?(?:(?:the |its )?(?:run|training) )?(?:(?:a )?(?:little|bit|touch|shade|slightly|somewhat|well|far|much) )?(?:(?:lower|higher|below|above|there|down|up)[,，]? )?(?:at|with|on)\b|\bfinal\b(?= value)|收(?:于|官|在|盘)|末值|(?:结尾|终点)(?:处|时)?的?|末尾的?|\b(?:in|at|on|by) the (?:last|final)(?= ?[,.;:)]|$)|(?<!the )\b(?:the |its )?(?:final|closing|ending)(?= (?:[a-z][\w-]* ){1,3}(?:of|is|was|at|sits|stands)\b)(?! (?:step|iteration|update))|\b(?:final|closing|ending)(?= (?:[a-z][\w/-]* ){0,2}[a-z][\w/-]*\s*[:：=]\s*[`*]*[-−]?\d)(?! (?:step|iteration|update))|(?:最后|最近)一次(?=验证|评测|评估|测试|eval|[回升降跌涨掉滑]|\s*[`*]*\d|\s*[是为])|末次(?=\s*(?:验证|评测|评估|[\d是为]))|\b(?:last|latest|final|most recent) (?=validation\b|evaluation\b|eval\b)|\bto the (?:very )?end\b|\bto (?:the )?(?:last|final|latest)(?=\s*(?:[:：,.;)]|$))"
     r"|\b(?:finally|now)(?=\s*(?:[).,;，]|$))|\b(?:at |on |in |by )?(?:the )?(?:last|latest|final|most recent) (?:in-training )(?:validation|evaluation|eval|test)\b|\bafter (?:the )?training\b|训练(?:结束|完成)?(?:之?后)(?![几的]?\s*\d*\s*步)"
 )
 _FIRST: Final = re.compile(
-    r"(?i)\bwhere (?:it|they) (?:began|started|begins|starts)(?=\s*\()|\bthe first(?=\s*\()|\b(?:first|initial|opening|starting|very first)\s+(?:logged\s+|recorded\s+|training\s+)?(?:step|iteration|update|row|entry|value|reading|point|record|result|measurement|batch(?! size))\b(?!\s+(?:phase|time))|\b(?:an?|its|the) (?:initial|starting|opening)(?= (?:(?:value|level) of )?[`*~≈]*[-−]?\d)|\b(?:at|from|in|since) the (?:very )?(?:start|beginning|outset)\b(?:\s+of\s+(?:the\s+)?(?:run|training|log))?|\binitially\b"
+    r"(?i)\bfirst[ -](?:logged|recorded|reported)(?= [`*a-z])(?! (?:at|from|on|in|with|since|by|during|for|step)\b)|^\W*(?:the )?(?:first|initial)(?=\s*[:：])|\bwhere (?:it|they) (?:began|started|begins|starts)(?=\s*\()|\bthe first(?=\s*\()|\b(?:first|initial|opening|starting|very first)\s+(?:logged\s+|recorded\s+|training\s+)?(?:step|iteration|update|row|entry|value|reading|point|record|result|measurement|batch(?! size))\b(?!\s+(?:phase|time))|\b(?:an?|its|the) (?:initial|starting|opening)(?= (?:(?:value|level) of )?[`*~≈]*[-−]?\d)|\b(?:at|from|in|since) the (?:very )?(?:start|beginning|outset)\b(?:\s+of\s+(?:the\s+)?(?:run|training|log))?|\binitially\b"
     r"|\b(?:in|at|on) the first(?=\s*[(,.;:)]|$)|(?<!the )\b(?:the |its )?(?:initial|starting|opening)(?= (?:[a-z][\w-]* ){1,3}(?:of|is|was|at|sits|stands)\b)(?! (?:step|iteration|update))|(?:首|第一)条(?:记录|数据|日志)?(?!\s*(?:回答|回复|样本|响应|轨迹|序列|prompt))|第一(?:个\s*)?(?:步|step)|首(?:个\s*)?(?:步|step)|(?<![\d步起] )(?<![\d步起])(?:训练|运行|日志)?(?:一?开始(?!变|下降|上升|出现|成|就|减|增)|起初|最初|初始|起始)(?:时|处|阶段)?(?:的)?(?:值)?|\b(?:starts?|started|begins?|began) (?:out )?(?:(?:the |its |this )?(?:run|training|log) )?(?:out )?(?:at|with|from)\b|初值|起步(?:时|阶段|处)?(?:的)?|(?:开头|起点)(?:处|时)?的?(?=\s*[`\d是为约（(])"
     r"|\bat first(?=\s*[).,;，]|$|\s+and\b)|\b(?:before|prior to) (?:any |the )?(?:training|updates?)\b|训练(?:开始)?(?:之)?前|首次(?=(?:验证|评测|评估)(?:验证|得分|准确率|成绩|集|的))|\bopens with\b|起于|开局(?:时|为|是)?|开盘"
 )
@@ -335,9 +335,18 @@ _COMPARED_TO: Final = re.compile(
 _NEXT_STEP: Final = re.compile(r"\s*[,，]\s*(?=(?i:step|iteration)\s*\d+$|第\s*\d+\s*(?:步|step)?$)")
 
 
+#: "Of steps 12, 22 and 46, step 22 …": behind its last member a list is closed.
+_LIST_CLOSED: Final = re.compile(r"(?i)\b(?:and|or)\s*(?:step\s*)?\d+(\s*[,，:]\s*)(?=(?:step|iteration)\s*\d+$)")
+
+
 def _against(place: Place, text: str) -> Iterator[Place]:
-    """A list of two steps as two, where the words before it set the first against the second."""
+    """A list of two steps as two, where the words before it set the first against the second, or it is closed before."""
     part = text[place.start : place.end]
+    closed = _LIST_CLOSED.search(part) if len(place.steps) > 2 and place.kind == "steps" else None
+    if closed is not None:
+        yield Place(place.start, place.start + closed.start(1), place.steps[:-1])
+        yield Place(place.start + closed.end(1), place.end, place.steps[-1:])
+        return
     gap = _NEXT_STEP.search(part) if len(place.steps) == 2 and place.kind == "steps" else None
     if gap is None or not _COMPARED_TO.search(text[max(0, place.start - 24) : place.start]):
         yield place

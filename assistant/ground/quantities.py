@@ -68,7 +68,7 @@ _NUMBER: Final = re.compile(
     r"(?![A-Za-z0-9_@]|\.\d|,\d{3})"
 )
 _SPECIAL: Final = re.compile(
-    r"(?<![A-Za-z0-9_/])(?P<sign>[+-−])?(?P<body>NaN|nan|NAN|∞|[Ii]nf(?:inity|inite)?|无穷大?)(?![A-Za-z0-9_])"
+    r"(?<![A-Za-z0-9_/])(?P<sign>[+-−])?(?P<body>NaN|nan|NAN|[Nn]ot[ -]a[ -][Nn]umber(?=\s*(?:[.,;:)]|$|(?:at|for|in|on|from|since|by|either|any)\b))|∞|[Ii]nf(?:inity|inite)?|无穷大?)(?![A-Za-z0-9_])"
 )
 _DURATION: Final = re.compile(
     r"(?i)(?<![\w.])(?:(?P<h>\d{1,3})\s?(?:hours?|hrs?|h|个?小时)\s*(?:,|and|又|零)?\s*)?(?:(?P<m>\d{1,3})\s?(?:minutes?|mins?|m|分钟?)\s*(?:,|and|又|零)?\s*)?(?:(?P<s>\d{1,2}(?:\.\d+)?)\s?(?:seconds?|secs?|s|秒钟?))?(?![A-Za-z0-9]|\.\d)"
@@ -249,7 +249,7 @@ def quantities(text: str, masked: list[tuple[int, int]]) -> list[Quantity]:
     for match in _SPECIAL.finditer(text):
         if not any(a < match.end() and match.start() < b for a, b in masked):
             body = match["body"].lower()
-            value = math.nan if body == "nan" else -math.inf if (match["sign"] or "") in {"-", "−"} else math.inf
+            value = math.nan if body[0] == "n" else -math.inf if (match["sign"] or "") in {"-", "−"} else math.inf
             found.append(Quantity(match.start(), match.end(), match.group(), value, 0.0))
     for pattern, numerals in ((_WORD_NUMBER, False), (_CHINESE_NUMBER, True)):
         for match in pattern.finditer(text):

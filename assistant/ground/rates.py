@@ -11,10 +11,11 @@ from typing import Final
 from assistant.ground.binding import Frame
 from assistant.ground.cues import change_cue, cue
 from assistant.ground.deciding import Decision
-from assistant.ground.implied import EACH_GPU, Implied
+from assistant.ground.implied import EACH_GPU, STEP_TOKENS, Implied
 from assistant.ground.lexicon import Named
 from assistant.ground.quantities import Quantity
 from assistant.ground.table import agrees
+from assistant.ground.verdicts import plain
 
 #: Keys of a GPU's rate, and of all GPUs'.
 _OF_ONE: Final = ("perf/throughput", "system/tps_gpu")
@@ -34,7 +35,12 @@ _SAMPLES_AFTER: Final = re.compile(
 )
 _FACTOR_OF: Final = re.compile(r"[÷×/]\s*[（(]?\s*\0|\0\s*[)）]?\s*[÷×]")
 _PER_PROMPT: Final = re.compile(
-    r"(?i)[`*\s]*(?:per|for each|for every|to each|to every|/)\s*(?:prompt|question|problem|query)\b"
+    r"(?i)[`*\s]*(?:per|for each|for every|to each|to every|/)\s*(?:of (?:the |its )?\d[\d,]*\s)?(?:prompts?|questions?|problems?|query|queries)\b"
+)
+_EACH_OF_THEM: Final = re.compile(r"(?i)[`*\s]*(?:each|apiece|per (?:gpu|card)|a piece)\b")
+#: "The responses of step 3 add up to": all of a step's, where the mean of one is what the log tells.
+_SUMMED_TOKENS: Final = re.compile(
+    r"(?i)\b(?:(?P<prompts>prompts)|responses|answers|completions|rollouts)\b[^.;]{0,40}\b(?:add(?:s|ed|ing)? up to|sum(?:s|med)? (?:up )?to|total(?:s|led)?|amount(?:s|ed)? to|(?:come|comes|came) to|together|in (?:total|all|sum))\b"
 )
 _RANK: Final = re.compile(r"(?i)\brank|\bworker")
 
@@ -60,6 +66,8 @@ class Rates(Implied):
         ``None`` where a number is no such rate, or a name with a rate of its own stands beside it.
         """
         q = frame.numbers[index]
+        if (one_or_all := self._one_or_all(frame, index)) is not None:
+            return one_or_all
         each = self._behind_a_rate(frame, index)
         if q.unit == "tokens" and _EVERY_SECOND.search(frame.text[max(0, q.start - 24) : q.start]):
             frame.numbers[index] = q = replace(q, unit="rate")
@@ -86,6 +94,19 @@ class Rates(Implied):
         if each and not q.unit:
             frame.numbers[index] = replace(q, unit="rate")
         return self._value(frame, index, key, Named(0, 0, "", (key,)), steps, how)
+
+    def _one_or_all(self, frame: Frame, index: int) -> Decision | None:
+        """``8 GPUs at 677 tokens/s each, 5,419 tokens/s``: the rate of one, marked so, and that of all beside it."""
+        q, rates = frame.numbers[index], [n for n in frame.numbers if n.unit == "rate"]
+        each = [n for n in rates if _EACH_OF_THEM.match(frame.text, n.end)]
+        if q.unit != "rate" or len(each) != 1 or len(rates) > 2 or not any(n.unit == "gpus" for n in frame.numbers):
+            return None
+        if q is not each[0]:
+            return self._derived(frame, index, ("cluster_throughput",))
+        key = next((key for key in _OF_ONE if key in self.table.run.columns), None)
+        if key is None:
+            return None
+        return self._value(frame, index, key, Named(0, 0, "", (key,)), *self.scope(frame, index, key))
 
     def _multiple_of(self, frame: Frame, q: Quantity, scaled: Sequence[Quantity], slack: float) -> Decision | None:
         """``A at step 3 (0.9) is 1.5 times that at step 1 (0.6)``: of two values with a factor between, the first over the second."""
@@ -151,9 +172,36 @@ class Rates(Implied):
             and any(n.unit == "samples" for n in frame.numbers)
         ):
             return self._each_gpu(frame, index, ranks=False)  # "8192 rollouts a step, or 1024 per GPU"
-        if name is None and not q.unit and _PER_PROMPT.match(frame.text[q.end : q.end + 20]):
+        if (tokens := self._tokens_of_each(frame, index, name)) is not None:
+            return tokens
+        if name is None and not q.unit and _PER_PROMPT.match(frame.text, q.end):
             return self._derived(frame, index, ("group_size",))  # "8,192 answers, 16 per question"
         if name is None or "trajectories_per_step" not in name.derived or q.unit not in {"", "samples"}:
             return None
         clause = frame.clause_text(q.start)
         return self._each_gpu(frame, index, ranks=bool(_RANK.search(clause))) if EACH_GPU.search(clause) else None
+
+    def _tokens_of_each(self, frame: Frame, index: int, name: Named | None) -> Decision | None:
+        """``each GPU handles 66,545 tokens in step 55``: the step's over the GPUs; ``the responses add up to 0.34M tokens``."""
+        q, table = frame.numbers[index], self.table
+        key = next((k for k in STEP_TOKENS if k in table.run.columns), "")
+        whole = name is not None and key in name.keys
+        if q.unit != "tokens" and not whole:
+            return None
+        clause = frame.clause_text(q.start)
+        if (summed := _SUMMED_TOKENS.search(clause)) is not None:
+            which = "prompt_tokens" if summed["prompts"] else "response_tokens"
+            decided = self._derived(frame, index, (which,))
+            return decided if decided is not None and decided.status == "supported" else None
+        steps, _ = self.scope(frame, index, key)
+        if not key or not EACH_GPU.search(clause) or len(steps) != 1 or (name is not None and name.keys and not whole):
+            return None
+        tokens, gpus = table.value(key, steps[0]), table.derived("n_gpus", steps[0])
+        if tokens is None or gpus is None:
+            return None
+        true = tokens / float(gpus.value or 1)
+        factor = q.factor if q.unit else 1.0
+        if agrees(q.number * factor, q.half * factor, true, bound=q.bound):
+            return Decision("supported", "", gpus.id, key, steps[0])
+        note = self.say("derived", name="tokens / n_gpus", true=plain(true), shown=q.text, formula=f"{key} / n_gpus")
+        return Decision("contradicted", note, gpus.id, final=True)

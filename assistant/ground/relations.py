@@ -37,7 +37,16 @@ class Relations(Chains):
             cue("share").search(clause) or divided or (table.kind(key) == "seconds" and key != total)
         ):
             return None
-        others = [n.keys[0] for n in frame.names if n.keys and key not in n.keys and n.start < q.start]
+        portions = [n for n in frame.numbers if n.unit == "%" and n.end <= q.start]
+        of_it = re.match(r"(?i)[`*\s]*of (?:it|that|this|the former)\b", frame.text[q.end : q.end + 20])
+        others = [
+            n.keys[0]
+            for n in frame.names
+            if n.keys
+            and key not in n.keys
+            and n.start < q.start
+            and (of_it or not any(n.end <= told.start for told in portions))
+        ]  # "generation 77%, update 19%": what has a share of its own is no whole
         if key == total and others:
             key, others = others[0], []
         wholes = [*others, *([total] if total and total != key else [])]

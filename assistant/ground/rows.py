@@ -88,6 +88,7 @@ class RowReader(Totals):
         self.last_step = self.first_step = None
         self.told_step = ()
         self.told_columns = []
+        self.named_above = None
         self.rows = []
         self.column: dict[int, list[Quantity]] = {}
 
@@ -113,8 +114,8 @@ class RowReader(Totals):
         counted = self._counted_column(head, cells) if not row_steps else -1
         if not row_steps and row_name is None and counted < 0:
             counted = self._phase_column(head, cells)
-        if row_name is None and (steps_told := self._count_of_steps(text, unit)) is not None:
-            return steps_told
+        if row_name is None and (nameless := self._nameless(text, unit)) is not None:
+            return nameless
         row_steps = row_steps or (self._bare_step(cells[counted]) if counted > 0 else ())
         column_steps = [
             self._side_of(title, context.pair or context.span)

@@ -46,6 +46,10 @@ _STRETCH: Final = re.compile(r"[\s`*_]*(\d{1,7})\s*(?:[-–—~～∼]{1,2}|to|�
 _END_BEFORE: Final = re.compile(
     r"(?i)[\s`*_]*(?:(?:final|last|ending|latest)\b|(?P<first>(?:initial|first|starting)\b|初始|首步|起始)|最终|末步|最后)的?\s*(?!\d)"
 )
+#: The label of a row that tells changes since a step.
+_VERSUS_ROW: Final = re.compile(
+    r"(?i)[\W_]*(?:(?:change|delta|δ|difference|diff\.?)\s*)?(?:vs\.?|versus|relative to|compared (?:to|with)|against|from|since|较|相比|对比|比|相对于?)\s"
+)
 _STEPS_COUNTED: Final = re.compile(
     r"(?i)[\s`*_]*(?:(?:number of |total |logged |recorded )?steps(?: logged| recorded| in (?:the )?log| total| covered)?|总步数|(?:记录|日志)?步数(?:总计)?|记录的步数)[\s`*_]*"
 )
@@ -80,6 +84,7 @@ class Totals(StatCells):
     """Reads rows of sums, and refuses the numbers of a metric's row that no column explains."""
 
     column: dict[int, list[Quantity]]
+    named_above: Named | None = None
     told_columns: Sequence[tuple[int, ...]] = ()
 
     def _step_time(self, cells: Sequence[str], head: Sequence[str]) -> Named | None:
@@ -108,6 +113,39 @@ class Totals(StatCells):
         fine = numbers[0].number in {len(steps), steps[-1]}
         note = "" if fine else self.judge.say("count", true=len(steps), shown=text[start:end])
         return [Claim(text[start:end], start, end, "supported" if fine else "contradicted", note)]
+
+    def _nameless(self, text: str, unit: Unit) -> list[Claim] | None:
+        """A row without a metric's name: how many steps there are, or how the row above differs from one of its steps."""
+        return self._count_of_steps(text, unit) or self._against_step(text, unit)
+
+    def _against_step(self, text: str, unit: Unit) -> list[Claim] | None:
+        """``| vs. step 12 | | -20.8% | +14.8% |`` below a metric's row: its change from that step to each column's."""
+        label, name = text[slice(*unit.cells[0])], self.named_above
+        since = places(label, self.judge.table.steps) if _VERSUS_ROW.match(label) else []
+        if name is None or len(since) != 1 or len(since[0].steps) != 1:
+            return None
+        found: list[Claim] = []
+        base = since[0].steps[0]
+        for (start, end), title in list(zip(unit.cells, unit.header, strict=False))[1:]:
+            steps = [s for place in places(title, self.judge.table.steps) for s in place.steps]
+            numbers = self._numbers(text, unit, unit.cells.index((start, end)), None)
+            if len(steps) != 1 or len(numbers) != 1:
+                continue
+            known: list[tuple[str, float, float]] = []
+            for key in name.keys[:3]:
+                x, y = self.judge.table.value(key, base), self.judge.table.value(key, steps[0])
+                if x is not None and y is not None:
+                    known.append((key, x, y))
+            q, changes, kind = numbers[0], self.judge.changes, self.judge.table.kind
+            if any(changes.is_change(q, kind(key), x, y, down=False) for key, x, y in known):
+                found.append(Claim(text[start:end], start, end, "supported", ""))
+            elif known:
+                key, x, y = known[0]
+                note = changes.told_change(key, base, steps[0], x, y, q)
+                found.append(Claim(text[start:end], start, end, "contradicted", note))
+            else:
+                found.append(Claim(text[start:end], start, end, "unsupported", self.judge.say("unbound", shown=q.text)))
+        return found or None
 
     def _labelled(self, label: str) -> tuple[int, ...]:
         """``Training step 23``, ``步数 **23**``: the step of a row."""
@@ -254,6 +292,7 @@ class Totals(StatCells):
 
     def _keep(self, text: str, unit: Unit, name: Named | None, found: Sequence[Claim]) -> None:
         """Remembers a row's cells for the sum below them."""
+        self.named_above = name
         if name is None:
             return
         for at in range(1, len(unit.cells)):

@@ -60,9 +60,12 @@ _ENDED: Final = re.compile(r"\b(?:landed|ended up|ended|settled|finished|closed|
 _OVER_IT: Final = re.compile(
     r"\b(?:is )?(?:above|over|exceeds|exceeded|tops|topped|surpasses|outweighs)\b(?= (?:(?:that|the one|what it is|the value) )?(?:the |its )?(?:(?:mean|average|maximum|longest) )*⟨[NP])"
 )
+_AVERAGE: Final = r"(?= (?:the |its |this run's |overall |own )*(?:average|mean|avg)\b(?! ⟨N))"
 _UNDER_IT: Final = re.compile(
     r"\b(?:is )?(?:below|under|falls short of|fell short of|undercuts|undercut)\b(?= (?:(?:that|the one|what it is|the value) )?(?:the |its )?(?:(?:mean|average|maximum|longest) )*⟨[NP])"
 )
+_OVER_MEAN: Final = re.compile(rf"\b(?:above|over|beyond|exceeding){_AVERAGE}")
+_UNDER_MEAN: Final = re.compile(rf"\b(?:below|under|beneath|short of){_AVERAGE}")
 #: Two values set against each other.
 _VERSUS: Final = re.compile(
     r"(?<=⟩) ?,? (?:against|versus|vs\.?|as (?:opposed|compared) to|compared (?:to|with)|instead of|rather than) (?=⟨Q)"
@@ -81,11 +84,12 @@ class _Plain:
 
     text: str
     names: list[Named] = field(default_factory=list)
-    places: list[tuple[int, ...]] = field(default_factory=list)
+    places: list[tuple[Any, ...]] = field(default_factory=list)
     ranges: list[tuple[int, ...]] = field(default_factory=list)
     numbers: list[Quantity] = field(default_factory=list)
     ways: list[int] = field(default_factory=list)
     compared: list[int] = field(default_factory=list)
+    senses: list[int] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,11 +100,13 @@ class _Shape:
 
 @lru_cache(maxsize=1)
 def _shapes() -> tuple[_Shape, ...]:
-    table: dict[str, list[dict[str, Any]]] = resources.yaml_table(SHAPES)
+    table: dict[str, list[dict[str, Any]]] = {**resources.yaml_table(SHAPES)}
+    pieces: dict[str, str] = {k: v for entry in table.pop("pieces") for k, v in entry.items()}
     found = []
     for group in table.values():
         for entry in group:
-            written = re.sub(r"(?<![A-Za-z\\])([NPRQWC])(?![A-Za-z])", r"⟨\1⟩", entry["shape"])
+            written = re.sub(r"\{(\w+)\}", lambda piece: f"(?:{pieces[piece[1]]})", entry["shape"])
+            written = re.sub(r"(?<![A-Za-z\\])([NPRQWCS])(?![A-Za-z])", r"⟨\1⟩", written).replace("⟨S⟩", "⟨[WC]⟩")
             found.append(_Shape(re.compile(rf"(?:{written})"), tuple(tuple(one.split()) for one in entry["says"])))
     return tuple(found)
 
@@ -147,7 +153,8 @@ class ShapeReader(WholeReader):
         names += [time] if "T" in rest and time is not None else []
         steps = [self._shape_step(plain, one, names[0]) for one in rest if one[0] in "PR"]
         numbers = [plain.numbers[int(one[1:])] for one in rest if one[0] == "Q"]
-        signs = [(plain.ways if one[0] == "W" else plain.compared)[int(one[1:])] for one in rest if one[0] in "WC"]
+        kept = {"W": plain.ways, "C": plain.compared, "S": plain.senses}
+        signs = [kept[one[0]][int(one[1:])] for one in rest if one[0] in kept]
         signs += [1 if one == "+" else -1 for one in rest if one in {"+", "-"}]
         if any(step is None for step in steps):
             return False
@@ -165,6 +172,8 @@ class ShapeReader(WholeReader):
             if what == "value" and self.judge.cell(numbers[0], key, steps[0] or 0).status == "supported":
                 return True
             if what == "way" and (known[1] - known[0]) * signs[0] > 0:
+                return True
+            if what == "beyond" and (known[0] - self._shape_mean(key)) * signs[0] > 0:
                 return True
             if what in {"total", "mean"} and self._shape_sums(key, numbers[0], what):
                 return True
@@ -208,9 +217,12 @@ class ShapeReader(WholeReader):
 
     def _shape_sums(self, key: str, q: Quantity, what: str) -> bool:
         """Whether a number is the sum, or the mean, of all values of a metric."""
-        values = [v for _, v in self.table.finite(key)]
-        true = sum(values) / (len(values) if what == "mean" else 1) if values else math.nan
+        true = self._shape_mean(key) * (1 if what == "mean" else len(self.table.finite(key)))
         return any(agrees(n, h, true) for n, h in self.table.readings(q, key, true))
+
+    def _shape_mean(self, key: str) -> float:
+        values = [v for _, v in self.table.finite(key)]
+        return sum(values) / len(values) if values else math.nan
 
     def _shape_time(self) -> Named | None:
         """The time of a step, which "steps" and "step 9 takes" mean without a name."""
@@ -233,7 +245,14 @@ class ShapeReader(WholeReader):
             return held[0] if held else None
         which, _, turn = sign[1:].partition(".")
         steps = (plain.places if sign[0] == "P" else plain.ranges)[int(which)]
-        return steps[int(turn or 0)] if int(turn or 0) < len(steps) else None
+        if int(turn or 0) >= len(steps):
+            return None
+        held, ends = self.table.held(name.keys[0]), self.table.steps
+        if sign[0] == "R" and held and steps == (ends[0], ends[-1]):
+            return held[-1] if turn == "1" else held[0]  # "over the run": from the first value to the last
+        if steps[-1] == "end" and held:
+            return held[-1] if steps[0] == ends[-1] else held[0]  # "at the start": of what is logged
+        return steps[int(turn or 0)]
 
 
 def _is_ratio(q: Quantity, true: float) -> bool:
@@ -271,8 +290,10 @@ def _plain(frame: Frame) -> _Plain | None:
     text = _JOINED.sub(" J ", _WENT.sub("went", _IS.sub("is", _ENDED.sub("is ", _TWO_STEPS.sub(together, text)))))
     text = _STILL.sub("remained", _VERSUS.sub(" vs ", text))
     text = _OVER_IT.sub("is higher than", _UNDER_IT.sub("is lower than", text))
+    text = _OVER_MEAN.sub("higher than", _UNDER_MEAN.sub("lower than", text))
     ways: list[int] = []
     compared: list[int] = []
+    senses: list[int] = []
     spots = sorted(
         [(m.start(), m.end(), 1, ways, "W") for m in (*cue("up").finditer(text), *_UP_NOUN.finditer(text))]
         + [(m.start(), m.end(), -1, ways, "W") for m in (*cue("down").finditer(text), *_DOWN_NOUN.finditer(text))]
@@ -285,6 +306,7 @@ def _plain(frame: Frame) -> _Plain | None:
         if start < at or "⟨" in text[start:end]:
             continue
         kept.append(sense)
+        senses.append(sense)
         plain += f"{text[at:start]}⟨{sign}0⟩"
         at = end
     plain += text[at:]
@@ -299,9 +321,10 @@ def _plain(frame: Frame) -> _Plain | None:
     return _Plain(
         plain,
         [held["N"][n] for n in named],
-        [tuple(held["P"][n].steps) for n in told],
+        [(*held["P"][n].steps, *(["end"] if held["P"][n].kind == "ends" else [])) for n in told],
         [ranges[n] for n in stretches],
         [held["Q"][n] for n in order],
         ways,
         compared,
+        senses,
     )

@@ -52,12 +52,15 @@ _SO_MANY_OF: Final = re.compile(
 )
 
 
+_FROM: Final = re.compile(r"(?i)(?:from|since|starting (?:at|from|with)) step")
+
+
 class StartReader(WholeReader):
     """Claims on where a metric's values begin, and where they stop being numbers."""
 
     def begins(self) -> Iterator[Whole]:
         """``entropy only starts at step 1``: its first step, and that none stands at the one before."""
-        key, places = self.key(), [p for p in self.frame.places if len(p.steps) == 1]
+        key, places = self.key(), [p for p in self.frame.places if len(p.steps) == 1 or self._onwards(p)]
         if key is None and len(self.frame.names) == 1 and self.frame.names[0].absent:
             yield from self._begins_not(places)
         if key is None or not places or len(places) != len(self.frame.places):
@@ -66,8 +69,10 @@ class StartReader(WholeReader):
             return  # "a minimum of 8 tokens shows up at step 2": a value, not its first
         held = self.table.held(key)
         for place in places if held else ():
-            shown = f"{self.text[: place.start]}\0{self.text[place.end :]}"
-            match = next((m for m in _BEGINS.finditer(shown) if m.start() <= place.start < m.end()), None)
+            since = "from " if self._onwards(place) else ""
+            shown = f"{self.text[: place.start]}{since}\0{self.text[place.end :]}"
+            at = place.start + len(since)
+            match = next((m for m in _BEGINS.finditer(shown) if m.start() <= at < m.end()), None)
             if match is None or negated(self.frame, match.start()):
                 continue
             step = held[0]
@@ -101,6 +106,14 @@ class StartReader(WholeReader):
         held = set(self.table.held(key))
         gone = [step for step in self.table.steps if step not in held]
         yield self.say(*match.span(), bool(gone), self.judge.say("count", true=len(held), shown=match.group()))
+
+    def _onwards(self, place: Place) -> bool:
+        """Whether steps are those from one on: "from step 1 on"."""
+        return (
+            place.kind == "range"
+            and place.steps[-1] == self.table.steps[-1]
+            and _FROM.match(self.text, place.start) is not None
+        )
 
     def nan_since(self) -> Iterator[Whole]:
         """``from step 26 on grad_norm is NaN``: no step before is, and each one after."""
