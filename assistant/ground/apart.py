@@ -13,12 +13,14 @@ from assistant.ground.verdicts import Claim, Sentence, reason
 
 _DOWN: Final = re.compile(r"[↓↘⬇🔻📉▼]|(?i:\blower\b|\bless\b|\bdown\b)|[低少降跌减]")
 _UP: Final = re.compile(r"[↑↗⬆🔺📈▲]|(?i:\bhigher\b|\bmore\b|\bup\b)|[高多升涨增]")
+_LESS_THE_OTHER: Final = re.compile(r"\s[-−–]\s|(?i:\bminus\b)")
 Column = tuple[tuple[int, int], list[int]]
 
 
 def between_columns(row: Sentence, unit: Unit, columns: Sequence[Column], language: str) -> list[Claim]:
     """The claims of a row's cells under titles of a change, of the second run's column against the first's."""
     runs = [span for span, told in columns if len(told) == 1]
+    order = [told[0] for _, told in columns if len(told) == 1]
     if len(runs) != 2:
         return []
     shown = [quantities(row.text[a - row.start : b - row.start], []) for a, b in runs]
@@ -30,6 +32,17 @@ def between_columns(row: Sentence, unit: Unit, columns: Sequence[Column], langua
         title = unit.header[unit.cells.index((start, end))]
         role = title_of(title)
         part = row.text[start - row.start : end - row.start]
+        if len(told) == 2 and _LESS_THE_OTHER.search(title):  # "A − B": the one named first less the other
+            first, second = (y, x) if told[0] == order[1] else (x, y)
+            for q in quantities(part, []):
+                fine = _fits(q, second, first, percent=q.unit == "%", factor=False, down=None if q.sign else False)
+                note = (
+                    "" if fine else reason("factor", language, true=_true(second, first, percent=False), shown=q.text)
+                )
+                claims.append(
+                    Claim(q.text, start + q.start, start + q.end, "supported" if fine else "contradicted", note)
+                )
+            continue
         if told or role.role not in {"change", "factor"}:
             continue
         down = bool(_DOWN.search(part)) if bool(_DOWN.search(part)) != bool(_UP.search(part)) else role.down

@@ -13,7 +13,7 @@ from assistant.ground.audited import AuditedRun
 from assistant.ground.binding import Carried, Frame
 from assistant.ground.counting import VALIDATION
 from assistant.ground.judging import Judge
-from assistant.ground.lexicon import Named
+from assistant.ground.lexicon import Named, of_its_own
 from assistant.ground.masks import data_sets, masked_spans
 from assistant.ground.places import Place, places, relative_places
 from assistant.ground.quantities import Quantity, quantities
@@ -108,6 +108,7 @@ def subject_of(reader: AuditedRun, text: str, units: Sequence[Unit]) -> Named | 
 def carry(frame: Frame, carried: Carried, judge: Judge) -> Carried:
     """What the next sentence takes from this one."""
     names = tuple(n for n in frame.names if n.keys or n.derived) or frame.carried.names
+    names = tuple(n if n.statistic not in {"max", "min"} or of_its_own(n) else replace(n, statistic="") for n in names)
     if len(names) > 1:
         names = (names[0],) if frame.numbers and not _about_last(frame, names) else names[-1:]
     if frame.places:

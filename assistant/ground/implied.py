@@ -75,7 +75,7 @@ class Implied(Relations):
         if (
             q.unit == "samples"
             and re.search(
-                r"(?i)per prompt|(?:each|every|one) prompt|every (?:question|problem|query)|\beach\b|for each|apiece|每(?:个|条|道)?\s?(?:prompt|题|问题)|每组|每个|各",
+                r"(?i)per prompt|(?:each|every|one) prompt|every (?:question|problem|query)|\beach\b|for each|apiece|\bgroups? (?:consists? of|holds?|has|have|contains?|comprises?|of|is|=)|每(?:个|条|道)?\s?(?:prompt|题|问题)|每组|每个|各",
                 frame.text[
                     max(
                         max(0, clause - 24) if _LED_BY_PROMPT.search(frame.text[:clause]) else clause, q.start - 24

@@ -378,7 +378,7 @@ class Lexicon:
             if _BEFORE[name].search(before) or _AFTER[name].search(after):
                 siblings = [
                     sibling
-                    for key in item.keys
+                    for key in (() if name in {"max", "min"} and _AVERAGED.match(item.text) else item.keys)
                     if (sibling := _sibling(key, name)) in self.run.columns and sibling != key
                 ]
                 if any(key.endswith(("/" + name, "_" + name)) for key in item.keys):

@@ -129,7 +129,7 @@ _FACTORS: Final[tuple[tuple[str, float], ...]] = (
     (r"(?<!more than )quadrupl(?:ed|es|ing)|fourfold|(?:翻了?两番)(?!还多|有余|以上)", 4.0),
     (r"(?<!more than )tripl(?:ed|es|ing)|threefold|(?:变|增|涨|提高|上升)(?:为|成|到|至)原来的三倍", 3.0),
     (r"(?:almost |nearly |roughly |about )?(?<!more than )doubl(?:ed|es|ing)|twofold|翻了?[一]?(?:倍|番)(?!还多|有余|以上)|(?:增加|增长|上涨|上升|提升|提高|扩大|放大|[涨升增高长大多慢])(?:了|出)?(?:约|近|大约|将近|差不多|整整)?一倍(?!半)|(?:twice|double) (?:as|the|that|its|what)|two times as", 2.0),
-    (r"(?<!more than )halv(?:ed|es|ing)|by (?:about |roughly |almost |nearly |around )?(?:one )?half|(?:下降|减少|降低|缩短|缩小|缩水|缩减|削减|压缩|下滑|回落|滑落|减|少|降|跌|掉|缩)了?(?:约|近|大约|将近|差不多)?一半(?!以上|多)|减半|腰斩|降(?:了|到|至|为)?(?:原来的)?一半|half (?:of )?(?:as|what|that of|its|the (?:value|level|size|figure)|the(?= \d))|(?:只剩|仅剩|还剩|剩下|剩)(?:下|了)?(?:约|近|大约|将近|不到|差不多)?一半|(?<!more than )(?<!less than )(?<!over )(?<!under )half (?=step \d)|(?:was |were |got |been )?cut in half|打(?:了)?对折|(?<=步的)一半(?!以上|多)", 0.5),
+    (r"(?<!more than )halv(?:ed|es|ing)|by (?:about |roughly |almost |nearly |around )?(?:one )?half|(?:下降|减少|降低|缩短|缩小|缩水|缩减|削减|压缩|下滑|回落|滑落|减|少|降|跌|掉|缩)了?(?:约|近|大约|将近|差不多)?一半(?!以上|多)|减半|腰斩|降(?:了|到|至|为)?(?:原来的)?一半|half (?:of )?(?:as|what|that of|its|the (?:value|level|size|figure)|the(?= \d))|(?:只剩|仅剩|还剩|剩下|剩)(?:下|了)?(?:约|近|大约|将近|不到|差不多)?一半|(?<!more than )(?<!less than )(?<!over )(?<!under )half (?=step \d)|(?:was |were |got |been )?cut (?:about |roughly |nearly |almost |approximately )?in half|打(?:了)?对折|(?<=步的)一半(?!以上|多)", 0.5),
 )  # fmt: skip
 _FACTOR: Final = re.compile("|".join(f"(?P<f{at}>{p})" for at, (p, _) in enumerate(_FACTORS)), re.IGNORECASE)
 #: Parts in words: what share of something, or by what share it changed.
@@ -180,6 +180,10 @@ _BELOW: Final = re.compile(
 )
 _AT_LEAST: Final = re.compile(
     r"(?i)(?:未低于|没有?低于|不曾低于|(?:没有一次|从没有?|从未|从不|未曾|不曾|一次也没有?|(?:再也?|就|从此|便)?(?:没有?|未|不)再|再[也]?没有?)(?:低于|跌破|跌穿|降破|降到|掉到|跌到|跌回|掉回|回到|跌至)过?|never (?:[a-z]+ ){0,4}(?:below|under)|not below|did not (?:fall|drop) below)\s*[`*]*$"
+)
+#: Before a count that something is shared out among.
+_SPREAD_OVER: Final = re.compile(
+    r"(?i)(?:\d\s?(?:[kKMB]\s?)?(?:tokens?|responses|sequences|samples|trajectories|rollouts|answers|prompts)?|\b(?:spread|split|divided|shared|distributed|averaged|summed))\s+over\s*(?:the |all )?[`*]*$"
 )
 #: "A hair above 0.6", 略高于: which side of the bound a value lies on is what is said, so that no rounding gives way.
 _CLOSE_TO: Final = re.compile(
@@ -424,6 +428,8 @@ def _quantity(text: str, match: re.Match[str], cut: int) -> Quantity:
         if len(bare.rstrip("0")) <= 1:
             half = max(place, min(half, 0.15 * number))
     bound = _bound(before, after)
+    if bound == ">" and unit in {"gpus", "samples", "prompts"} and _SPREAD_OVER.search(before):
+        bound = ""  # "263,162 tokens over 256 sequences"
     if bound and (_CLOSE_TO.search(before) or _CLOSE_AFTER.match(after)):
         half = 0.0
     digits = len(body.replace(".", "").lstrip("0")) or 1

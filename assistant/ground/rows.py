@@ -9,7 +9,6 @@ from dataclasses import replace
 from typing import Final
 
 from assistant.ground.binding import Carried, Frame
-from assistant.ground.cues import cue
 from assistant.ground.deciding import Decision
 from assistant.ground.extra import stated
 from assistant.ground.headers import ENDS, of_steps
@@ -20,9 +19,9 @@ from assistant.ground.places import Place, places
 from assistant.ground.quantities import Quantity, quantities
 from assistant.ground.sentences import Unit
 from assistant.ground.statcells import in_unit
-from assistant.ground.table import agrees, median
+from assistant.ground.table import agrees
 from assistant.ground.totals import ADVISED, OCCURS, STEP_LABEL, Totals
-from assistant.ground.verdicts import Claim, as_shown
+from assistant.ground.verdicts import Claim
 from assistant.model import Fact
 
 _CHANGE: Final = re.compile(
@@ -97,6 +96,11 @@ class RowReader(Totals):
         cells = [text[a:b] for a, b in unit.cells]
         if not cells:
             return []
+        if (tidy := self._tidy(cells, unit)) is not None:
+            kept, self.told_step = self.told_step, self._bare_step(cells[0])
+            found = self.claims(text, tidy, context)
+            self.told_step = kept
+            return found
         head = list(unit.header) + [""] * (len(cells) - len(unit.header))
         if (
             len(cells) == 2 and STEP_LABEL.fullmatch(cells[0]) and not of_steps(unit.header[0] if unit.header else "")
@@ -132,7 +136,7 @@ class RowReader(Totals):
         of_best = self._best_column(head, cells) if row_name is None and not row_steps else -1
         told_at = self._bare_step(cells[of_best]) if of_best > 0 else ()
         end = ENDS.fullmatch(re.sub(r"(?i)\s*(?:step|步)\W*$", "", cells[0])) if row_name is None else None
-        found: list[Claim] = []
+        found = []
         self.row_key = None
         previous: Named | None = None
         cells_read: list[str] = []
@@ -399,22 +403,6 @@ class RowReader(Totals):
         if self.judge.table.kind(str(decision.key)) == self.judge.table.kind(name.keys[0]):
             return decision
         return Decision("unsupported", self.judge.say("unbound", shown=q.text))
-
-    @staticmethod
-    def _extreme(label: str) -> str:
-        """``max`` or ``min`` where a row's label says that its value is one."""
-        found = [which for which, word in (("max", "maximum"), ("min", "minimum")) if cue(word).search(label)]
-        return found[0] if len(found) == 1 else ""
-
-    def _levels_told(self, key: str, numbers: Sequence[Quantity], part: str) -> str:
-        """What the medians of the first and the last third are, as a reason; "" where there are too few values."""
-        rows = self.judge.table.finite(key)
-        if len(rows) < 6:
-            return ""
-        ends = [median([v for _, v in third]) for third in (rows[: len(rows) // 3], rows[-(len(rows) // 3) :])]
-        kind = self.judge.table.kind(key)
-        first, last = (as_shown(value, q, kind) for value, q in zip(ends, numbers, strict=True))
-        return self.judge.say("thirds", metric=key, first=first, last=last, shown=part)
 
     def _extreme_step(  # noqa: PLR0917
         self, text: str, unit: Unit, at: int, name: Named, head: list[str], which: str = ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Final
 
 from assistant.ground.cues import cue
@@ -14,7 +15,8 @@ from assistant.ground.lexicon import Named
 from assistant.ground.places import Place
 from assistant.ground.quantities import Quantity, quantities
 from assistant.ground.sentences import Unit
-from assistant.ground.verdicts import Claim
+from assistant.ground.table import median
+from assistant.ground.verdicts import Claim, as_shown
 
 _ALONE: Final = re.compile(
     r"[\s`*~≈约]*[-+−]?\d[\d.,]*\s*(?:%|s|ms|min|GB|GiB|秒|分钟|[kKMB万]|tokens?(?:/s)?)?[\s`*]*"
@@ -60,6 +62,11 @@ _DENIED: Final = re.compile(
 _BEST_WORD: Final = re.compile(r"(?i)(?P<best>\bbest\b|最好|最佳)|\bworst\b|最差")
 
 
+_OF_METRICS: Final = re.compile(
+    r"(?i)[\s`*_]*(?:metric|quantity|measure|key|series|name|what|指标|度量|项目|名称)s?(?: name)?[\s`*_]*"
+)
+
+
 class RowWords(HeaderReader):
     """Reads what a row says in words, and what it says of nothing that the log holds."""
 
@@ -86,6 +93,32 @@ class RowWords(HeaderReader):
         """The step of a row under a title of steps: ``14``, ``Start (1)``."""
         bracketed = _IN_BRACKETS.fullmatch(text)
         return (int(bracketed[1]),) if bracketed else self._bare_step(text)
+
+    @staticmethod
+    def _extreme(label: str) -> str:
+        """``max`` or ``min`` where a row's label says that its value is one."""
+        found = [which for which, word in (("max", "maximum"), ("min", "minimum")) if cue(word).search(label)]
+        return found[0] if len(found) == 1 else ""
+
+    def _levels_told(self, key: str, numbers: Sequence[Quantity], part: str) -> str:
+        """What the medians of the first and the last third are, as a reason; "" where there are too few values."""
+        rows = self.judge.table.finite(key)
+        if len(rows) < 6:
+            return ""
+        ends = [median([v for _, v in third]) for third in (rows[: len(rows) // 3], rows[-(len(rows) // 3) :])]
+        kind = self.judge.table.kind(key)
+        first, last = (as_shown(value, q, kind) for value, q in zip(ends, numbers, strict=True))
+        return self.judge.say("thirds", metric=key, first=first, last=last, shown=part)
+
+    def _tidy(self, cells: Sequence[str], unit: Unit) -> Unit | None:
+        """``| 13 | entropy | 0.634 |`` under ``| step | metric | value |``: the metric's row, at that step."""
+        at = next((n for n, title in enumerate(unit.header[: len(cells)]) if n and _OF_METRICS.fullmatch(title)), 0)
+        if not at or len(cells) < 3 or not of_steps(unit.header[0]) or len(self._bare_step(cells[0])) != 1:
+            return None
+        if self._name(cells[at]) is None:
+            return None
+        order = [at, *(n for n in range(1, len(unit.header)) if n != at and n < len(unit.cells))]
+        return replace(unit, cells=tuple(unit.cells[n] for n in order), header=tuple(unit.header[n] for n in order))
 
     def _counted_column(self, head: Sequence[str], cells: Sequence[str]) -> int:
         """The column of steps behind one that only counts the rows; -1 without one."""

@@ -33,6 +33,7 @@ _OF_STEPS: Final = re.compile(
 )
 _OVER_LEAST: Final = re.compile(
     r"(?i)(?:最[大高长多快慢]值?|峰值|顶点)[^，。；\d]{0,6}(?:是|为|约|达|达到|相当于)[^，。；\d]{0,4}(?:最[小低短少]值?|谷值|谷底)[^，。；\d]{0,3}的"
+    r"|\b(?:peak|max(?:imum)?|highest|largest)[- ]to[- ](?:trough|min(?:imum)?|lowest|smallest)\b|\bratio of (?:the )?(?:max(?:imum)?|largest|highest|peak) to (?:the )?(?:min(?:imum)?|smallest|lowest|trough)\b"
     r"|\b(?:peak|max(?:imum)?|highest|largest|high)\b(?: value)?[\s,]*(?:over|to|versus|vs\.?|divided by|/)\s*(?:the )?(?:trough|min(?:imum)?|lowest|smallest|low)\b"
     r"|\b(?:peak|max(?:imum)?|highest value|largest value)\b[^.;\d]{0,16}\b(?:is|was)\b[^.;]{0,24}\b(?:the |its )?(?:trough|min(?:imum)?|lowest value|smallest value|lowest|smallest)\b"
 )
@@ -122,7 +123,8 @@ class ConditionReader(SplitReader):
     def range_factor(self) -> Iterator[Whole]:
         """``the maximum is 1.5 times the minimum``, ``peak over trough, a factor of 2.4``."""
         match, key = _OVER_LEAST.search(self.text), self.key()
-        ratios = [q for q in self.frame.numbers if q.unit in {"ratio", "factor"}]
+        bare = {""} if match is not None and "to" in re.split(r"[\s-]", match.group().lower()) else set()
+        ratios = [q for q in self.frame.numbers if q.unit in {"ratio", "factor", *bare}]
         if match is None or key is None or len(ratios) != 1 or len(self.frame.numbers) != 1:
             return
         if any(place.kind != "range" for place in self.frame.places):

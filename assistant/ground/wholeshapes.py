@@ -143,7 +143,12 @@ class ShapeReader(WholeReader):
         held = self.table.held(key)
         fact = self.table.ledger.value(key, held[-1], self.table.run) if held else None
         yield self.say(
-            first.start, last.end, True if fine else None, note, fact.id if fact else None, [(0, len(self.text))]
+            first.start,
+            last.end,
+            True if fine else None,
+            note,
+            fact.id if fact else None,
+            [(0, len(self.text))] if fine else [],  # what else is found against it stays
         )
 
     def _shape_holds(self, plain: _Plain, said: Sequence[str]) -> bool:
@@ -169,7 +174,19 @@ class ShapeReader(WholeReader):
             known = [v for v in cells if v is not None and math.isfinite(v)]
             if len(known) != len(cells):
                 continue
-            if what == "value" and self.judge.cell(numbers[0], key, steps[0] or 0).status == "supported":
+            if what == "part" and numbers[0].unit == "%":
+                whole = self.table.value(str(self.table.total_time()), steps[0] or 0)
+                if whole and _is_ratio(numbers[0], known[0] / whole):
+                    return True
+                continue
+            if what == "stands":
+                if any(
+                    self._shape_apart(numbers, known[0], mean, signs[0], key)
+                    for mean in self._shape_means(key, steps[0] or 0)
+                ):
+                    return True
+                continue
+            if what in {"value", "part"} and self.judge.cell(numbers[0], key, steps[0] or 0).status == "supported":
                 return True
             if what == "way" and (known[1] - known[0]) * signs[0] > 0:
                 return True
@@ -206,6 +223,13 @@ class ShapeReader(WholeReader):
                         continue
                     if what == "times" and _is_ratio(numbers[0], known[0] / second):
                         return True
+                    if what == "apart" and numbers[0].unit in {"ratio", "%"}:
+                        more, less = max(known[0], second), min(known[0], second)
+                        base = less if numbers[0].unit == "ratio" or known[0] > second else more
+                        part = more / less if numbers[0].unit == "ratio" else abs(known[0] - second) / base
+                        if less > 0 and _is_ratio(numbers[0], part):
+                            return True
+                        continue
                     computed = abs(known[0] - second) if what == "apart" else known[0] + second
                     if what in {"apart", "sum"} and any(
                         agrees(n, h, computed) for n, h in self.table.readings(numbers[0], key, computed)
@@ -219,6 +243,21 @@ class ShapeReader(WholeReader):
         """Whether a number is the sum, or the mean, of all values of a metric."""
         true = self._shape_mean(key) * (1 if what == "mean" else len(self.table.finite(key)))
         return any(agrees(n, h, true) for n, h in self.table.readings(q, key, true))
+
+    def _shape_means(self, key: str, step: int) -> Iterator[float]:
+        """What "the average" may be beside an extreme of a step's samples: their mean, else that of all steps."""
+        beside = re.sub(r"/(?:max|min)$", "/mean", key)
+        here = self.table.value(beside, step) if beside != key else None
+        yield self._shape_mean(key) if here is None else here
+
+    def _shape_apart(self, numbers: Sequence[Quantity], here: float, mean: float, sense: int, key: str) -> bool:
+        """Whether a value lies so far above or below a mean that is told behind."""
+        apart, told = numbers
+        held = self.table.readings(told.in_unit_of(apart) if not told.unit else told, key, mean)
+        fine = any(agrees(n, h, mean) for n, h in held) and (here - mean) * sense > 0
+        return fine and any(
+            agrees(n, h, abs(here - mean)) for n, h in self.table.readings(apart, key, abs(here - mean))
+        )
 
     def _shape_mean(self, key: str) -> float:
         values = [v for _, v in self.table.finite(key)]

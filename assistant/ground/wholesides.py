@@ -47,6 +47,10 @@ class SideReader(PhaseReader):
         """``A and B are 58.9 s and 1.4 s, so the former dominates``, ``生成和更新相比，更耗时的是生成``."""
         held = [n for n in self.frame.names if n.keys]
         two = list({n.keys[0]: n for n in reversed(held)}.values())[::-1]
+        if len(two) == 1 and (
+            before := [n for n in self.frame.carried.names if n.keys and n.keys[0] != two[0].keys[0]]
+        ):
+            two = [before[-1], *two]  # "A: 36 s; B: 3 s, so B dominates"
         places = self.frame.places
         steps = list(places[0].steps) if len(places) == 1 else [] if places else list(self.frame.carried.steps)
         if len(two) != 2 or len(steps) != 1 or self.table.kind(two[0].keys[0]) != self.table.kind(two[1].keys[0]):

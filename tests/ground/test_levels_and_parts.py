@@ -51,6 +51,23 @@ PAIRS = [
     ("The mean entropy over steps 1 to 20 is 0.588.", "The mean entropy coefficient over steps 1 to 20 is 0.588."),
     # the mean of all steps is none of the step named
     ("Step 2 reports entropy (0.851) and a total time per step of 126.0 s.", "Step 2 reports entropy (0.851) and a total time per step of 151.5 s."),
+    # one of two, what lies between two steps, an average of a step's own samples
+    ("Between the two, step 2 has the larger entropy (0.851; step 9: 0.634).", "Between the two, step 2 has the smaller entropy (0.851; step 9: 0.634)."),
+    ("A 25% drop in entropy separates step 2 from step 9.", "A 35% drop in entropy separates step 2 from step 9."),
+    ("`timing_s/gen`: 75.0 s; `timing_s/update_actor`: 30.0 s (step 9), so generation dominates.", "`timing_s/gen`: 75.0 s; `timing_s/update_actor`: 30.0 s (step 9), so the actor update dominates."),
+    ("The actor update is 2.5 times faster than generation at step 9.", "The actor update is 2.5 times slower than generation at step 9."),
+    ("Max-to-min ratio of `timing_s/gen`: 1.28.", "Max-to-min ratio of `timing_s/gen`: 1.82."),
+    ("From step 2 to step 20 entropy fell to 0.293, from 0.851.", "From step 2 to step 20 entropy rose to 0.293, from 0.851."),
+    ("From step 9 to step 19 entropy was cut roughly in half.", "From step 2 to step 9 entropy was cut roughly in half."),
+    ("Roughly 51% of the 147 s of step 9 is generation.", "Roughly 51% of the 174 s of step 9 is generation."),
+    ("Highest entropy: 0.882 at step 1; lowest: 0.293 at step 20.", "Highest entropy: 0.882 at step 1; lowest: 0.293 at step 12."),
+    # a group's size, and what tokens are shared out among
+    ("A group consists of 8 rollouts.", "A group consists of 16 rollouts."),
+    ("With 337,920 tokens over 512 sequences, step 9 averages 660 tokens per sequence.", "With 337,920 tokens over 256 sequences, step 9 averages 660 tokens per sequence."),
+    # what exists
+    ("`actor/entropy` does not exist at step 0, where only validation ran.", "`actor/entropy` exists at step 0, where only validation ran."),
+    # a row for each step and metric
+    ("| Step | Metric | Value |\n|---|---|---|\n| 2 | entropy | 0.851 |\n| 2 | grad norm | 0.660 |\n| 9 | entropy | 0.634 |", "| Step | Metric | Value |\n|---|---|---|\n| 2 | entropy | 0.851 |\n| 2 | grad norm | 0.606 |\n| 9 | entropy | 0.634 |"),
     # a row of changes since a step
     ("| | step 2 | step 9 | step 12 |\n|---|---|---|---|\n| entropy | 0.851 | 0.634 | 0.541 |\n| vs. step 2 | | -25.5% | -36.4% |", "| | step 2 | step 9 | step 12 |\n|---|---|---|---|\n| entropy | 0.851 | 0.634 | 0.541 |\n| vs. step 2 | | -25.5% | -14.7% |"),
 ]  # fmt: skip
@@ -73,6 +90,7 @@ def _two() -> Auditor:
 
 OF_TWO = [
     ("long finishes with 2.6 times the mean response length of base.", "base finishes with 2.6 times the mean response length of long."),
+    ("| metric | base (last) | long (last) | base − long |\n|---|---|---|---|\n| entropy | 0.660 | 0.320 | +0.34 |", "| metric | base (last) | long (last) | base − long |\n|---|---|---|---|\n| entropy | 0.660 | 0.320 | -0.34 |"),
     ("base and long end at entropy 0.660 and 0.320.", "base and long end at entropy 0.320 and 0.660."),
 ]  # fmt: skip
 
