@@ -110,9 +110,14 @@ def _without(
         n for n in close if 0 <= n.start - match.end() < 3
     ] or close  # "at validation (step 0) no entropy is logged"
     near = [n for n in close or (names if near_by else []) if abs(frame.clause(n.start) - clause) <= near_by]
+    told = bool(near)
+    if not near and not frame.names and frame.places and not frame.numbers:
+        near = [n for n in frame.carried.names[-1:] if n.keys]  # "…; for step 25 the log gives no value"
     if not near:
         return None
-    start, end = min(match.start(), near[0].start), max(match.end(), near[-1].end)
+    start, end = match.span()
+    if told:
+        start, end = min(start, near[0].start), max(end, near[-1].end)
     if any(
         start <= q.start < end
         or (frame.clause(q.start) == clause and q.unit not in {"steps", "characters"} and q.start > start)

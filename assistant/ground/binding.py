@@ -360,6 +360,8 @@ def _in_order(frame: Frame, group: Group, index: int) -> Named | None:
     first = frame.numbers[group.members[0]]
     before = [n for n in frame.names if n.end <= first.start]
     count = len(group.members)
+    if not frame.names and count == len(frame.carried.both):
+        return frame.carried.both[group.members.index(index)]  # "…; step 56 has 0.35 and 0.75": of the two told before
     if len(before) < count:
         return None
     run = before[-count:]

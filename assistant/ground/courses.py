@@ -19,7 +19,9 @@ from assistant.ground.table import median
 _DRASTIC: Final = re.compile(r"(?i)collaps|explod|blew|崩|坍|爆炸|发散|diverg")
 _TREND_FLAT: Final = re.compile(r"(?i)\bflat\b|走平|持平|横盘|essentially|basically|基本|大体|大致")
 #: 用掉了: what a phase took, no course.
-_USED_UP: Final = re.compile(r"[用花吃占耗费砍丢去删关漏截忘省]掉了?$|(?i:\b(?:end(?:s|ed|ing)?|w(?:ound|inds?)) up$)")
+_USED_UP: Final = re.compile(
+    r"[用花吃占耗费砍丢去删关漏截忘省]掉了?$|(?i:\b(?:end(?:s|ed|ing)?|w(?:ound|inds?)|ma(?:kes?|de|king)) up$)"
+)
 NO_COURSE: Final = re.compile(
     r"(?i)more than (?:doubl|halv|tripl|quadrupl|trebl)|spike\b(?= (?:is|was|of|at|reach|hit|comes|came|occurs|on|in)\b)|fall(?:s|ing)? (?:on|at|in|within|between(?! (?:the )?steps? \d)|outside|into|under) (?!to\b)|up (?:to|until)\b(?![^.;]{0,40}\bfrom\b)|over (?:(?:the |all |its )?(?:steps?|(?:first|second|last|whole|entire|full)\b)|\d)|grow(?:s|n)? out"
 )

@@ -209,7 +209,12 @@ _PHASES: Final = (
         ),
         ("timing_s/update_actor", "time/step_train"),
     ),
-    (re.compile(rf"(?i)\b(?:generating|sampling)(?={_SECONDS_AFTER})"), ("timing_s/gen", "time/step_generate")),
+    (
+        re.compile(
+            rf"(?i)\b(?:generating|sampling)(?:(?={_SECONDS_AFTER})|(?= (?:the |all )?(?:\d[\d,]* )?(?:responses|answers|rollouts|samples|trajectories|completions)\b))"
+        ),
+        ("timing_s/gen", "time/step_generate"),
+    ),
     (
         re.compile(rf"(?i)(?:训练|\btraining)(?={_SECONDS_AFTER})|(?<=\bas )training\b|(?<=\bthan )training\b"),
         ("Training time",),

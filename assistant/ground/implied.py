@@ -21,7 +21,7 @@ _OPERATOR: Final = re.compile(r"[÷×+]\s*[（(]?\s*\x00|\x00\s*[)）]?\s*[÷×+
 
 STEP_TOKENS: Final = ("perf/total_num_tokens", "num_tokens_step")
 _WHOLE_SAMPLE: Final = re.compile(
-    r"(?i)prompt\s*(?:加上?|\+|plus|and|与|和|连同|带上?)\s*(?:the )?(?:回复|回答|响应|response)"
+    r"(?i)\b(?:prompt included|including (?:the |its )?prompt|prompt and all)\b|prompt\s*(?:加上?|\+|plus|and|与|和|连同|带上?)\s*(?:the )?(?:回复|回答|响应|response)"
     r"|[每一单]条(?:完整)?(?:样本|序列|轨迹|数据)|\b(?:whole|entire) (?:sample|sequence|trajectory)\b|\btokens? (?:per|a|each) (?:sample|trajectory|sequence)\b"
 )
 #: Behind a number of tokens: of one sample, prompt and response.

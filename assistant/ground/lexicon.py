@@ -49,6 +49,9 @@ _AFTER: Final = {
     for name, (_, after) in _BESIDE.items()
 }
 _AVERAGED: Final = re.compile(r"(?i)(?:mean|average)\b|平均")
+#: No score is a loss.
+_SCORED: Final = re.compile(r"(?i)\b(?:scores?|accuracy|rewards?)$|(?:得分|分数|准确率|奖励)$")
+_LOSS_KEY: Final = re.compile(r"(?:^|[/_])loss$")
 _EXTREME_KEY: Final = re.compile(r"(?:^|[/_])(?:max|min|std)(?:$|[/_])")
 _STATISTIC: Final = re.compile(
     r"(?i)(?<![A-Za-z0-9_/])(mean|std|best|worst|maj|avg|pass)[@ ]?@\s?(\d+)(?:/(mean|std))?(?![\d/])"
@@ -84,6 +87,7 @@ _IDIOMS: Final = {
     ),
     "累计": re.compile(r"\0(?:提升|上升|下降|增加|减少|提高|降低|上涨|下跌|涨|跌|改善)"),
     "触顶": re.compile(r"\0\s*(?:于|到|在)?\s*[-−\d.]"),
+    "total time": re.compile(r"(?i)\0 (?:(?:spent|used|needed|taken) )?(?:on|in|for|by) "),
     "gradient": re.compile(r"(?i)\0 (?:steps?|updates?|ascent|descent)\b"),
 }
 _LENGTHY: Final = re.compile(r"(?i)\btok(?:en)?s?\b|\blong|\bshort|\blength|长|短|字数")
@@ -370,6 +374,8 @@ class Lexicon:
         """The sibling that a word beside the name asks for, and the word itself for an extreme over steps."""
         if not item.keys or item.exact:
             return item
+        if _SCORED.search(item.text) and any(not _LOSS_KEY.search(key) for key in item.keys):
+            item = replace(item, keys=tuple(key for key in item.keys if not _LOSS_KEY.search(key)))
         if _AVERAGED.match(item.text) and len(item.keys) > 1:
             central = tuple(key for key in item.keys if not _EXTREME_KEY.search(key))
             item = replace(item, keys=central or item.keys)

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from assistant.ground.binding import Frame
+from assistant.ground.changes import SPEED
 from assistant.ground.courses import ABSOLUTE, course_words
 from assistant.ground.cues import negated
 from assistant.ground.deciding import Decision
@@ -15,6 +16,7 @@ from assistant.ground.judging import Judge
 #: "0.42 到 0.24", "338 at first, 437 now": the first is the earlier one.
 _THEN_TO: Final = re.compile(r"(?i)\s*(?:到|至|->|→|变(?:成|为|到)?|to)\s*")
 _TO: Final = re.compile(r"(?i)^\s*(?:back )?to\s*[`*]*$")
+_PACE: Final = re.compile(r"(?i)\b(?:slow|fast|quick|speed|sped)|[快慢]")
 _FROM_BACK: Final = re.compile(
     r"(?i)\b(?:from|after|against|versus|vs|than|compared|instead)\b|从|由|比|较|对比|而不是"
 )
@@ -56,6 +58,8 @@ def turned(frame: Frame, judge: Judge, idle: Sequence[bool]) -> Iterator[tuple[i
         return  # "先升后降": both ways
     moved = (y.number - x.number) * (1 if second > first else -1)
     word = words[0]
+    if SPEED.search(key) and _PACE.search(frame.text[word.start : word.end]):
+        moved = -moved  # a throughput that slows down falls
     if (moved > 0) != (word.sense == "up"):
         note = judge.say("shown_words", shown=frame.text[word.start : word.end], from_=x.text, to=y.text)
         yield word.start, word.end, Decision("contradicted", note, None, key)

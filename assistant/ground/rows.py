@@ -35,6 +35,8 @@ _CHANGE_ROW: Final = re.compile(
 _ONE_WAY: Final = re.compile(
     r"(?i)drop|fall|decreas|reduc|declin|loss|lost|shrink|down|\babs|magnitude|size of|distance|[降跌减缩少低]|绝对|差值|差距|相差|[|↓↘⬇]|diff"
 )
+_OF_EVAL: Final = re.compile(r"(?i)\b(?:eval|evaluation|validation|val|test)\b|验证|评测|评估|测试")
+_RESULT: Final = re.compile(r"(?i)[\s`*_]*(?:mean )?(?:scores?|rewards?|acc(?:uracy)?|得分|分数|奖励|准确率)[\s`*_]*")
 _ONLY_STEP: Final = re.compile(r"(?i)[\s`*_@]*(?:at\s+)?(?:step|第)\s*\d{1,7}\s*步?[\s`*_]*")
 _LAST_OF: Final = re.compile(r"(?i)[\s`*_]*(?:last|final|latest|最后|最终|末步?)")
 _NOISE: Final = re.compile(
@@ -97,7 +99,8 @@ class RowReader(Totals):
         if not cells:
             return []
         if (tidy := self._tidy(cells, unit)) is not None:
-            kept, self.told_step = self.told_step, self._bare_step(cells[0])
+            at_step = self._bare_step(cells[0]) if of_steps(unit.header[0]) else ()
+            kept, self.told_step = self.told_step, at_step or self.told_step
             found = self.claims(text, tidy, context)
             self.told_step = kept
             return found
@@ -185,6 +188,8 @@ class RowReader(Totals):
                 found += self._extreme_step(text, unit, at, row_name, head, row_name.statistic)
                 continue
             name = row_name or self._name(title)
+            if row_name is None and _OF_EVAL.search(head[0]) and _RESULT.fullmatch(title):
+                name = self._name(f"validation {title}") or name  # "| eval step | score |"
             if row_name:
                 name = self._sibling(row_name, title)
             elif name is None and at and row_steps:

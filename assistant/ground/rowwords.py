@@ -112,6 +112,10 @@ class RowWords(HeaderReader):
 
     def _tidy(self, cells: Sequence[str], unit: Unit) -> Unit | None:
         """``| 13 | entropy | 0.634 |`` under ``| step | metric | value |``: the metric's row, at that step."""
+        if _COUNTS.fullmatch(unit.header[0] if unit.header else "") and len(cells) > 2 and not of_steps(unit.header[1]):
+            # "| 1 | generation | 64.6 |": only counts the rows
+            named = self._name(cells[1]) is not None
+            return replace(unit, cells=unit.cells[1:], header=unit.header[1:]) if named else None
         at = next((n for n, title in enumerate(unit.header[: len(cells)]) if n and _OF_METRICS.fullmatch(title)), 0)
         if not at or len(cells) < 3 or not of_steps(unit.header[0]) or len(self._bare_step(cells[0])) != 1:
             return None

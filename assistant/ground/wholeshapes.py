@@ -10,13 +10,14 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
 
 from assistant import resources
 from assistant.ground.binding import Frame
+from assistant.ground.changes import SPEED
 from assistant.ground.cues import cue
 from assistant.ground.lexicon import Named
 from assistant.ground.quantities import Quantity
@@ -60,7 +61,7 @@ _ENDED: Final = re.compile(r"\b(?:landed|ended up|ended|settled|finished|closed|
 _OVER_IT: Final = re.compile(
     r"\b(?:is )?(?:above|over|exceeds|exceeded|tops|topped|surpasses|outweighs)\b(?= (?:(?:that|the one|what it is|the value) )?(?:the |its )?(?:(?:mean|average|maximum|longest) )*⟨[NP])"
 )
-_AVERAGE: Final = r"(?= (?:the |its |this run's |overall |own )*(?:average|mean|avg)\b(?! ⟨N))"
+_AVERAGE: Final = r"(?= (?:(?:the |its |this run's |overall |own )*(?:average|mean|avg|maximum|max|minimum|min|peak|highest|lowest|best)\b(?! ⟨N)|where it\b))"
 _UNDER_IT: Final = re.compile(
     r"\b(?:is )?(?:below|under|falls short of|fell short of|undercuts|undercut)\b(?= (?:(?:that|the one|what it is|the value) )?(?:the |its )?(?:(?:mean|average|maximum|longest) )*⟨[NP])"
 )
@@ -74,6 +75,10 @@ _VERSUS: Final = re.compile(
 _STILL: Final = re.compile(
     r"\bis (?:(?:practically|virtually|essentially|basically|almost|nearly|largely|about|more or less|pretty much|effectively) )?(?:unchanged|flat|the same|constant|stable|level)\b|(?:\bhas )?\b(?:barely|hardly|scarcely) (?:moved|went|moves|changed|changes|budged|budges)\b"
 )
+#: Where a sentence that names no step speaks of the first and the last.
+_FROM_FIRST: Final = re.compile(r"(?i)\b(?:started|starts|began|begins)\b")
+_PACE: Final = re.compile(r"(?i)\b(?:slow|fast|quick|speed|sped)")
+_SENSE: Final = {"higher": 1, "lower": -1}
 _UP_NOUN: Final = re.compile(r"\b(?:rise|increase|climb|growth|gain|jump|uptick)\b")
 _DOWN_NOUN: Final = re.compile(r"\b(?:fall|drop|decrease|decline|reduction|dip|slide|loss)\b")
 
@@ -117,12 +122,16 @@ class ShapeReader(WholeReader):
     def shaped(self) -> Iterator[Whole]:
         """``At step 3, A was x (down from y at step 1) and B was z (up from w)``: each number where it stands."""
         frame = self.frame
-        if not (len(frame.names) < 3 and 0 < len(frame.numbers) < 5 and 0 < len(frame.places) < 4):
+        if not (len(frame.names) < 3 and 0 < len(frame.numbers) < 5 and len(frame.places) < 4):
+            return
+        if not frame.places and not _FROM_FIRST.search(frame.text):
             return
         if len(frame.text) > _LONGEST or _CHINESE.search(frame.text):
             return
         if any(not n.keys for n in frame.names) or any(q.bound for q in frame.numbers):
             return
+        if _PACE.search(frame.text) and any(SPEED.search(key) for n in frame.names for key in n.keys[:1]):
+            return  # a throughput that slows down falls
         plain = _plain(frame)
         if plain is None:
             return
@@ -156,8 +165,10 @@ class ShapeReader(WholeReader):
         time = self._shape_time()
         names = [plain.names[int(one[1:])] for one in rest if one[0] == "N"]
         names += [time] if "T" in rest and time is not None else []
-        steps = [self._shape_step(plain, one, names[0]) for one in rest if one[0] in "PR"]
+        steps = [self._shape_step(plain, one, names[0]) for one in rest if one[0] in "PRFL"]
         numbers = [plain.numbers[int(one[1:])] for one in rest if one[0] == "Q"]
+        if what in {"moved", "signed", "shift"} and numbers[0].unit == "points":
+            numbers = [replace(numbers[0], unit="pp")]  # "33.0% (-15.4 points)"
         kept = {"W": plain.ways, "C": plain.compared, "S": plain.senses}
         signs = [kept[one[0]][int(one[1:])] for one in rest if one[0] in kept]
         signs += [1 if one == "+" else -1 for one in rest if one in {"+", "-"}]
@@ -177,6 +188,18 @@ class ShapeReader(WholeReader):
             if what == "part" and numbers[0].unit == "%":
                 whole = self.table.value(str(self.table.total_time()), steps[0] or 0)
                 if whole and _is_ratio(numbers[0], known[0] / whole):
+                    return True
+                continue
+            if what == "better" and (known[1] - known[0]) * _SENSE.get(self.table.better(key) or "", 0) > 0:
+                return True
+            if what in {"max", "min"}:
+                best = (max if what == "max" else min)(v for _, v in self.table.finite(key))
+                if any(agrees(n, h, best) for n, h in self.table.readings(numbers[0], key, best)):
+                    return True
+            if (what == "under" and signs[0] < 0) or (what == "over_min" and signs[0] > 0):
+                return True
+            if what == "ofmean":
+                if self._shape_multiple(plain.numbers, key, steps[0] or 0):
                     return True
                 continue
             if what == "stands":
@@ -250,6 +273,16 @@ class ShapeReader(WholeReader):
         here = self.table.value(beside, step) if beside != key else None
         yield self._shape_mean(key) if here is None else here
 
+    def _shape_multiple(self, numbers: Sequence[Quantity], key: str, step: int) -> bool:
+        """Whether an extreme of a step's samples is told as so many times their mean, with both values."""
+        ratios = [q for q in numbers if q.unit == "ratio"]
+        told = [q for q in numbers if q.unit != "ratio"]
+        beside = re.sub(r"/(?:max|min)$", "/mean", key)
+        cells = [self.judge.cell(q, k, step).status for q, k in zip(told, (key, beside), strict=False)]
+        x, y = self.table.value(key, step), self.table.value(beside, step)
+        fine = len(ratios) == 1 and cells == ["supported"] * 2 and key != beside and bool(x) and bool(y)
+        return fine and _is_ratio(ratios[0], (x or 0.0) / (y or 1.0))
+
     def _shape_apart(self, numbers: Sequence[Quantity], here: float, mean: float, sense: int, key: str) -> bool:
         """Whether a value lies so far above or below a mean that is told behind."""
         apart, told = numbers
@@ -279,9 +312,9 @@ class ShapeReader(WholeReader):
         return list(name.keys[:3]) if name.exact else variants(name, "", self.frame.numbers[0], self.table)
 
     def _shape_step(self, plain: _Plain, sign: str, name: Named) -> int | None:
-        if sign == "R-":
+        if sign in {"R-", "F", "L"}:
             held = self.table.held(name.keys[0])
-            return held[0] if held else None
+            return None if not held else held[-1] if sign == "L" else held[0]
         which, _, turn = sign[1:].partition(".")
         steps = (plain.places if sign[0] == "P" else plain.ranges)[int(which)]
         if int(turn or 0) >= len(steps):

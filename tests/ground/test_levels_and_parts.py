@@ -61,6 +61,28 @@ PAIRS = [
     ("From step 9 to step 19 entropy was cut roughly in half.", "From step 2 to step 9 entropy was cut roughly in half."),
     ("Roughly 51% of the 147 s of step 9 is generation.", "Roughly 51% of the 174 s of step 9 is generation."),
     ("Highest entropy: 0.882 at step 1; lowest: 0.293 at step 20.", "Highest entropy: 0.882 at step 1; lowest: 0.293 at step 12."),
+    # where something ended against where it began, a step that improves on another, so much of another step's
+    ("Entropy finishes below where it started (0.293 vs 0.882).", "Entropy finishes above where it started (0.293 vs 0.882)."),
+    ("The mean reward of step 9 (0.317) improves on step 2 (0.156).", "The mean reward of step 2 (0.156) improves on step 9 (0.317)."),
+    ("Step 9 has only 75% of the entropy of step 2.", "Step 9 has only 57% of the entropy of step 2."),
+    ("Entropy at step 9 (0.634) is below its maximum of 0.882.", "Entropy at step 9 (0.634) is below its maximum of 0.851."),
+    ("Entropy at step 9: 0.634, that is 0.217 less than at step 2.", "Entropy at step 9: 0.634, that is 0.217 more than at step 2."),
+    ("-0.217 in entropy between step 2 and step 9.", "+0.217 in entropy between step 2 and step 9."),
+    ("Validation accuracy: 36.0% at step 5, 46.0% at step 15 (+10.0 points).", "Validation accuracy: 36.0% at step 5, 46.0% at step 15 (-10.0 points)."),
+    ("Throughput slowed down from 578 to 575 tokens/s between step 2 and step 9.", "Throughput slowed down from 575 to 578 tokens/s between step 2 and step 9."),
+    # a time by what is made in it, and what two phases make up
+    ("At step 9 generating 512 responses took 75.0 s.", "At step 9 generating 512 responses took 147.0 s."),
+    ("Total time spent on generation: 0.43 hours.", "Total time spent on generation: 0.84 hours."),
+    ("Together generation and the actor update make up 71% of step 9.", "Together generation and the actor update make up 51% of step 9."),
+    # what is not there, in further words
+    ("`actor/entropy` goes unreported at step 0.", "`actor/entropy` goes unreported at step 3."),
+    ("At step 0 `actor/entropy` has not been logged yet.", "At step 3 `actor/entropy` has not been logged yet."),
+    ("At step 9 entropy is 0.634; for step 0 the log gives no value.", "At step 9 entropy is 0.634; for step 2 the log gives no value."),
+    # two values under the names told before
+    ("Step 2 has entropy 0.851 and grad norm 0.660; step 9 has 0.634 and 0.800.", "Step 2 has entropy 0.851 and grad norm 0.660; step 9 has 0.800 and 0.634."),
+    # rows that are counted, a column of validations
+    ("| # | phase | seconds at step 9 |\n|---|---|---|\n| 1 | generation | 75.0 |\n| 2 | actor update | 30.0 |", "| # | phase | seconds at step 9 |\n|---|---|---|\n| 1 | generation | 75.0 |\n| 2 | actor update | 33.0 |"),
+    ("| eval step | accuracy |\n|---|---|\n| 5 | 0.36 |\n| 15 | 0.46 |", "| eval step | accuracy |\n|---|---|\n| 5 | 0.36 |\n| 15 | 0.64 |"),
     # a group's size, and what tokens are shared out among
     ("A group consists of 8 rollouts.", "A group consists of 16 rollouts."),
     ("With 337,920 tokens over 512 sequences, step 9 averages 660 tokens per sequence.", "With 337,920 tokens over 256 sequences, step 9 averages 660 tokens per sequence."),
