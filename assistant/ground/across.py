@@ -396,7 +396,12 @@ def _values(
         chosen = next((v for s, v in rows if steps and s == steps[0]), rows[-1][1] if rows else None)
         if re.search(r"(?i)\bbest|highest|peak|最高|最好|最大", text) and rows:
             chosen = max(v for _, v in rows)
-        if re.search(r"(?i)\bon average|\bmean over|平均(?:下来|而言|来看|每步|每个? ?step|一步)", text) and rows:
+        if (
+            re.search(
+                r"(?i)\bon average|\baverag(?:es|ed)\b|\bmean over|平均(?:下来|而言|来看|每步|每个? ?step|一步)", text
+            )
+            and rows
+        ):
             chosen = sum(v for _, v in rows) / len(rows)
         pair.append(chosen)
     x, y = pair

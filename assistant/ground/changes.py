@@ -397,9 +397,15 @@ def _scaled(q: Quantity, kind: str) -> list[tuple[float, float]]:
 _LEFT_OF_IT: Final = re.compile(r"(?:只剩|只有|仅有|仅剩|仅为|只是|相当于|[降跌缩落]到了?)\s*(?:第\s*)?$")
 
 
+#: "Down 12% on step 32": what it is down from.
+_UP_ON: Final = re.compile(r"(?i)\b(?:is|was) (?:up|down)(?: by)? (?:about |roughly )?[\d.]+\s?% on $")
+
+
 def _is_reference(frame: Frame, place: Place) -> bool:
     """Whether a step is what another is compared with: "than at step 1", "相比 step 1"."""
     left = frame.text[max(0, place.start - 30) : place.start]
+    if _UP_ON.search(left):
+        return True
     for name in frame.names:  # "比 step 1 的", "than the entropy of step 1"
         if name.end <= place.start and place.start - name.end < 12:
             left = left.replace(frame.text[name.start : name.end], "")

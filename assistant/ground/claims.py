@@ -234,6 +234,8 @@ def _claims(frame: Frame, judge: Judge, courses: Courses, unit: Unit, extra: Seq
     if first is not None and not idle[frame.clause(first[0])]:
         add(first[0], first[1], Decision(*first[2]))
     for word in course_words(frame):
+        if any(a <= word.start < b for a, b, _ in lacking):
+            continue  # "so its time is lost": not there
         if idle[frame.clause(word.start)] or any(a <= word.start < b for a, b in taken):
             continue
         decision = courses.decide(frame, word)

@@ -26,7 +26,7 @@ _NOT_NUMBERS: Final = re.compile(
   | \b\d+\s?[x×]\s?[A-Z]+\d+\b                                                                          # 8xA100
   | (?<![\w.])95\s?%\s*(?:CI\b|confidence|interval|prediction|置信|的?(?:置信|预测)区间|区间) | 置信度\s*95\s?% | (?:[±×]\s?)1\.96\b | \b1\.96(?=\s*(?:[×x*·σ]|times\b|standard|sigma|(?:倍|个)\s*(?:标准|σ)))
   | \b(?:top|pass|best|worst|maj|mean|std|cons|avg)[@-]\s?\d+(?:/\w+)?\b | \bn\s*=\s*\d+\b(?=\s*[)）]?\s*$)
-  | \bk[123]\b | \bL[12]\b | \b(?:bf|fp|int)\d+\b | \bstep_?\d+\.\w+ | \b(?:port|pid|seed|rank|node|worker|GPU|card)\s?\#?\d+\b(?!\s*(?:%|GB|GiB|workers|tokens))
+  | \bk[123]\b | \bL[12]\b | \b(?:bf|fp|int)\d+\b | \bstep_?\d+\.\w+ | \b(?:port|pid|seed|rank|node|worker|GPU|card)\s?\#?\d+\b(?!\.\d)(?!\s*(?:%|GB|GiB|workers|tokens))
   | [（(]\s*(?:n|\d+)\s*[−–-]\s*1\s*[)）]\s*/\s*√\s*[（(]?\s*(?:n|\d+)[)）]?            # the bound of an advantage
   | (?:^|(?<=[:;,.]\s)|(?<=[：；，。]))[（(]\d{1,2}[)）](?=\s?[A-Za-z`\u3400-\u9fff])                        # "(1) …; (2) …"
   | \b24/7\b | \bone-?step\b | \boff-by-one\b | \b\d+-(?:step|bit|way|shot|turn|fold(?=\s+(?:cross|valid)))\b

@@ -83,6 +83,10 @@ PAIRS = [
     # rows that are counted, a column of validations
     ("| # | phase | seconds at step 9 |\n|---|---|---|\n| 1 | generation | 75.0 |\n| 2 | actor update | 30.0 |", "| # | phase | seconds at step 9 |\n|---|---|---|\n| 1 | generation | 75.0 |\n| 2 | actor update | 33.0 |"),
     ("| eval step | accuracy |\n|---|---|\n| 5 | 0.36 |\n| 15 | 0.46 |", "| eval step | accuracy |\n|---|---|\n| 5 | 0.36 |\n| 15 | 0.64 |"),
+    ("75.0 s of step 9's 147.0 s is generation (51%).", "147.0 s of step 9's 75.0 s is generation (51%)."),
+    ("Step 9: entropy 0.634, grad norm 0.800.", "Step 9: entropy 0.634, effective rank 0.385, grad norm 0.800."),
+    ("Entropy at step 9 is down 25% on step 2.", "Entropy at step 9 is up 25% on step 2."),
+    ("By step 9 the mean reward is 0.317 (up from 0.156 at step 2) and entropy 0.634 (down from 0.851).", "By step 9 the mean reward is 0.317 (up from 0.156 at step 2) and entropy 0.634 (up from 0.581)."),
     # a group's size, and what tokens are shared out among
     ("A group consists of 8 rollouts.", "A group consists of 16 rollouts."),
     ("With 337,920 tokens over 512 sequences, step 9 averages 660 tokens per sequence.", "With 337,920 tokens over 256 sequences, step 9 averages 660 tokens per sequence."),
@@ -113,6 +117,7 @@ def _two() -> Auditor:
 OF_TWO = [
     ("long finishes with 2.6 times the mean response length of base.", "base finishes with 2.6 times the mean response length of long."),
     ("| metric | base (last) | long (last) | base − long |\n|---|---|---|---|\n| entropy | 0.660 | 0.320 | +0.34 |", "| metric | base (last) | long (last) | base − long |\n|---|---|---|---|\n| entropy | 0.660 | 0.320 | -0.34 |"),
+    ("base averages a lower mean response length than long (432 vs. 1062).", "base averages a higher mean response length than long (432 vs. 1062)."),
     ("base and long end at entropy 0.660 and 0.320.", "base and long end at entropy 0.320 and 0.660."),
 ]  # fmt: skip
 
