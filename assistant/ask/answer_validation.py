@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 
+from assistant.analysis.diagnosis import role
 from assistant.analysis.validation import (
     ValidationSet,
     never_solved_bound,
@@ -97,6 +98,8 @@ def validation(context: Context, step: int | None = None) -> Verdict:
         told = evaluations(context)
         if told is not None:
             return told
+        if (losses := _losses(context)) is not None:
+            return losses
         text = context.say("validation.none_at_all" if context.run.framework == "verl" else "validation.none_other")
         context.doc.paragraph(text)
         return Verdict("no_data", unmark(text))
@@ -119,6 +122,26 @@ def validation(context: Context, step: int | None = None) -> Verdict:
         every_metric(context, step)
     code = "answered" if context.query.intent == "validation" else "insufficient_data"
     return Verdict(code, unmark(summary))
+
+
+def _losses(context: Context) -> Verdict | None:
+    """The latest and the lowest held-out loss, where that is all that was validated; ``None`` where none is logged."""
+    found = role(context.run, "held_out_loss")
+    steps = () if found is None else tuple(int(step) for step in found.steps)
+    metric = found.metrics[0] if found is not None and found.metrics else None
+    if metric is None or not steps:
+        return None
+    facts = [fact for step in steps if (fact := context.value(metric, step)) is not None]
+    finite = [fact for fact in facts if isinstance(fact.value, (int, float)) and math.isfinite(fact.value)]
+    if not finite:
+        return None
+    low = min(finite, key=lambda fact: float(str(fact.value)))
+    count = context.ledger.count("validations of the log", len(facts))
+    text = context.say("validation.losses", metric=metric, n=count, first=facts[0], v=facts[-1], low=low)
+    context.doc.paragraph(f"**{text}**")
+    context.metrics.append(metric)
+    context.chart(context.title(metric), [metric])
+    return Verdict("answered", unmark(text))
 
 
 def accuracy_gap(context: Context, step: int) -> str:

@@ -33,6 +33,11 @@ def mentioned(text: str, resolver: Resolver, run: Run | None) -> list[Mentioned]
         spelt = re.compile(rf"(?i){match[1]}[ _-]?(?:@|at)[ _-]?{match[2]}(?!\d)")
         if any(spelt.search(name) for name in keys):  # "pass_at_8" is a key of this log
             continue
+        best = [name for name in keys if f"/acc/best@{match[2]}/mean" in name and match[1].lower() == "pass"]
+        if best and run is not None:  # drawn with replacement, the best of k is the log's pass@k
+            found = [m for m in found if m.end <= match.start() or match.end() <= m.start]
+            found.append(as_mention(run, resolver, best[0], match.start(), match.end(), match.group()))
+            continue
         if named and all(m.end <= match.start() or match.end() <= m.start for m in found):
             found.append(Mentioned(match.start(), match.end(), match.group(), named[0].card))
     found.sort(key=lambda m: m.start)

@@ -152,3 +152,33 @@ def test_pass_at_one_is_estimated_by_the_mean(question: str, said: str) -> None:
     for step in (10, 20, 30):
         rows[step]["val-core/aime/acc/mean@16"] = 0.01 * step
     assert said in ask(question, run_of(rows)).answer
+
+
+@pytest.mark.parametrize("question", ["pass@30 在最后一次是多少", "what is pass@30 at the end", "pass@30 多少"])
+def test_pass_at_k_is_the_best_of_k_where_that_is_logged(question: str) -> None:
+    rows = {step: training_step(step) for step in range(1, 31)}
+    for step in (10, 20, 30):
+        rows[step]["val-core/aime/acc/best@30/mean"] = 0.01 * step
+        rows[step]["val-core/aime/acc/mean@30"] = 0.005 * step
+    answer = ask(question, run_of(rows))
+    assert answer.verdict.code == "answered"
+    assert "best@30/mean" in answer.answer
+    assert "pass-at-k" not in answer.answer
+
+
+@pytest.mark.parametrize("question", ["验证结果怎么样", "how did the validation go?"])
+def test_validations_of_a_loss_alone_are_no_missing_validations(question: str) -> None:
+    rows = {step: {"train_loss": 3.0 / step} for step in range(1, 31)}
+    for step in range(5, 31, 5):
+        rows[step]["val_loss"] = 2.0 + 1.0 / step
+    answer = ask(question, run_of(rows))
+    assert answer.verdict.code != "no_data"
+    assert "`val_loss`" in answer.answer
+
+
+@pytest.mark.parametrize(
+    "question", ["which step had the lowest loss?", "哪一步的 loss 最低", "when did entropy first exceed 0.5"]
+)
+def test_a_step_is_not_defined_where_there_is_no_log(question: str) -> None:
+    answer, _ = answerer().ask(question, ())
+    assert answer.verdict.code == "no_metrics"
