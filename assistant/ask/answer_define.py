@@ -33,6 +33,7 @@ _OF_A_LOG = re.compile(
     r"|(?:是|有|为)?多少(?![才算以])|第 ?\d+ ?步|step ?\d|最后|最近一|现在|目前"
     r"|\b(?:does|did|do) (?:it|the log|this) (?:log|have|hold|print|report|contain)\b|\bat step \d"
     r"|\b(?:last|final|latest|current) (?:value|step)\b"
+    r"|\b(?:which|what) (?:step|iteration|epoch)\b|\bwhen did\b|哪一?个?步|第几步"
 )
 _OF_MEANING = re.compile(
     r"(?i)意思|是(?:个)?(?:什么|啥)|含义|定义|怎么|如何|为什么|为啥|正常|合适|范围|算(?:高|低|大|小)|应该|区别"
