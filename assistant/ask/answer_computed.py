@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from assistant.ask import outcomes
 from assistant.ask.answer_overall import everywhere
-from assistant.ask.computed import Request, asked
+from assistant.ask.computed import Request, asked, words
 from assistant.ask.conditions import Condition
 from assistant.ask.context import Context, is_validation
 from assistant.ask.held_since import since_then
@@ -136,8 +136,25 @@ def _without_values(context: Context, metric: str) -> str:
 
 # -- statistics --------------------------------------------------------------------------------------------------------
 def statistics(context: Context, request: Request, part: Part) -> list[str]:
-    """One sentence for each statistic asked for."""
-    return [_statistic(context, request, part, name) for name in request.statistics]
+    """One sentence for each statistic asked for; first their ratio, where that is what is asked."""
+    lines = [_statistic(context, request, part, name) for name in request.statistics]
+    between = _ratio(context, request, part)
+    return [between, *lines] if between else lines
+
+
+def _ratio(context: Context, request: Request, part: Part) -> str:
+    """How many times one of two statistics is the other; empty where that is not asked."""
+    names = [name for name in request.statistics if name in {"max", "min", *_VALUES}]
+    if len(names) != 2 or words()["ratio"].search(request.text) is None:
+        return ""
+    a, b = (
+        max(part.values) if n == "max" else min(part.values) if n == "min" else _VALUES[n](part.values) for n in names
+    )
+    if not b:
+        return ""
+    value = statistic(context, part, f"{names[0]} over {names[1]}", a / b, f"{names[0]} / {names[1]}")
+    one, other = (context.say(f"portion_name.{name}") for name in names)
+    return context.say("calc.ratio", metric=part.metric, a=one, b=other, v=context.doc.show(value, None, "number"))
 
 
 def _statistic(context: Context, request: Request, part: Part, name: str) -> str:

@@ -227,6 +227,7 @@ def further(context: Context, understand: Understand, write: Write) -> None:
 #: What an answer of a kind holds beside what its words ask for.
 _HELD: Final = {
     "slowest_trajectory": re.compile(r"(?i)token|长|\blong\b|多久|时间|\btime\b"),
+    "any_cut": re.compile(r"(?i)how many|多少|几"),
     **dict.fromkeys(("relapsed", "first_times"), re.compile(r"(?<![\w.])-?\d")),
 }
 

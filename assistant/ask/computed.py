@@ -33,8 +33,8 @@ Kind = Literal[
 _WORDS = (
     "correlation", "difference", "window", "streak", "streak_measure", "rising", "falling", "missing", "share", "count",
     "last_time", "first_time", "list", "any", "every", "never", "top_count", "rank", "high", "low", "better", "worse",
-    "median", "std", "variance", "sum", "not_sum", "mean", "range", "percentile", "changed", "at_that", "value_asked",
-    "judging", "future",
+    "median", "std", "variance", "sum", "not_sum", "mean", "range", "percentile", "ratio", "changed", "at_that",
+    "value_asked", "judging", "future",
 )  # fmt: skip
 _RANKS = {
     "second": 2,
@@ -433,14 +433,14 @@ def _statistics(r: _Reading) -> Request | None:
         if match := words()[name].search(spoken):
             order.append((match.start(), name))
     for match in words()["percentile"].finditer(spoken):
-        order.append((match.start(), f"p{next(group for group in match.groups() if group)}"))
+        order.append((-1, f"p{next(group for group in match.groups() if group)}"))
     mean = words()["mean"].search(spoken)
     # "How long did it take in total" has a writer of its own; beside another statistic the sum of a key is meant.
     other = set(r.query.topics) - ({"total_time"} if mean or order else set())
     match = words()["sum"].search(spoken)
     if match is not None and not other and not words()["not_sum"].search(spoken):
         order.append((match.start(), "sum"))
-    fresh = bool(order)
+    fresh = bool(order) or words()["ratio"].search(spoken) is not None
     if mean is not None and not _of_window(spoken, mean):
         order.append((mean.start(), "mean"))
     sides = [(name, words()[pattern].search(spoken)) for name, pattern in (("max", "high"), ("min", "low"))]

@@ -53,7 +53,7 @@ def asked(text: str) -> Asked | None:
     held = words("recalled")
     if (times := held["times"].search(text)) is not None:
         return Asked("times", number=float(times["n"]), unit=_unit(text))
-    if held["unit_asked"].search(text) and _unit(text) and not re.search(r"\d", text):
+    if held["unit_asked"].search(text) and _unit(text) and not held["of_all"].search(text):
         return Asked("unit", unit=_unit(text))
     if held["between"].fullmatch(text.strip()):
         return Asked("between")
