@@ -10,11 +10,20 @@ import numpy as np
 from assistant.analysis.series import series
 from assistant.analysis.spikes import NEAREST, TIMES, spikes
 from assistant.ask.context import Context, key
+from assistant.ask.departures import all_checks
 from assistant.ask.naming import named_keys, variant
 from assistant.model import Verdict
 from assistant.write.document import unmark
 
 _MOST: Final = 6
+#: The rule of one value that lies far from all others, and not ten times as high.
+_LONE: Final = "lone_spike"
+_SEVERAL: Final = 3.0
+
+
+def _far(ratios: np.ndarray) -> bool:
+    """Whether the value that stands out most is several times those around it."""
+    return float(ratios.max()) >= _SEVERAL
 
 
 def spiky(context: Context) -> Verdict | None:
@@ -55,7 +64,18 @@ def spiky(context: Context) -> Verdict | None:
     )
     shown = {"metric": metric, "v": value, "level": doc.show(level, None, context.kind_of(metric)), "times": times}
     limit = context.ledger.constant("spike_times", int(TIMES), "the definition of a spike")
-    if not places:
+    lone = (
+        None
+        if places
+        else next(
+            (one for one in all_checks(context) if one.rule == _LONE and one.metrics[:1] == (metric,) and _far(ratios)),
+            None,
+        )
+    )
+    if lone is not None:  # as the account of the run tells it
+        text = context.finding(lone)
+        doc.paragraph(f"**{text}**")
+    elif not places:
         text = say("spikes.none", n=count, limit=limit, around=width, **shown)
         doc.paragraph(f"**{text}**")
         doc.paragraph(say("spikes.slow"))

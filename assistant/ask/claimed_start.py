@@ -20,15 +20,15 @@ from assistant.model import Fact
 _ADVERBS: Final = "(?:一路|一直|慢慢|逐渐|持续|明显|突然|猛地?|急剧|往[上下]|就|才|都|在|变得?|越来越)*"
 _CLAIM: Final = re.compile(
     r"(?i)(?:第\s*|step\s*)(?P<zh>\d{1,7})\s*步?\s*(?:左右|附近|前后|那会儿?)?\s*(?:之?后|以后)?\s*(?:就|才|便|都|已经|是)*\s*"
-    rf"(?:开始|起)(?:就|才|都)?\s*{_ADVERBS}(?P<move>[掉跌降滑减缩短崩塌涨升飙爬增长慢快高低大小])"
+    rf"(?:开始|起)(?:就|才|都)?\s*{_ADVERBS}(?P<move>[掉跌降滑减缩短崩塌涨升飙爆爬增长慢快高低大小])"
     r"|\b(?:start\w*|beg[ai]n\w*) (?:to )?"
-    r"(?P<en_move>fall|drop|declin|decreas|shrink|ris|climb|increas|grow|go(?:ing)? (?:up|down)|slow"
+    r"(?P<en_move>fall|drop|declin|decreas|shrink|ris|climb|increas|grow|explod|go(?:ing)? (?:up|down)|slow"
     r"|get(?:ting)? (?:slow|long|short|low|high)\w*)\w* (?:down )?(?:only )?(?:at|from|around|in|since) (?:about )?"
     r"step (?P<en>\d{1,7})"
     r"|\b(?P<en_since>fell|rose|dropped|grew|climbed|has been (?:falling|rising|dropping|growing|climbing))"
     r" (?:only )?(?:since|from) (?:about )?step (?P<at>\d{1,7})(?! to)"
 )
-_UP: Final = re.compile(r"(?i)[涨升飙爬增长高大慢]|ris|rose|climb|increas|gr[eo]w|up\b|slow|long|high")
+_UP: Final = re.compile(r"(?i)[涨升飙爆爬增长高大慢]|ris|rose|climb|increas|explod|gr[eo]w|up\b|slow|long|high")
 _DOWN: Final = re.compile(r"(?i)[掉跌降滑减缩短崩塌快低小]|f[ae]ll|drop|declin|decreas|shrink|down\b|short|low\b")
 _ASKS: Final = re.compile(
     r"(?i)[哪几](?:一)?步|什么时候|何时|多少|几(?!乎|步)|如果|要是|假如|不再|没有?(?:再)?[涨升降跌掉]|平均|均值|最[高低大小]"

@@ -90,8 +90,8 @@ def of_what_was_told(text: str, state: State, run: Run, resolver: Resolver, *, z
     both = list(dict.fromkeys([*_keys(before.beside, run), *now]))
     if len(both) == 2 and (said := _of_two_metrics(text, *both, zh=zh)) is not None:
         return said
-    if len(now) != 1 or _others(text, now[0], run, resolver):
-        return None
+    if len(now) != 1 or (_RATIO.match(text) is None and _others(text, now[0], run, resolver)):
+        return None  # "ratio?" names no metric, whatever ratios the log holds
     return _of_one(text, before, state, now[0], run, zh=zh)
 
 

@@ -22,7 +22,7 @@ from assistant.ask.wording import normalised
 from assistant.model import Verdict
 from assistant.model.answer import Intent
 
-_MEMBER = re.compile(r"(?<=[\w)])/(?:mean|max|min|std|avg)(?![\w/])")
+_MEMBER = re.compile(r"(?<=[\w)]/)(?:mean|max|min|std|avg)(?![\w/])|(?<![\w/])time(?=/\w)")
 _FIELDS = {"re", "unless", "writer", "intent", "advice"}
 #: Kinds that name no metric; what was taken for one ("the run finished") is none.
 _OF_THE_RUN = {
@@ -80,8 +80,8 @@ def _asked(kind: Asked, text: str, query: Query) -> bool:
 
 @lru_cache(maxsize=256)
 def _without_members(text: str) -> str:
-    """A text whose keys have lost their last member: the "mean" of ``critic/score/mean`` asks for no mean."""
-    return _MEMBER.sub("/·", text) if "/" in text else text
+    """A text whose keys have lost a member that is a word: the "mean" of ``critic/score/mean`` asks for no mean."""
+    return _MEMBER.sub("·", text) if "/" in text else text
 
 
 def kind_of(query: Query) -> str | None:

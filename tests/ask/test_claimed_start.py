@@ -33,7 +33,8 @@ RUN: Run = run_of({step: _row(step) for step in STEPS})
 LATE = (
     "actor/entropy 是从 step 50 开始掉的吧", "actor/entropy 是从第 50 步才开始降的吧？", "熵 从 step 50 起才往下掉对吗",
     "actor/entropy started falling at step 50, right?", "actor/entropy has been falling since step 50, right?",
-    "timing_s/update_actor 是从 step 50 开始变慢的吧", "timing_s/update_actor 从第 50 步才开始涨的对吧",
+    "timing_s/update_actor 是从 step 50 开始变慢的吧", "timing_s/update_actor 从 step 50 开始 explode 的吧",
+    "timing_s/update_actor 从第 50 步才开始涨的对吧",
 )  # fmt: skip
 EARLY = ("timing_s/update_actor 是从 step 10 开始涨的吧", "timing_s/update_actor started rising at step 10, right?")
 RIGHT = (

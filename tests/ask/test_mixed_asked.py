@@ -74,3 +74,15 @@ def test_what_a_log_holds_is_not_told_without_one(question: str) -> None:
 @pytest.mark.parametrize("question", ["entropy 是什么意思", "ppo_kl 怎么理解", "entropy 多少算正常"])
 def test_meanings_need_no_log(question: str) -> None:
     assert answerer().ask(question, [])[0].verdict.code == "answered"
+
+
+@pytest.mark.parametrize("question", ["loss 有 outlier 吗", "loss 有没有尖峰"])
+def test_a_lone_value_is_the_spike_that_the_account_of_the_run_tells(question: str) -> None:
+    rows = {
+        step: {"loss": 1.8 if step == 29 else 0.35 + 0.01 * (step % 7), "reward": 0.01 * step} for step in range(1, 73)
+    }
+    run = run_of(rows)
+    told = "step 29" in conversation(run, "训练正常吗").answer
+    line = first_line(conversation(run, question))
+    assert "step 29" in line
+    assert line.startswith("没有尖峰") is not told

@@ -117,3 +117,11 @@ def test_saying_it_again_in_english_asks_nothing_else(asked: str) -> None:
 )
 def test_a_member_of_a_key_is_no_word_of_the_question(question: str) -> None:
     assert first_line(conversation(RUN, question)).startswith("`actor/kl_loss`")
+
+
+@pytest.mark.parametrize("name", ["loss", "time/step_generate"])
+def test_a_ratio_asked_for_alone_is_no_metric_of_ratios(name: str) -> None:
+    rows = {step: {name: 2.0 - 0.02 * step, "actor/ratio_mean": 1.0, "reward": 0.1} for step in STEPS}
+    made = conversation(run_of(rows), f"{name} at step 10", "vs 60", "ratio?")
+    assert made.slots.metrics == (name,)
+    assert any(fact.ratio == pytest.approx(0.8 / 1.8) for fact in made.facts if fact.ratio is not None)
