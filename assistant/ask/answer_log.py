@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 from statistics import mode
+from typing import Final
 
 from assistant.analysis.checks import covered
 from assistant.analysis.diagnosis import role
@@ -141,6 +142,7 @@ def restarts(context: Context) -> Verdict:
     text = say(
         "restart.one" if len(back) == 1 else "restart.many", at=fact, before=before, after=after,
         n=counted, steps=_span(context, twice), k=context.ledger.count("restarts", len(back)),
+        yes=_so_many(context, len(back)),
     )  # fmt: skip
     doc.paragraph(f"**{text}**")
     further = [
@@ -153,6 +155,28 @@ def restarts(context: Context) -> Verdict:
         context.query = replace(context.query, intent="health")
         return Verdict("warning", unmark(text), "medium")
     return Verdict("answered", unmark(text))
+
+
+#: How many restarts a question takes for granted or asks about.
+_TIMES: Final = re.compile(
+    r"(?i)(?<![第上哪每头])(?P<zh>[一两二三四五六七八九十]|\d{1,3}) ?[次回](?!验证|评估|训练|之)"
+    r"|\b(?P<once>once|twice|thrice)\b|\b(?P<en>one|two|three|four|five|six|\d{1,3}) (?:times?|restarts?)\b"
+)
+_NUMERALS: Final = {
+    **{word: n for n, word in enumerate("一二三四五六七八九十", 1)}, "两": 2, "once": 1, "twice": 2, "thrice": 3,
+    **{word: n for n, word in enumerate(("one", "two", "three", "four", "five", "six"), 1)},
+}  # fmt: skip
+
+
+def _so_many(context: Context, held: int) -> str:
+    """How the sentence on restarts begins: yes, or that there were not as many as the question says."""
+    match = _TIMES.search(context.query.said)
+    word = "" if match is None else next(group for group in match.groups() if group).lower()
+    asked = _NUMERALS.get(word) or (int(word) if word.isdecimal() else held)
+    if asked == held:
+        return context.say("restart.yes")
+    fact = context.ledger.constant("restarts asked about", asked, "the question", "1")
+    return context.say("restart.not_so_many", asked=fact)
 
 
 def _restart(context: Context, step: int, line: int) -> Fact:

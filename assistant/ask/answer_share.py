@@ -9,7 +9,8 @@ from dataclasses import replace
 from typing import Final
 
 from assistant.analysis.outside import outside_keys
-from assistant.analysis.timing import inside_step, layout_of, row_of_total, total_key
+from assistant.analysis.timing import layout_of, row_of_total, total_key
+from assistant.ask.added_shares import lies_outside
 from assistant.ask.answer_speedup import each_share
 from assistant.ask.context import Context, key
 from assistant.ask.intents import is_stage
@@ -42,6 +43,8 @@ def share(context: Context) -> Verdict | None:
     slot = context.query.steps
     if len(stages) == 1 and slot.kind in {"none", "all"} and _OF_ALL.search(context.query.said):
         return _of_all(context, stages[0], whole)
+    if len(stages) == 1 and slot.kind not in {"single", "pair"} and lies_outside(context.run, stages[0]):
+        return _of_all(context, stages[0], whole)  # what is spent beside the steps is no part of one
     texts = []
     told = run.distinct_steps[-1]
     for stage in stages[:MOST_STEPS]:
@@ -59,10 +62,12 @@ def share(context: Context) -> Verdict | None:
             if cell is None or total is None:
                 continue
             told = one.step or 0
-            text += say(
-                "share.one", stage=key(stage), share=one, cell=doc.show(cell, None, "seconds"),
-                total=doc.show(total, None, "seconds"),
-            )  # fmt: skip
+            shown = {"cell": doc.show(cell, None, "seconds"), "total": doc.show(total, None, "seconds")}
+            if lies_outside(run, stage):
+                part = _of_both(context, stage, cell, total)
+                text += say("share.beside", stage=key(stage), step=one.step, share=part, **shown)
+            else:
+                text += say("share.one", stage=key(stage), share=one, **shown)
             text += "" if context.language == "zh" else " "
         text = text.strip()
         if not text:
@@ -140,7 +145,7 @@ def _of_all(context: Context, stage: str, whole: str) -> Verdict:
         for name in (stage, whole)
     )
     beside = outside_keys(context.run)
-    outside = stage in beside or (stage in _beside(context) and inside_step(context.run, stage) is not True)
+    outside = lies_outside(context.run, stage)
     sums = [math.fsum(number(fact) for fact in facts) for facts in (spent, steps)]
     own = context.ledger.derived(f"total of {stage}", sums[0], inputs=spent, unit="s", formula=f"Σ {stage}")
     names = [*beside, *([stage] if outside and stage not in beside else [])]
@@ -166,9 +171,12 @@ def _of_all(context: Context, stage: str, whole: str) -> Verdict:
     return Verdict("answered", unmark(text))
 
 
-def _beside(context: Context) -> tuple[str, ...]:
-    layout = layout_of(context.run)
-    return () if layout is None else tuple(layout.sometimes)
+def _of_both(context: Context, stage: str, cell: Fact, total: Fact) -> Fact:
+    """What part of a step and of what is spent beside it the latter takes."""
+    return context.ledger.derived(
+        f"share of {stage} and its step", number(cell) / (number(cell) + number(total)), inputs=[cell, total],
+        step=cell.step, unit="fraction", formula=f"{stage} / (step + {stage})",
+    )  # fmt: skip
 
 
 def of_one(context: Context) -> Verdict | None:

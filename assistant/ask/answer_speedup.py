@@ -6,6 +6,7 @@ import re
 from dataclasses import replace
 from typing import Final
 
+from assistant.ask.added_shares import lies_outside, of_all_time, overlapping
 from assistant.ask.context import Context, key
 from assistant.ask.lexicon import words
 from assistant.ask.parts import number
@@ -39,6 +40,8 @@ def each_share(context: Context) -> Verdict | None:
     stages, timed = stages_in(context)[:MOST_STAGES], totals(context)
     if len(stages) < 2 or timed is None or len(context.runs) != 1 or timed.whole in stages:
         return None
+    if any(lies_outside(context.run, stage) for stage in stages) and context.query.steps.kind in {"none", "all"}:
+        return of_all_time(context, stages, timed)
     steps = timed_steps(context, stages[0], timed)
     common = [step for step in steps if all(finite(context, one, step) for one in stages)]
     if not common:
@@ -70,7 +73,11 @@ def each_share(context: Context) -> Verdict | None:
             "stages.mean", n=context.ledger.count("steps with a share", len(common)), first=common[0], last=common[-1]
         )
     )  # fmt: skip
-    said = context.say("stages.each", where=where, base=base, items=context.join(items), together=together)
+    items_said = {"where": where, "base": base, "items": context.join(items)}
+    apart = overlapping(context, stages, means)
+    said = context.say("stages.apart", **items_said) if apart else context.say(
+        "stages.each", together=together, **items_said
+    )  # fmt: skip
     whole = [timed.totals[step] for step in common]
     average = whole[0] if len(whole) == 1 else mean_of(context, "whole steps", whole, "s")
     line = context.say(
@@ -79,6 +86,8 @@ def each_share(context: Context) -> Verdict | None:
     context.doc.paragraph(f"**{said}**")
     context.doc.table([context.say(f"head.{name}") for name in ("stage", "time", "share")], rows)
     context.doc.paragraph(line)
+    if apart:
+        context.doc.paragraph(apart)
     context.settled = True
     context.query = replace(context.query, intent="bottleneck", op=None, asked_op=None)
     return Verdict("answered", unmark(said))

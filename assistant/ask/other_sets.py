@@ -66,7 +66,6 @@ def _settled(context: Context) -> None:
     context.settled, context.kind = True, "other_set"
 
 
-_LONGEST: Final = 400
 
 
 def _held(context: Context) -> list[str]:
