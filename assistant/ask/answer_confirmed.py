@@ -49,7 +49,7 @@ _INTENTS: Final = {
     "health", "explain", "advice", "lookup", "define", "trend", "validation", "bottleneck", "compare", "derive",
 }  # fmt: skip
 #: Kinds of answers that hold the statement against what the question does not speak of.
-_OWN_KINDS: Final = {"heard", "preference_start"}
+_OWN_KINDS: Final = {"heard", "preference_start", "model_better"}
 #: A metric's name that swallowed what is said of it.
 _SAID_IN_NAME: Final = re.compile(
     r"(?i)\s*\b(?:take|took|last|get|got|spend|spent|stay|need)\w*\b.*|越来越.*|[要花用]了?\s*\d.*|(?<![\w-])\d+\s*\w*$"

@@ -66,8 +66,6 @@ def _settled(context: Context) -> None:
     context.settled, context.kind = True, "other_set"
 
 
-
-
 def _held(context: Context) -> list[str]:
     """The known sets that the keys of the log's validations name, as they spell them."""
     found: list[str] = []
