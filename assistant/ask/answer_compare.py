@@ -357,7 +357,7 @@ def metrics(context: Context, keys: list[str], first: int, second: int) -> Verdi
     doc.blocks[slot] = f"**{verdicts[0][1]}**"
     remarks = [r for r in change_remarks(context, first, second) if any(key(m) in unmark(r) for m in keys)]
     remarks += jumped_between(context, [c for c in changes if is_stage(str(c.metric)) and c.significant], first, second)
-    if any((_is_reward(m) or "score" in m) and not is_validation(m) for m in keys):
+    if any((_is_reward(m) or "score" in m) and not (is_validation(m) or held_out(m)) for m in keys):
         remarks.append(context.say("compare.reward_caveat"))
     doc.bullets(remarks)
     for metric in keys[:3]:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from importlib import import_module
 
 from assistant.analysis.forecast import total_steps
-from assistant.ask import naming
+from assistant.ask import answer_each_run, naming
 from assistant.ask.context import Context, is_validation
 from assistant.ask.departures import all_checks
 from assistant.ask.findings import told
@@ -101,7 +101,9 @@ def answer(context: Context) -> Verdict:
             break
         context.query = replace(query, intent=intent, op=None if name in {"best", "worst"} else query.op)
         writer = "answer_total_by_run.totals" if name == "total_time" and len(context.runs) > 1 else of_run
-        verdict = _attempt(writer)(context)
+        write = _attempt(writer)
+        several = len(context.runs) > 1 and name in answer_each_run.TOLD_OF_EACH
+        verdict = (answer_each_run.each_run(context, write) if several else None) or write(context)
         if verdict is not None:
             _other_totals(context, query, name)
             return verdict
@@ -113,6 +115,11 @@ def answer(context: Context) -> Verdict:
             context.query = replace(query, intent="compare")
     if len(context.runs) > 1 and (verdict := _of_runs(context)) is not None:
         return verdict
+    if len(context.runs) > 1 and query.intent == "derive":
+        from assistant.ask import answer_other
+
+        if (verdict := answer_each_run.each_run(context, answer_other.derived)) is not None:
+            return verdict
     keys = [m.key for m in query.mentions if m.key is not None]
     if query.intent == "bottleneck" and keys and all(_OF_A_TRAJECTORY.search(key) for key in keys):
         context.query = replace(query, intent="lookup")  # its own time is asked for, and no stage of a step
