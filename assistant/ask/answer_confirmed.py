@@ -28,6 +28,7 @@ from assistant.ask.context import Context, is_validation
 from assistant.ask.in_between import happened, largest_move
 from assistant.ask.lexicon import words
 from assistant.ask.naming import central, named_keys
+from assistant.ask.of_part import on_the_whole
 from assistant.ask.part import Part, cell, part_of
 from assistant.ask.scope import Scope, scope_in
 from assistant.ask.supposed import Supposed
@@ -96,7 +97,8 @@ def beside(context: Context, verdict: Verdict) -> Verdict:
     statement = statement_in(normalised(context.query.wording or context.query.text))
     if statement is None or context.kind in _OWN_KINDS:
         return verdict
-    told, unread = _all(context, statement)
+    with on_the_whole(context):
+        told, unread = _all(context, statement)
     wrong = [one for one in told if not one.holds]
     if not told or (not wrong and unread and not statement.causal):
         return verdict

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Final
 
@@ -59,6 +61,28 @@ def attempt(context: Context) -> Verdict | None:
     verdict = leading(context, explained(context), lead)
     outside(context)
     return verdict
+
+
+@contextmanager
+def on_the_whole(context: Context) -> Iterator[None]:
+    """For a while the whole run again, for an answer about a part: what is said of both sides of a step needs both."""
+    if context.whole is None:
+        yield
+        return
+    runs, ledger = context.runs, context.ledger
+    context.runs, context.ledger = (context.whole, *runs[1:]), copy.copy(ledger)
+    context.ledger.run = context.whole
+    _forget(context)
+    try:
+        yield
+    finally:
+        context.runs, context.ledger = runs, ledger
+        _forget(context)
+
+
+def _forget(context: Context) -> None:
+    for name in ("train_steps", "validation_steps"):
+        context.__dict__.pop(name, None)
 
 
 def enter(context: Context) -> str | None:
