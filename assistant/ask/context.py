@@ -13,6 +13,7 @@ from typing import Any
 from assistant import resources
 from assistant.analysis import Ledger, validation_steps
 from assistant.analysis.checks import Check
+from assistant.ask.query import Told
 from assistant.ask.spelt import fitted
 from assistant.ask.understand import Query
 from assistant.knowledge import Card, Resolver
@@ -104,6 +105,8 @@ class Context:
     """The kind of question (``run_questions.yaml``) that was answered; empty for none."""
     turning: int | None = None
     """The first step after the jump that the answer told, for "before it" and "after it"."""
+    cells: tuple[Told, ...] = ()
+    """What the answer told of which metric and part, where it says so itself."""
     quotable: dict[str, str] = field(default_factory=dict)
     """Texts that are no card's and may be quoted all the same, by the id under which they are cited."""
     whole: Run | None = None

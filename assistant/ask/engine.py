@@ -42,12 +42,14 @@ from assistant.ask import (
     meant_steps,
     naming,
     noted,
+    planned,
     run_questions,
     unread,
 )
 from assistant.ask.answer_named import values_of_named
 from assistant.ask.context import EPOCHS, Context, is_validation
 from assistant.ask.pointing import pointed
+from assistant.ask.powers import in_full
 from assistant.ask.understand import Query, State, after, continued_language, language_of, off_topic, parts, understand
 from assistant.ask.wording import normalised
 from assistant.ground import check
@@ -58,7 +60,6 @@ from assistant.write.document import mark, marked_ids, render, unmark
 
 MAX_SOURCES, MAX_PLACES, _FEW = 8, 3, 4
 _TRAIN_ACCURACY = re.compile(r"训练(?:集)?(?:的|上)?(?:准确率|正确率|accuracy)|train(?:ing)? acc", re.IGNORECASE)
-_SCALED = re.compile(r"\((1e-?\d{1,2})\)$")
 _WITHOUT_LOG = {"define", "out_of_scope"}  # intents that can be answered without any log
 
 
@@ -99,6 +100,9 @@ class Answerer:
         runs = halves.which(question, runs, self.resolver, language, state)
         said = meant_steps.as_meant(question, runs)
         whole = understand(said, self.resolver, runs, language=language, state=state)
+        if len(runs) == 1 and (several := planned.answered(question, whole, runs, self.resolver, state)) is not None:
+            answer = finish(*several, None, time.perf_counter() - started)
+            return answer, planned.carried(several[0], answer, state)
         anchor = happenings.anchored(whole, runs[0]) if len(runs) == 1 else None
         asked, tail = said if anchor is None else anchor[0], ""
         if runs and whole.intent != "forecast":  # of what is to come there is no step yet
@@ -175,7 +179,7 @@ class Answerer:
         unread.beside(context, problem)
         if not context.settled and verdict.code not in {"no_metrics", "out_of_scope", "unknown_metric", "no_data"}:
             values_of_named(context, queries)
-        _scaled(context)
+        in_full(context)
         _other_readings(context)
         framed.one_sentence(context)
         verdict = framed.of_run(context, verdict, given)
@@ -215,7 +219,7 @@ class Answerer:
             asked.append(context.query)
         context.query = replace(first, text=whole.text, steps=in_turn.steps_of(asked))
         clauses.in_front(context, starts)
-        _scaled(context)
+        in_full(context)
         framed.one_sentence(context)
         verdict = framed.of_run(context, verdict, given)
         return finish(context, verdict, problem, time.perf_counter() - started), held
@@ -355,22 +359,6 @@ def _other_readings(context: Context) -> None:
         quoted = gap.join(f"“{text}”" if context.language == "zh" else f"“{text}?”" for text in found)
         context.names.update(found)
         context.doc.paragraph(context.say("note.other_readings", listed=quoted))
-
-
-def _scaled(context: Context) -> None:
-    """What a value stands for whose key names its unit as a power of ten: ``actor/lr(1e-4)`` at 0.01 is 1e-06."""
-    for metric in list(dict.fromkeys(context.metrics))[:2] if context.runs else []:
-        unit = _SCALED.search(metric)
-        steps = context.run.series(metric)[0] if unit is not None and metric in context.run.columns else []
-        fact = context.value(metric, steps[-1]) if steps else None
-        if unit is None or fact is None or not isinstance(fact.value, (int, float)) or not fact.value:
-            continue
-        full = fact.value * float(unit[1])
-        plain = context.ledger.derived(
-            f"{metric} in full", full, inputs=[fact], step=fact.step, formula=f"value × {unit[1]}"
-        )
-        context.names.add(unit[1])
-        context.doc.paragraph(context.say("note.scaled", metric=metric, unit=unit[1], v=fact, plain=plain))
 
 
 def _same(context: Context, text: str) -> bool:

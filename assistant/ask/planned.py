@@ -1,0 +1,96 @@
+"""Answers a question that asks for several values at once, where all its words were read (``assistant.ask.plan``)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise
+from typing import Final
+
+from assistant.analysis import Ledger
+from assistant.ask.antecedents import MOST_KEPT
+from assistant.ask.blanking import figures, spans_of
+from assistant.ask.context import Context
+from assistant.ask.follow import after
+from assistant.ask.naming import central
+from assistant.ask.plan.build import Plan, plan_of, plan_of_told
+from assistant.ask.plan.tags import tagged
+from assistant.ask.plan.told import told
+from assistant.ask.query import Query, State
+from assistant.ask.wording import normalised
+from assistant.knowledge import Resolver
+from assistant.model import Answer, Run, Verdict
+
+#: Longer texts ask for more than values.
+_LONGEST: Final = 160
+#: A follow-up about what was told is no longer.
+_SHORT: Final = 48
+#: Without one of these a question asks for one thing, for which there are readers of their own.
+_SEVERAL: Final = re.compile(
+    r"(?i)[,，、;；?？/&].*\S|\band\b|\bvs\b|\bversus\b|\bto\b|\bthan\b|\bratio\b|\bpercentile\b|和|跟|与|且|比"
+    r"|倍|差|哪|占|百分位"
+    r"|分位|各|前后"
+)
+_INTENTS: Final = frozenset(
+    {"lookup", "compare", "trend", "derive", "explain", "validation", "out_of_scope", "define", "bottleneck"}
+)
+
+
+def plan(query: Query, run: Run, state: State | None) -> Plan | None:
+    """The plan of a question; ``None`` where not every word of it is read, or it asks for one thing only."""
+    if state is not None and len(query.text) <= _SHORT:
+        tags = tagged(figures(normalised(query.text)), ())
+        if tags and (found := plan_of_told(tags, run, state)) is not None:
+            return found
+    text = figures(normalised(query.wording or query.text))
+    if len(text) > _LONGEST or not _SEVERAL.search(text) or query.intent not in _INTENTS:
+        return None
+    names = _names(query, text, run)
+    if names is None or (not names and state is None):
+        return None
+    tags = tagged(text, names)
+    return None if tags is None else plan_of(tags, run, state)
+
+
+def _names(query: Query, text: str, run: Run) -> list[tuple[int, int, str]] | None:
+    """Where metrics are named, and the one key that each means; ``None`` where one of them means several."""
+    found: dict[tuple[int, int], list[str]] = {}
+    for mention in query.mentions:
+        spans = spans_of(text, mention) if mention.end > mention.start else []
+        keys = [mention.key] if mention.key is not None else []
+        if not keys and mention.card is not None and not mention.specific:
+            keys = [key for key in mention.card.keys if key in run.columns]
+        if not keys:
+            continue  # its words are read as what they are else, or not at all
+        for span in spans:
+            found.setdefault(span, []).extend(keys)
+    names = []
+    for (start, end), keys in sorted(found.items()):
+        meant = central(list(dict.fromkeys(keys)))
+        if len(meant) != 1:
+            return None
+        names.append((start, end, meant[0]))
+    overlapping = any(a[1] > b[0] for a, b in pairwise(names))
+    return None if overlapping else names
+
+
+def answered(
+    question: str, query: Query, runs: Sequence[Run], resolver: Resolver, state: State | None
+) -> tuple[Context, Verdict] | None:
+    """The answer under construction and its verdict; ``None`` where the question is no such one."""
+    made = plan(query, runs[0], state)
+    if made is None:
+        return None
+    context = Context(replace(query, text=question), tuple(runs), resolver, Ledger(tuple(runs)))
+    verdict = told(context, made)
+    return None if verdict is None else (context, verdict)
+
+
+def carried(context: Context, answer: Answer, state: State | None) -> State:
+    """What the conversation carries on from such an answer."""
+    held = after(context.query, answer.facts, context.language, state)
+    if not context.cells:
+        return held
+    kept = () if state is None else tuple(one for one in state.cells if one not in context.cells)
+    return replace(held, cells=(*kept, *context.cells)[-MOST_KEPT:])
