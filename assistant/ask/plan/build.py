@@ -156,7 +156,9 @@ def plan_of_told(tags: Sequence[Tag], run: Run, state: State) -> Plan | None:
 
 def _told_again(one: Told) -> Output:
     """A part told before, by its mean where no other statistic was told."""
-    return Output(one.metric, "mean" if one.statistic == "value" else one.statistic, int(one.first or 0), int(one.last or 0))
+    return Output(
+        one.metric, "mean" if one.statistic == "value" else one.statistic, int(one.first or 0), int(one.last or 0)
+    )
 
 
 # -- limits ------------------------------------------------------------------------------------------------------------

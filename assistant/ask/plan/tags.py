@@ -80,8 +80,8 @@ def _rule(
 
 _EARLY: Final = (
     r"(?:the |its )?(?:最?前|头|最初|最早|开头|起初|一开始|最开始|第一个|前面|first|initial|opening|earliest|early"
+    r"|beginning)(?:的|那)?"
 )
-r"|beginning)(?:的|那)?"
 _LATE: Final = r"(?:the |its )?(?:最后|最近|末尾|末|尾|后面?|last|final|closing|latest|ending|most recent)(?:的|那)?"
 #: Kind, words, and what of them is kept. Where several match at one place, the longest is taken.
 _RULES: Final = (
