@@ -9,6 +9,7 @@ from itertools import pairwise
 from typing import Final
 
 from assistant.analysis import Ledger
+from assistant.ask import run_questions
 from assistant.ask.antecedents import MOST_KEPT
 from assistant.ask.blanking import figures, spans_of
 from assistant.ask.context import Context
@@ -18,6 +19,8 @@ from assistant.ask.plan.build import Plan, plan_of, plan_of_told
 from assistant.ask.plan.tags import tagged
 from assistant.ask.plan.told import told
 from assistant.ask.query import Query, State
+from assistant.ask.steps import training_steps
+from assistant.ask.windows import windows_in
 from assistant.ask.wording import normalised
 from assistant.knowledge import Resolver
 from assistant.model import Answer, Run, Verdict
@@ -46,11 +49,15 @@ def plan(query: Query, run: Run, state: State | None) -> Plan | None:
     text = figures(normalised(query.wording or query.text))
     if len(text) > _LONGEST or not _SEVERAL.search(text) or query.intent not in _INTENTS:
         return None
+    if run_questions.kind_of(query) is not None:
+        return None  # a kind of question with a reader of its own
     names = _names(query, text, run)
     if names is None or (not names and state is None):
         return None
     tags = tagged(text, names)
-    return None if tags is None else plan_of(tags, run, state)
+    if tags is None or (query.intent == "compare" and windows_in(text, run, (), training_steps(run)) is not None):
+        return None  # two windows are compared, with what the rules say of them
+    return plan_of(tags, run, state)
 
 
 def _names(query: Query, text: str, run: Run) -> list[tuple[int, int, str]] | None:

@@ -248,6 +248,8 @@ def _at_extreme(tags: Sequence[Tag], metrics: Sequence[str], run: Run) -> Plan |
     outputs = [Output(named[0], "max" if high else "min", finite[0][1], finite[-1][1], True)]
     others = [metric for metric in metrics if metric != named[0]] or [named[0]]
     shift = next((int(tags[place].value[0]) for place in pointing if tags[place].kind == "back"), 0)
+    if pointing[0] == extremes[0] + 1 and tags[pointing[0]].kind == "there":
+        return None  # "where the KL is highest": one clause
     around = next((int(tags[place].value[0]) for place in pointing if tags[place].kind == "around"), 0)
     stats = [str(tag.value[0]) for tag in tags if tag.kind == "stat" and tag.value[0] not in {"max", "min"}]
     for metric in others:
@@ -300,6 +302,8 @@ def _outputs(
                     return None
                 outputs += [Output(metric, stat, *ends, window is None) for stat in stats]
     outputs = list(dict.fromkeys(outputs))
+    if len({one.metric for one in outputs}) > 1 and any(one.stat in {"max", "min"} and one.whole for one in outputs):
+        return None  # where one of them is largest, or each
     combined = kinds & {"difference", "ratio", "which"}
     if not (1 if "percentile" in kinds else 2) <= len(outputs) <= MOST_OUTPUTS:
         return None
@@ -307,7 +311,7 @@ def _outputs(
     alone = len({one.metric for one in outputs}) == 1
     if all(one.point for one in outputs) and not (combined - {"difference"} if alone else combined or scattered):
         return None  # a look-up of one step, or the change between two
-    if combined - {"which"} and len(outputs) != 2:
+    if (combined - {"which"} and len(outputs) != 2) or (combined and not alone):
         return None
     which = next((str(tag.value[0]) for tag in tags if tag.kind == "which"), "")
     against = alone and len(outputs) == 2 and any(tag.kind == "and" and tag.value for tag in tags)

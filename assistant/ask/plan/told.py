@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 from statistics import median, stdev
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -123,25 +123,36 @@ def _stat_name(context: Context, stat: str) -> str:
     return context.say(f"plan.stat_{stat}")
 
 
+#: The sentence of one value: of a step, a part, some steps or the run, with the step of an extreme; each with the
+#: metric named or not.
+_SENTENCES: Final = {
+    "point": ("plan.point", "plan.point_of"), "part": ("plan.part", "plan.part_of"),
+    "part_at": ("plan.part_at", "plan.part_at_of"), "among": ("plan.among", "plan.among_of"),
+    "whole": ("plan.whole", "plan.whole_of"), "whole_at": ("plan.whole_at", "plan.whole_at_of"),
+}  # fmt: skip
+
+
 def _item(context: Context, output: Output, fact: Fact, part: Part | None, *, named: bool) -> str:
-    of, metric = ("_of", {"metric": output.metric}) if named else ("", {})
+    values: dict[str, Any] = {"metric": output.metric} if named else {}
+
+    def said(name: str, **more: Any) -> str:
+        return context.say(_SENTENCES[name][named], **values, **more)
+
     if part is None:
-        return context.say(f"plan.point{of}", v=fact, **metric)
-    values = {"v": shown(context, fact, output.metric), "stat": _stat_name(context, output.stat)} | metric
+        return said("point", v=fact)
+    values |= {"v": shown(context, fact, output.metric), "stat": _stat_name(context, output.stat)}
     ends = {"first": part.steps[0], "last": part.steps[-1]}
     if output.among:
-        return context.say(f"plan.among{of}", steps=context.doc.show(list(part.steps)), **values)
+        return said("among", steps=context.doc.show(list(part.steps)))
     extreme = output.stat in {"max", "min"}
     if extreme and sum(value == fact.value for value in part.values) == 1 and fact.step is not None:
-        if output.whole:
-            return context.say(f"plan.whole_at{of}", step=fact.step, **values)
-        return context.say(f"plan.part_at{of}", step=fact.step, **values, **ends)
+        return said("whole_at", step=fact.step) if output.whole else said("part_at", step=fact.step, **ends)
     if output.whole:
-        return context.say(f"plan.whole{of}", **values)
+        return said("whole")
     count = context.ledger.count(
         "values in that part", len(part), metric=output.metric, first_step=part.steps[0], last_step=part.steps[-1]
     )
-    return context.say(f"plan.part{of}", n=count, **values, **ends)
+    return said("part", n=count, **ends)
 
 
 def _largest(context: Context, plan: Plan, found: Sequence[Told_]) -> str:
