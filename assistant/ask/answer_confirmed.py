@@ -383,7 +383,7 @@ def _moved(context: Context, part: Part, *, up: bool) -> Told:
     trend = context.ledger.trend(part.metric, list(part.steps))
     way = None if trend is None else {"rising": True, "falling": False}.get(trend.direction or "")
     if (last > first) != up or (way is not None and way != up):
-        once = happened(context.query.said)
+        once = happened(context.query.said) and not (up and way is False)  # a rise that was lost again is none
         move = largest_move(context, part.metric, part.steps, part.values, up=up) if once else None
         if move is not None:  # it did, if not from its first value to its last
             final = cell(context, part, len(part) - 1)

@@ -223,7 +223,7 @@ def learning(context: Context) -> Verdict:
     if still is not None:
         text, state = say("learning.still", metric=str(still[0].metric), v=still[0], n=still[1]), "down"
     settled = _converged(context, validation, score) if _CONVERGED.search(context.query.said) else ""
-    if settled:
+    if settled and still is None:
         text = settled + ("" if context.language == "zh" else " ") + text
     doc.paragraph(f"**{text}**")
     doc.bullets(sentences if still is None else [])

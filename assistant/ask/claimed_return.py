@@ -32,6 +32,8 @@ _ELSE: Final = re.compile(
     r"|之[前后]|以[前后]|step ?\d|第 ?\d|一次|\b(?:when|which|how|why|if|whether|will|would|after|before|since)\b"
 )
 LEAST: Final = 4
+#: A move back by more than so many times what led to the extreme is no return from it.
+MOST_BACK: Final = 1.5
 
 
 def told(context: Context) -> str:
@@ -57,6 +59,8 @@ def _said(context: Context, part: Part, *, up: bool) -> str:
     before = (max if up else min)(range(far), key=lambda place: part.values[place])
     lowest, top = cell(context, part, far), cell(context, part, before)
     whole, back = abs(number(top) - number(lowest)), abs(number(last) - number(lowest))
+    if back > MOST_BACK * whole:
+        return ""
     usual = median(abs(b - a) for a, b in pairwise(part.values))
     if not whole or back <= usual:
         return context.say(f"put.hardly_{side}", metric=part.metric, far=lowest, last=last, top=top)

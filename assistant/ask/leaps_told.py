@@ -14,7 +14,7 @@ from assistant.write.document import unmark
 
 #: Words for a move from one level to another, rather than for a peak or a breakdown.
 _SUDDEN: Final = re.compile(
-    r"(?i)突然|忽然|一下子|骤|陡|跳[变升涨到]|突变|翻了?(?:好?几|[两二三四五六七八九十])[倍番]"
+    r"(?i)突然|忽然|一下子|陡|跳[变升涨到]|突变|翻了?(?:好?几|[两二三四五六七八九十])[倍番]"
     r"|\bjump\w*|\bsudden\w*|\bshot up|shoot up"
     r"|\bleap\w*|\bstep(?:ped|s)? up"
 )

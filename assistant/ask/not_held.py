@@ -17,7 +17,7 @@ from typing import Final
 from assistant import resources
 from assistant.ask import run_questions
 from assistant.ask.context import Context, is_validation, key
-from assistant.ask.wording import normalised
+from assistant.ask.wording import FULL_WIDTH, normalised
 from assistant.knowledge import Card, Mentioned
 from assistant.model import Verdict
 from assistant.write.document import unmark
@@ -86,8 +86,8 @@ def attempt(context: Context) -> Verdict | None:
     name = _name(text, words().frames)
     loosely = name is None
     name = _name(text, words().loose) if name is None else name
-    if name is None:
-        return None
+    if name is None or not _typed(name, query.text):
+        return None  # what a wording was put as is no name that anybody gave
     start = text.find(name)
     inside = [m for m in query.mentions if m.end > m.start and start <= m.start and m.end <= start + len(name)]
     described = [m for m in query.mentions if m not in inside and m.text == m.key]
@@ -123,6 +123,11 @@ def attempt(context: Context) -> Verdict | None:
     if left is None:
         return None
     return _told(context, name, near) if left or compound or not near else None
+
+
+def _typed(name: str, question: str) -> bool:
+    """Whether a name stands in the question as it was typed, blanks and case aside."""
+    return re.sub(r"\s", "", name).lower() in re.sub(r"\s", "", question.translate(FULL_WIDTH)).lower()
 
 
 def _is_step(mention: Mentioned) -> bool:

@@ -34,6 +34,19 @@ _THIRDS: Final = (
     re.compile(r"(?i)中[期段](?!待)|中间(?:那)?段|\bmiddle (?:part|phase|third)\b|\bin the middle\b|\bmid-?run\b"),
     re.compile(r"(?i)[后晚末]期|\b(?:late|later|final|closing) (?:part|phase|stage)\b|\btowards? the end\b"),
 )
+#: What is said to have moved, beside the step from which on it did.
+_MOVED: Final = re.compile(
+    r"(?i)(?:变)?[慢快高低长短大小][了得]|[涨跌掉升降崩塌]了|翻了?[倍番一]|[\d几两一]\s*倍"
+    r"|\b(?:slower|faster|higher|lower|longer|shorter|worse|better|tripled?|doubled?|halved?|rose|fell|dropped|increased"
+    r"|decreased|jumped|collapsed)\b"
+)
+_WENT: Final = re.compile(
+    r"(?i)\b(?:went|gone|goes|going|rose|fell|dropp?ed|climbed|increased|decreased|grew|jumped|changed|moved) "
+    r"(?:up |down )?from -?\d|[从由]\s*-?\d[\d.]*\s*(?:一路)?[涨升降跌掉变]"
+)
+_STEPS: Final = re.compile(
+    r"(?i)step|步|第|row|记录|iter|update|epoch|轮|eval|[前后末头]|最[近后初]|\b(?:first|last|final|latest|early|late|half|third)\b"
+)
 _FIGURE: Final = re.compile(r"\d")
 _LEAD: Final = "**"
 #: How the writers call all that they read, which here is the part.
@@ -137,6 +150,10 @@ def span_of(context: Context) -> Span | None:
     if len(train) < 2:
         return None
     scope = scope_in(words_of(context), train)
+    if scope.first is not None and scope.last is None and _MOVED.search(words_of(context)):
+        return None  # "it got slower after step 20": against what was before
+    if _WENT.search(words_of(context)) and not _STEPS.search(context.query.said):
+        return None  # "the loss went from 4 to 6" names values
     if scope.whole:
         if slot.kind == "range" and len(slot.values) == 2:
             low, high = sorted(slot.values)

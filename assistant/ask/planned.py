@@ -49,15 +49,17 @@ def plan(query: Query, run: Run, state: State | None) -> Plan | None:
     text = figures(normalised(query.wording or query.text))
     if len(text) > _LONGEST or not _SEVERAL.search(text) or query.intent not in _INTENTS:
         return None
-    if run_questions.kind_of(query) is not None:
-        return None  # a kind of question with a reader of its own
     names = _names(query, text, run)
     if names is None or (not names and state is None):
         return None
     tags = tagged(text, names)
-    if tags is None or (query.intent == "compare" and windows_in(text, run, (), training_steps(run)) is not None):
-        return None  # two windows are compared, with what the rules say of them
-    return plan_of(tags, run, state)
+    made = None if tags is None else plan_of(tags, run, state)
+    if made is None or made.event is not None:
+        return made
+    if run_questions.kind_of(query) is not None:
+        return None  # a kind of question with a reader of its own
+    divided = made.ratio or made.factor
+    return made if divided or windows_in(text, run, (), training_steps(run)) is None else None
 
 
 def _names(query: Query, text: str, run: Run) -> list[tuple[int, int, str]] | None:

@@ -13,7 +13,7 @@ from assistant.ask.spoken import as_written
 from assistant.ask.steps import western_numbers
 from assistant.knowledge.terms import fold
 
-_FULL_WIDTH = str.maketrans({chr(0xFF01 + i): chr(0x21 + i) for i in range(94)} | {"\u3000": " "})
+FULL_WIDTH = str.maketrans({chr(0xFF01 + i): chr(0x21 + i) for i in range(94)} | {"\u3000": " "})
 _CHINESE = re.compile(r"[\u3400-\u9fff]+")
 _INJECTED = re.compile(
     r"(?i)(?:please\s+)?(?:ignore|disregard|forget)\s+(?:all\s+|any\s+)?(?:the\s+|your\s+"
@@ -138,7 +138,7 @@ _KEPT = 2000
 
 @lru_cache(maxsize=512)
 def _normalised(question: str) -> str:
-    text = _DIGITS.sub(lambda match: match.group()[:_MOST_DIGITS], question.translate(_FULL_WIDTH).strip())
+    text = _DIGITS.sub(lambda match: match.group()[:_MOST_DIGITS], question.translate(FULL_WIDTH).strip())
     text = in_characters(text)
     text = _CHINESE.sub(lambda match: fold(match.group()), text)
     rest = _ORDERED.sub(" ", _INJECTED.sub(" ", text)).strip() if _INJECTED.search(text) else text
@@ -163,7 +163,7 @@ def seamed(text: str) -> str:
 
 def injected(question: str) -> bool:
     """Whether a question holds instructions to the machine, which are no part of what it asks."""
-    return _INJECTED.search(question.translate(_FULL_WIDTH)) is not None
+    return _INJECTED.search(question.translate(FULL_WIDTH)) is not None
 
 
 #: "Translate to Chinese: good evening": a language of something else than the answer.
@@ -175,7 +175,7 @@ _TO_TRANSLATE = re.compile(
 
 def language_asked(text: str) -> str | None:
     """The language that a question wants its answer in (``in English please``), if it says so."""
-    clean = text.translate(_FULL_WIDTH)
+    clean = text.translate(FULL_WIDTH)
     if _TO_TRANSLATE.search(clean):
         return None
     if _TO_ENGLISH.search(clean):

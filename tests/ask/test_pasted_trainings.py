@@ -189,7 +189,7 @@ def test_closing_mean_of_the_loss_is_told_apart_from_the_last_value(question: st
 
 def test_nan_that_does_not_last_is_said_to_be_over() -> None:
     text = console([1.9, 0.9, 0.8], grad_norm=["nan", 3.9, 3.8])  # type: ignore[list-item]
-    assert "finite again afterwards (3.9 at row 1)" in lead(text, "is grad_norm nan?")
+    assert "Finite values come again afterwards (3.9 at row 1)" in lead(text, "is grad_norm nan?")
     text = console([1.9, 0.9, 0.8], grad_norm=[3.9, 3.8, "nan"])  # type: ignore[list-item]
     assert "finite again" not in paste(text, "is grad_norm nan?").answer
 
@@ -326,7 +326,7 @@ def test_factor_that_not_every_change_has_is_denied_with_how_many_have_it() -> N
 def test_complaint_of_nan_that_does_not_last_is_not_told_as_broken_from_the_start() -> None:
     text = console([1.9, 0.9, 0.8], grad_norm=["nan", 3.9, 3.8])  # type: ignore[list-item]
     first = lead(f"reward is bad and grad_norm becomes nan\n\n{text}", "where is grad_norm nan?")
-    assert "finite again afterwards (3.9 at row 1)" in first
+    assert "Finite values come again afterwards (3.9 at row 1)" in first
     assert "it broke there" not in first
 
 

@@ -78,7 +78,7 @@ def test_two_statistics_of_one_metric_are_divided(asked: str, values: dict[int, 
 )  # fmt: skip
 def test_limits_are_met_together(asked: str, count: int) -> None:
     made = conversation(RUN, asked)
-    assert any(fact.value == count and (fact.name or "").startswith("steps that meet it") for fact in made.facts)
+    assert holds(made, count)
     assert len(made.slots.metrics) == 2
 
 

@@ -192,8 +192,7 @@ def _counted(
     if apart and (len(sides) > 1 or len(limits) > 2):
         return None
     told = kinds & _TOLD
-    several = len({one.metric for one in limits}) > 1 or apart
-    if not (several or len(told) > 1 or ("share" in told and windows)):
+    if len({one.metric for one in limits}) > 1 or not (apart or len(told) > 1 or ("share" in told and windows)):
         return None
     steps = _window(windows[0], limits[0].metric, run) if windows else _ends(run, [one.metric for one in limits])
     stats = [str(tag.value[0]) for tag in tags if tag.kind == "stat"]
@@ -294,7 +293,7 @@ def _outputs(
                 ends = _ends(run, [metric]) if window is None else _window(window, metric, run, state)
                 if ends is None:
                     return None
-                point = window is not None and window.kind in _POINTS
+                point = window is not None and (window.kind in _POINTS or (ends[0] == ends[1] and not clause.stats))
                 if point and clause.stats:
                     return None
                 stats = ("value",) if point else clause.stats or (("mean",) if window is not None else ())

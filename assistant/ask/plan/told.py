@@ -310,8 +310,10 @@ def _settle(context: Context, metrics: Sequence[str], outputs: Sequence[Output])
     context.metrics.extend(metrics)
     context.settled = True
     context.chart(context.title(metrics[0]), list(metrics[:2]))
-    ops = {_OP.get(one.stat) for one in outputs}
+    ops = {_OP.get(one.stat) for one in outputs if not one.point}
     op = next(iter(ops)) if len(ops) == 1 else None
+    if op in {"max", "min"} and any(one.point for one in outputs):
+        op = f"arg{op}"
     points = sorted({one.first for one in outputs if one.point})
     slot = context.query.steps
     if len(points) == 1:
