@@ -15,7 +15,9 @@ from assistant.ask.blanking import figures, spans_of
 from assistant.ask.context import Context
 from assistant.ask.follow import after
 from assistant.ask.naming import central
-from assistant.ask.plan.build import Plan, plan_of, plan_of_told
+from assistant.ask.plan.build import Plan, plan_of
+from assistant.ask.plan.limited import plan_of_limited
+from assistant.ask.plan.of_told import plan_at_told, plan_of_told
 from assistant.ask.plan.tags import tagged
 from assistant.ask.plan.told import told
 from assistant.ask.query import Query, State
@@ -35,6 +37,17 @@ _SEVERAL: Final = re.compile(
     r"|倍|差|哪|占|百分位"
     r"|分位|各|前后"
 )
+#: A limit may part the steps over which another metric is asked for.
+_LIMITED: Final = re.compile(
+    r"(?i)超过|超出|高于|低于|大于|小于|不到|不足|多于|少于|突破|跌破|破|[<>≤≥]|为[正负]|之间|\b(?:above|below"
+    r"|over|under|exceed\w*"
+    r"|than|least|most|negative|positive|between)\b"
+)
+_EXCEPT: Final = re.compile(
+    r"(?i)\b(?:excluding|without|except|leaving out|ignoring)\b|w/o|不算|不含|剔除|去掉"
+    r"|排除|除去"
+)
+_POINTING: Final = re.compile(r"(?i)[那这该它]|两|三|\b(?:there|those|these|them|both|that|its|their)\b")
 _INTENTS: Final = frozenset(
     {"lookup", "compare", "trend", "derive", "explain", "validation", "out_of_scope", "define", "bottleneck"}
 )
@@ -47,17 +60,30 @@ def plan(query: Query, run: Run, state: State | None) -> Plan | None:
         if tags and (found := plan_of_told(tags, run, state)) is not None:
             return found
     text = figures(normalised(query.wording or query.text))
-    if len(text) > _LONGEST or not _SEVERAL.search(text) or query.intent not in _INTENTS:
+    if len(text) > _LONGEST or query.intent not in _INTENTS:
+        return None
+    pointing = state is not None and len(text) <= _SHORT and _POINTING.search(text) is not None
+    several = _SEVERAL.search(text) is not None
+    if not (pointing or several or _LIMITED.search(text)):
         return None
     names = _names(query, text, run)
     if names is None or (not names and state is None):
         return None
     tags = tagged(text, names)
-    made = None if tags is None else plan_of(tags, run, state)
-    if made is None or made.event is not None:
+    if tags is None:
+        return None
+    if pointing and state is not None and (at := plan_at_told(tags, run, state)) is not None:
+        return at
+    limited = plan_of_limited(tags, run)
+    if limited is not None and (limited.first_met or _EXCEPT.search(text)):
+        return limited
+    made = plan_of(tags, run, state) if several else None
+    if made is not None and made.event is not None:
         return made
     if run_questions.kind_of(query) is not None:
         return None  # a kind of question with a reader of its own
+    if made is None:
+        return limited
     divided = made.ratio or made.factor
     return made if divided or windows_in(text, run, (), training_steps(run)) is None else None
 

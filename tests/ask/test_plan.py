@@ -174,3 +174,145 @@ def test_a_percentile(asked: str) -> None:
 )
 def test_a_question_with_a_word_that_is_not_read_has_no_tags(text: str) -> None:
     assert tagged(text, [(text.index("XX"), text.index("XX") + 2, "loss")]) is None
+
+
+@pytest.mark.parametrize(
+    ("turns", "steps", "value"),
+    [
+        (("grad_norm at 10", "20 and 30", "highest of the three"), (10, 20, 30), NORM),
+        (("step 10 的 grad_norm", "那 20 和 30 呢", "三个里最高的"), (10, 20, 30), NORM),
+        (("kl_loss at 7", "the one before", "and after"), (8,), KL),
+        (("lowest grad_norm after step 40", "the one before and after"), None, NORM),
+        (("score at step 20", "step 30", "kl_loss at both"), (20, 30), KL),
+    ],
+)
+def test_points_told_are_asked_about(
+    turns: tuple[str, ...], steps: tuple[int, ...] | None, value: dict[int, float]
+) -> None:
+    made = conversation(RUN, *turns)
+    if steps is None:
+        low = min((step for step in STEPS if step > 40), key=lambda step: NORM[step])
+        steps = (low - 1, low + 1)
+    for step in steps:
+        assert any(fact.step == step and fact.value == value[step] for fact in made.facts)
+    if turns[-1].startswith(("highest", "三个")):
+        assert str(max(steps, key=lambda step: value[step])) in first_line(made).split("。")[0].split(".`")[0]
+
+
+@pytest.mark.parametrize("asked", ["difference between those two", "这两个相差多少"])
+def test_the_difference_of_two_points_told(asked: str) -> None:
+    made = conversation(RUN, "score at step 5", "step 50", asked)
+    assert holds(made, abs(SCORE[50] - SCORE[5]))
+
+
+@pytest.mark.parametrize("asked", ["ratio of the last two", "后两个的比值"])
+def test_the_ratio_of_the_last_two_told(asked: str) -> None:
+    made = conversation(RUN, "kl_loss at 10", "20", "50", asked)
+    assert holds(made, KL[50] / KL[20]) or holds(made, KL[20] / KL[50])
+
+
+@pytest.mark.parametrize(
+    ("turns", "values", "yes"),
+    [
+        (("score 前 10 步平均", "后 10 步平均", "变高了吗"), SCORE, True),
+        (("回答长度 前 10 步平均", "后 10 步平均", "变短了吗"), LENGTH, False),
+        (("mean score of the first 10 steps", "the last 10", "did it go down?"), SCORE, False),
+    ],
+)
+def test_whether_it_moved_between_two_parts_told(turns: tuple[str, ...], values: dict[int, float], yes: bool) -> None:
+    made = conversation(RUN, *turns)
+    assert holds(made, math.fsum(of(values, 1, 10)) / 10)
+    assert holds(made, math.fsum(of(values, 51, 60)) / 10)
+    assert first_line(made).strip("*").startswith(("是", "Yes") if yes else ("没有", "No"))
+
+
+@pytest.mark.parametrize(
+    ("asked", "factor"),
+    [("翻了几倍", False), ("缩小了多少倍", True), ("涨了几成", None), ("by how many percent", None)],
+)
+def test_two_parts_told_by_their_ratio(asked: str, factor: bool | None) -> None:
+    made = conversation(RUN, "kl_loss 前 10 步平均", "后 10 步平均", asked)
+    early, late = math.fsum(of(KL, 1, 10)) / 10, math.fsum(of(KL, 51, 60)) / 10
+    assert holds(made, (late - early) / early if factor is None else early / late if factor else late / early)
+
+
+@pytest.mark.parametrize(
+    "turns",
+    [
+        ("kl_loss 破 0.06 是哪步", "之前的均值", "之后的均值"),
+        ("when is kl_loss first above 0.06", "mean before that", "and the mean after"),
+    ],
+)
+def test_the_part_on_the_other_side(turns: tuple[str, ...]) -> None:
+    made = conversation(RUN, *turns)
+    at = next(step for step in STEPS if KL[step] > 0.06)
+    assert holds(made, math.fsum(of(KL, at, 60)) / (61 - at))
+
+
+def test_the_five_before() -> None:
+    made = conversation(RUN, "score last 5 steps mean", "the 5 before")
+    assert holds(made, math.fsum(of(SCORE, 51, 55)) / 5)
+
+
+@pytest.mark.parametrize(
+    ("turns", "nth"),
+    [
+        (("kl_loss 最大的三步", "第二大那步的 score"), 2),
+        (("kl_loss 最大的三步", "第三名那一步的 score"), 3),
+        (("kl_loss 最大是哪步", "它的 score"), 1),
+    ],
+)
+def test_another_metric_where_one_ranks(turns: tuple[str, ...], nth: int) -> None:
+    made = conversation(RUN, *turns)
+    step = sorted(STEPS, key=lambda one: -KL[one])[nth - 1]
+    assert any(fact.step == step and fact.value == SCORE[step] for fact in made.facts)
+    assert "critic/score/mean" in first_line(made)
+
+
+@pytest.mark.parametrize(
+    ("asked", "values", "steps"),
+    [
+        ("kl_loss 超过 0.1 时 score 平均多少", SCORE, [s for s in STEPS if KL[s] > 0.1]),
+        ("mean score while kl_loss is below 0.03 and grad_norm above"
+         " 0.8", SCORE, [s for s in STEPS if KL[s] < 0.03 and NORM[s] > 0.8]),
+        ("grad_norm mean excluding spikes above 3", NORM, [s for s in STEPS if NORM[s] <= 3]),
+        ("剔除大于 3 的值后 grad_norm 的均值", NORM, [s for s in STEPS if NORM[s] <= 3]),
+    ],
+)  # fmt: skip
+def test_a_metric_over_the_steps_that_meet_a_limit(asked: str, values: dict[int, float], steps: list[int]) -> None:
+    made = conversation(RUN, asked)
+    assert holds(made, math.fsum(values[step] for step in steps) / len(steps))
+    assert holds(made, len(steps))
+
+
+@pytest.mark.parametrize("asked", ["kl_loss 突破 0.05 时的 score", "score when kl_loss first went above 0.05"])
+def test_a_metric_where_another_crosses_a_limit(asked: str) -> None:
+    at = next(step for step in STEPS if KL[step] > 0.05)
+    made = conversation(RUN, asked)
+    assert any(fact.step == at and fact.value == SCORE[at] for fact in made.facts)
+    assert f"step {at}" in first_line(made)
+
+
+@pytest.mark.parametrize(
+    ("asked", "count"),
+    [
+        ("rows with kl_loss between 0.05 and 0.08", sum(0.05 <= v <= 0.08 for v in KL.values())),
+        ("kl_loss 低于 0.05 的步有几成", sum(v < 0.05 for v in KL.values())),
+    ],
+)
+def test_rows_within_limits(asked: str, count: int) -> None:
+    made = conversation(RUN, asked)
+    assert holds(made, count)
+    assert holds(made, count / 60)
+
+
+@pytest.mark.parametrize("asked", ["score 在 step 10-20 的均值 vs 30-40", "之前(step 10–20)和之后(30–40)的 score 平均"])
+def test_a_second_part_told_by_its_ends_alone(asked: str) -> None:
+    made = conversation(RUN, asked)
+    assert holds(made, math.fsum(of(SCORE, 10, 20)) / 11)
+    assert holds(made, math.fsum(of(SCORE, 30, 40)) / 11)
+
+
+def test_words_that_say_nothing_have_no_tags() -> None:
+    assert tagged("为什么", ()) in (None, [])
+    assert tagged("那", ()) == []

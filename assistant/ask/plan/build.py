@@ -10,36 +10,20 @@ from typing import Any, Final
 from assistant.ask.conditions import Condition
 from assistant.ask.context import is_validation
 from assistant.ask.plan.tags import Tag
-from assistant.ask.query import State, Told
+from assistant.ask.query import State
 from assistant.ask.steps import training_steps
 from assistant.model import Run
 
-_WINDOWS: Final = frozenset(
+WINDOWS: Final = frozenset(
     {"range", "first_n", "last_n", "previous_n", "after", "since", "before", "until", "first_half", "last_half",
      "whole", "point", "at_last", "at_first"}
 )  # fmt: skip
 _POINTS: Final = frozenset({"point", "at_last", "at_first"})
 _POINTING: Final = frozenset({"there", "back", "before_it", "after_it", "around"})
 _TOLD: Final = frozenset({"count", "share", "list"})
+#: Tags that only follow-ups and limits know.
+_READ_ELSEWHERE: Final = frozenset({"rank", "moved", "percent", "except", "these"})
 MOST_OUTPUTS: Final = 8
-
-
-@dataclass(frozen=True, slots=True)
-class Output:
-    """One value to be told: a statistic of a metric from one step to another (or of the steps ``among`` them), or its
-    value at one step."""
-
-    metric: str
-    stat: str
-    first: int
-    last: int
-    whole: bool = False
-    among: tuple[int, ...] = ()
-
-    @property
-    def point(self) -> bool:
-        """Whether it is the value of one step."""
-        return self.stat == "value"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +32,25 @@ class Limit:
 
     metric: str
     condition: Condition
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """One value to be told: a statistic of a metric from one step to another (or of the steps ``among`` them, which may
+    be those that meet ``limits``), or its value at one step."""
+
+    metric: str
+    stat: str
+    first: int
+    last: int
+    whole: bool = False
+    among: tuple[int, ...] = ()
+    limits: tuple[Limit, ...] = ()
+
+    @property
+    def point(self) -> bool:
+        """Whether it is the value of one step."""
+        return self.stat == "value"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +69,9 @@ class Plan:
         event: the step that the parts lie before and after, and the limit first met there.
         listed: whether the steps themselves are asked for.
         noise: whether it is asked if their difference is beyond noise.
+        moved: whether it is asked if the second is higher (``up``) or lower than the first; empty for neither.
+        percent: whether the difference is asked for as a share of the first.
+        first_met: whether the values are those at the step of the event.
     """
 
     outputs: tuple[Output, ...] = ()
@@ -79,6 +85,9 @@ class Plan:
     event: tuple[int, Limit] | None = None
     listed: bool = False
     noise: bool = False
+    moved: str = ""
+    percent: bool = False
+    first_met: bool = False
 
 
 def plan_of(tags: Sequence[Tag], run: Run, state: State | None) -> Plan | None:
@@ -87,12 +96,12 @@ def plan_of(tags: Sequence[Tag], run: Run, state: State | None) -> Plan | None:
     metrics = list(dict.fromkeys(str(tag.value[0]) for tag in tags if tag.kind == "metric"))
     if not metrics and state is not None and state.cells:
         metrics = [state.cells[-1].metric]
-    if not metrics or any(metric not in run.columns for metric in metrics):
+    if not metrics or any(metric not in run.columns for metric in metrics) or kinds & _READ_ELSEWHERE:
         return None
     counts = [int(tag.value[0]) for tag in tags if tag.kind == "all_n"]
     if any(count != len(run.series(metrics[0])[0]) for count in counts):
         return None
-    limits = _limits(tags, metrics, run)
+    limits = limits_of(tags, metrics, run)
     if limits is None:
         return None
     if limits and kinds & _TOLD and not kinds & _POINTING:
@@ -108,61 +117,8 @@ def plan_of(tags: Sequence[Tag], run: Run, state: State | None) -> Plan | None:
     return _outputs(tags, kinds, metrics, run, state)
 
 
-_OF_TOLD: Final = frozenset({"which", "difference", "ratio", "noise", "and", "these", "stat", "previous_n", "around"})
-
-
-def plan_of_told(tags: Sequence[Tag], run: Run, state: State) -> Plan | None:
-    """What a follow-up that names no metric asks of the parts and the values that were told before."""
-    kinds = {tag.kind for tag in tags}
-    cells = [one for one in state.cells if one.metric in run.columns and one.first is not None]
-    if not cells or not kinds - {"and"} or not kinds <= _OF_TOLD:
-        return None
-    last = cells[-1]
-    stats = list(dict.fromkeys(str(tag.value[0]) for tag in tags if tag.kind == "stat"))
-    if len(stats) > 1:
-        return None
-    if kinds - {"and"} <= {"previous_n", "stat"} and "previous_n" in kinds and not last.alone:
-        tag = next(tag for tag in tags if tag.kind == "previous_n")
-        ends = _window(tag, last.metric, run, state)
-        stat = stats[0] if stats else "mean" if last.statistic == "value" else last.statistic
-        return None if ends is None else Plan((Output(last.metric, stat, *ends),))
-    if kinds - {"and"} <= {"around", "stat"} and "around" in kinds and state.step is not None:
-        held, number = run.series(last.metric)[0], next(int(t.value[0]) for t in tags if t.kind == "around")
-        before = [s for s in held if s < state.step][-number:]
-        after = [s for s in held if s > state.step][:number]
-        stat = stats[0] if stats else "mean"
-        if not before or not after or not number:
-            return None
-        return Plan((Output(last.metric, stat, before[0], before[-1]), Output(last.metric, stat, after[0], after[-1])))
-    same = [one for one in cells if one.metric == last.metric and one.alone == last.alone]
-    named = next((int(tag.value[0]) for tag in tags if tag.kind == "these" and tag.value), 0)
-    if (
-        kinds - {"and"} == {"these", "stat"}
-        and stats[0] not in {"max", "min"}
-        and last.alone
-        and len(same) >= max(2, named)
-    ):
-        steps = sorted(int(one.first or 0) for one in same[-(named or len(same)) :])
-        return Plan((Output(last.metric, stats[0], steps[0], steps[-1], among=tuple(steps)),))
-    if last.alone or stats or kinds & {"previous_n", "around"} or not kinds & {"which", "difference", "ratio", "noise"}:
-        return None
-    if len(same) < 2 or named > 2:
-        return None
-    early, late = sorted(same[-2:], key=lambda one: one.first or 0)
-    outputs = (_told_again(early), _told_again(late))
-    which = next((str(tag.value[0]) for tag in tags if tag.kind == "which"), "")
-    return Plan(outputs, True, factor="ratio" in kinds, which=which, noise="noise" in kinds)
-
-
-def _told_again(one: Told) -> Output:
-    """A part told before, by its mean where no other statistic was told."""
-    return Output(
-        one.metric, "mean" if one.statistic == "value" else one.statistic, int(one.first or 0), int(one.last or 0)
-    )
-
-
 # -- limits ------------------------------------------------------------------------------------------------------------
-def _limits(tags: Sequence[Tag], metrics: Sequence[str], run: Run) -> list[Limit] | None:
+def limits_of(tags: Sequence[Tag], metrics: Sequence[str], run: Run) -> list[Limit] | None:
     """Each limit with the metric named last before it, or else next after it."""
     found = []
     for place, tag in enumerate(tags):
@@ -175,7 +131,8 @@ def _limits(tags: Sequence[Tag], metrics: Sequence[str], run: Run) -> list[Limit
             return None
         kind, value, percent = str(tag.value[0]), float(tag.value[1]), tag.value[2] == "%"
         largest = max((abs(v) for v in run.series(metric)[1] if math.isfinite(v)), default=0.0)
-        condition = Condition(kind, value, value, percent)  # type: ignore[arg-type]
+        high = float(tag.value[3]) if kind == "between" else value
+        condition = Condition(kind, value, high, percent)  # type: ignore[arg-type]
         found.append(Limit(metric, condition.scaled(largest)))
     return found
 
@@ -184,7 +141,7 @@ def _counted(
     tags: Sequence[Tag], kinds: set[str], limits: Sequence[Limit], metrics: Sequence[str], run: Run
 ) -> Plan | None:
     """Steps that meet limits: several at once, or counted, shared out and listed in one question."""
-    windows = [tag for tag in tags if tag.kind in _WINDOWS]
+    windows = [tag for tag in tags if tag.kind in WINDOWS]
     if len(windows) > 1 or any(tag.kind in _POINTS for tag in windows):
         return None
     sides = {(one.metric, one.condition.kind) for one in limits}
@@ -194,7 +151,7 @@ def _counted(
     told = kinds & _TOLD
     if len({one.metric for one in limits}) > 1 or not (apart or len(told) > 1 or ("share" in told and windows)):
         return None
-    steps = _window(windows[0], limits[0].metric, run) if windows else _ends(run, [one.metric for one in limits])
+    steps = window_of(windows[0], limits[0].metric, run) if windows else ends_of(run, [one.metric for one in limits])
     stats = [str(tag.value[0]) for tag in tags if tag.kind == "stat"]
     outputs = tuple(Output(metrics[0], stat, *steps, not windows) for stat in stats) if steps else ()
     if steps is None or kinds & {"difference", "ratio"} - ({"difference"} if apart else set()):
@@ -205,7 +162,7 @@ def _counted(
 def _around_event(tags: Sequence[Tag], kinds: set[str], limit: Limit, metrics: Sequence[str], run: Run) -> Plan | None:
     """Statistics before and after the first step that meets a limit."""
     sides = [tag.kind for tag in tags if tag.kind in {"before_it", "after_it"}]
-    if len(set(sides)) != 2 or kinds & (_WINDOWS | {"there", "back", "around", "share", "list", "count"}):
+    if len(set(sides)) != 2 or kinds & (WINDOWS | {"there", "back", "around", "share", "list", "count"}):
         return None
     steps, values = run.series(limit.metric)
     at = next((s for s, v in zip(steps, values, strict=True) if math.isfinite(v) and limit.condition.holds(v)), None)
@@ -226,7 +183,7 @@ def _around_event(tags: Sequence[Tag], kinds: set[str], limit: Limit, metrics: S
 
 def _at_extreme(tags: Sequence[Tag], metrics: Sequence[str], run: Run) -> Plan | None:
     """The value of one metric, or of the same around, where another (or itself) is largest or smallest."""
-    if any(tag.kind in _WINDOWS | {"before_it", "after_it", "share", "list", "count"} for tag in tags):
+    if any(tag.kind in WINDOWS | {"before_it", "after_it", "share", "list", "count"} for tag in tags):
         return None
     extremes = [place for place, tag in enumerate(tags) if tag.kind == "stat" and tag.value[0] in {"max", "min"}]
     pointing = [place for place, tag in enumerate(tags) if tag.kind in {"there", "back", "around"}]
@@ -290,7 +247,7 @@ def _outputs(
     for clause in filled:
         for metric in clause.metrics:
             for window in clause.windows or (None,):
-                ends = _ends(run, [metric]) if window is None else _window(window, metric, run, state)
+                ends = ends_of(run, [metric]) if window is None else window_of(window, metric, run, state)
                 if ends is None:
                     return None
                 point = window is not None and (window.kind in _POINTS or (ends[0] == ends[1] and not clause.stats))
@@ -335,7 +292,7 @@ def _clauses(tags: Sequence[Tag]) -> list[_Clause]:
             here = _Clause()
         elif tag.kind == "metric":
             here = replace(here, metrics=(*here.metrics, str(tag.value[0])))
-        elif tag.kind in _WINDOWS:
+        elif tag.kind in WINDOWS:
             here = replace(here, windows=(*here.windows, tag))
         elif tag.kind == "stat" and not (place and tags[place - 1].kind == "stat"):  # "the longest average answer"
             here = replace(here, stats=(*here.stats, str(tag.value[0])))
@@ -359,14 +316,15 @@ def _filled(clauses: Sequence[_Clause], metrics: Sequence[str]) -> list[_Clause]
     return filled
 
 
-def _ends(run: Run, metrics: Sequence[str]) -> tuple[int, int] | None:
+def ends_of(run: Run, metrics: Sequence[str]) -> tuple[int, int] | None:
+    """First and last step at which any of some metrics has a value."""
     held = [run.series(metric)[0] for metric in metrics]
     if any(len(steps) == 0 for steps in held):
         return None
     return int(min(steps[0] for steps in held)), int(max(steps[-1] for steps in held))
 
 
-def _window(tag: Tag, metric: str, run: Run, state: State | None = None) -> tuple[int, int] | None:
+def window_of(tag: Tag, metric: str, run: Run, state: State | None = None) -> tuple[int, int] | None:
     """First and last step of a part, where the metric has values there."""
     own = [int(step) for step in run.series(metric)[0]]
     training = [int(step) for step in training_steps(run)]

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Final
 
-from assistant.ask.steps import NUMBER_WORDS, chinese_number
-
-Value = tuple[float | int | str, ...]
+from assistant.ask.plan.readings import Value, between, counts, crossed, limit, named, rule
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,43 +40,6 @@ _NOT_STEPS: Final = r"(?!\s*个?\s*(?:步|steps?\b|轮|倍|次|times\b|x\b|\d))"
 _SECONDS: Final = r"\s*(minutes?|mins?|分钟|hours?|hrs?|小时|seconds?|secs?|s\b|秒|tokens?|gib|gb|个)?"
 
 
-def number_of(text: str) -> int:
-    """A count in figures or words."""
-    if text.isdigit():
-        return int(text)
-    return NUMBER_WORDS.get(text.lower()) or chinese_number(text)
-
-
-def _counts(match: re.Match[str]) -> Value:
-    return tuple(number_of(group) for group in match.groups() if group)
-
-
-def _named(*names: str | float) -> Callable[[re.Match[str]], Value]:
-    return lambda _match: names
-
-
-def _limit(kind: str) -> Callable[[re.Match[str]], Value]:
-    def read(match: re.Match[str]) -> Value:
-        value = float(match[1].replace(",", ""))
-        scale = (match[2] or "").lower()
-        unit = (match[3] or "").lower()
-        value *= 1000 if scale == "k" else 60 if unit[:3] == "min" or unit == "分钟" else 1
-        value *= 3600 if unit[:1] == "h" or unit == "小时" else 1
-        return kind, value, "%" if scale in {"%", "％", "percent"} else ""
-
-    return read
-
-
-def _nothing(_match: re.Match[str]) -> Value:
-    return ()
-
-
-def _rule(
-    kind: str, words: str, read: Callable[[re.Match[str]], Value] = _nothing
-) -> tuple[str, re.Pattern[str], Callable[[re.Match[str]], Value]]:
-    return kind, re.compile(words, re.IGNORECASE), read
-
-
 _EARLY: Final = (
     r"(?:the |its )?(?:最?前|头|最初|最早|开头|起初|一开始|最开始|第一个|前面|first|initial|opening|earliest|early"
     r"|beginning)(?:的|那)?"
@@ -85,188 +47,235 @@ _EARLY: Final = (
 _LATE: Final = r"(?:the |its )?(?:最后|最近|末尾|末|尾|后面?|last|final|closing|latest|ending|most recent)(?:的|那)?"
 #: Kind, words, and what of them is kept. Where several match at one place, the longest is taken.
 _RULES: Final = (
-    _rule(
+    rule(
         "range",
         rf"(?:between\s+|from\s+|从\s*|在\s*|over\s+|in\s+)?{_STEP}\s*(\d{{1,7}})(?:\s*步)?(?:{_TO}"
         rf"|\s+and\s+){_STEP}?\s*(\d{{1,7}})(?:{_UNIT}|\s*之间)?",
-        _counts,
+        counts,
     ),
-    _rule(
-        "range", rf"(?:between\s+|from\s+|从\s*|在\s*)?(\d{{1,7}})(?:\s*步)?{_TO}(\d{{1,7}}){_UNIT}(?:之间)?", _counts
+    rule("range", rf"(?:between\s+|from\s+|从\s*|在\s*)?(\d{{1,7}})(?:\s*步)?{_TO}(\d{{1,7}}){_UNIT}(?:之间)?", counts),
+    rule(
+        "bare_range",
+        r"(?:step\s*)?(?<![\d.])(\d{1,7})\s*[-–—~～到至]\s*(\d{1,7})(?![\d.%％]|\s*(?:k"
+        r"|tokens?|秒|s|gb)\b)",
+        counts,
     ),
-    _rule("first_n", rf"(?:over |in |of |on )?{_EARLY}\s*{_N}{_UNITS}?(?![\d.%])", _counts),
-    _rule("last_n", rf"(?:over |in |of |on )?{_LATE}\s*{_N}{_UNITS}?(?![\d.%])", _counts),
-    _rule(
+    rule("first_n", rf"(?:over |in |of |on )?{_EARLY}\s*{_N}{_UNITS}?(?![\d.%])", counts),
+    rule("last_n", rf"(?:over |in |of |on )?{_LATE}\s*{_N}{_UNITS}?(?![\d.%])", counts),
+    rule(
         "previous_n",
         rf"(?:再?(?:之前|往前|前面)(?:的|那)?|(?:the )?(?:previous|preceding|prior))\s*{_N}{_UNITS}"
-        rf"|the\s+{_N}{_UNITS}\s+(?:right |just )?before(?: (?:that|it|them|those))?",
-        _counts,
+        rf"|the\s+{_N}(?:{_UNITS})?\s+(?:right |just )?before(?: (?:that|it|them|those|these))?",
+        counts,
     ),
-    _rule(
+    rule(
         "after",
         rf"(?:after|past|beyond)\s+{_STEP}?(\d{{1,7}})(?!\d){_NOT_STEPS}|{_STEP}(\d{{1,7}})(?:\s*步)?\s*(?:之后"
         rf"|以后|过后)"
         rf"|(?<![\d.])(\d{{1,7}})\s*步\s*(?:之后|以后)",
-        _counts,
+        counts,
     ),
-    _rule(
+    rule(
         "since",
         rf"(?:since|from)\s+{_STEP}(\d{{1,7}})(?:\s+on(?:wards?)?)?|从?\s*{_STEP}(\d{{1,7}})(?:\s*步)?\s*(?:开始"
         rf"|起|往后|以来)",
-        _counts,
+        counts,
     ),
-    _rule(
+    rule(
         "before",
         rf"(?:before|prior to)\s+{_STEP}?(\d{{1,7}})(?!\d)|{_STEP}(\d{{1,7}})(?:\s*步)?\s*(?:之前|以前)"
         rf"|(?<![\d.])(\d{{1,7}})\s*步\s*(?:之前|以前)",
-        _counts,
+        counts,
     ),
-    _rule("until", rf"(?:until|up to|through)\s+{_STEP}(\d{{1,7}})|到\s*{_STEP}(\d{{1,7}})(?:\s*步)?为止", _counts),
-    _rule("first_half", r"(?:over |in |of )?(?:the )?first half|前半(?:程|段|部分|期)?|上半程", _named(2)),
-    _rule(
-        "last_half", r"(?:over |in |of )?(?:the )?(?:second|last|latter) half|后半(?:程|段|部分|期)?|下半程", _named(2)
+    rule("until", rf"(?:until|up to|through)\s+{_STEP}(\d{{1,7}})|到\s*{_STEP}(\d{{1,7}})(?:\s*步)?为止", counts),
+    rule("first_half", r"(?:over |in |of )?(?:the )?first half|前半(?:程|场|段|部分|期)?|上半[程场段]", named(2)),
+    rule(
+        "last_half",
+        r"(?:over |in |of )?(?:the )?(?:second|last|latter) half|后半(?:程|场|段|部分|期)?"
+        r"|下半[程场段]",
+        named(2),
     ),
-    _rule("first_half", r"(?:over |in |of )?(?:the )?first third|前三分之一", _named(3)),
-    _rule("last_half", r"(?:over |in |of )?(?:the )?last third|后三分之一", _named(3)),
-    _rule(
+    rule("first_half", r"(?:over |in |of )?(?:the )?first third|前三分之一", named(3)),
+    rule("last_half", r"(?:over |in |of )?(?:the )?last third|后三分之一", named(3)),
+    rule(
         "whole",
         r"全程|整个\s*(?:run|训练|过程)?|(?:over |in )?the (?:whole|entire|full) (?:run|log|training)|overall"
         r"|全部(?:步|记录"
         r"|的步)?|整体",
     ),
-    _rule(
+    rule(
         "point",
         rf"(?:at\s+|in\s+|on\s+|of\s+|在\s*)?{_STEP}(\d{{1,7}})(?![\d.%])(?:\s*(?:步|step|轮|行))?(?:\s*时)?"
         rf"|\bat (\d{{1,7}})(?![\d.%])|(?<![\d.])(\d{{1,7}})\s*步(?![的之以]?[前后内])",
-        _counts,
+        counts,
     ),
-    _rule(
+    rule(
         "at_last",
         rf"(?:at |in )?{_LATE}\s*(?:一?[步次行轮]|step|row|value|iteration|eval\w*|one)|(?:at )?the end|现在"
         rf"|目前|当前|最新|末值"
         rf"|末步|结尾|最终值?|latest|最后",
     ),
-    _rule(
+    rule(
         "at_first",
         r"(?:at |in )?(?:the )?(?:very )?first (?:step|row|value|iteration|eval\w*|one)|(?:at )?the (?:start"
         r"|beginning)|第一步|首步|最开始|一开始|起点|初始值?|最初|开头",
     ),
-    _rule(
+    rule(
         "there",
         r"(?:在|at |in |on |for )?(?:那|这|该|同)一?个?\s*(?:步|step|行|轮|次|时候?|row|iteration)|当时|那时"
         r"|(?:at |in |on "
         r"|for )?(?:that|the same|this) (?:very )?(?:step|point|time|row|iteration|eval|moment)|there\b|届时",
     ),
-    _rule(
+    rule(
         "back",
         r"(?:的)?(?:上|前)一?个?\s*(?:步|step|行|轮|次)|(?:the )?(?:step|row|one) (?:right "
         r"|just )?before(?: (?:that|it))?"
         r"|(?:the )?previous (?:step|row|one)",
-        _named(-1),
+        named(-1),
     ),
-    _rule(
+    rule(
         "back",
         r"(?:的)?(?:下|后)一?个?\s*(?:步|step|行|轮|次)|(?:the )?(?:step|row|one) (?:right "
         r"|just )?after(?: (?:that|it))?"
         r"|(?:the )?next (?:step|row|one)",
-        _named(1),
+        named(1),
     ),
-    _rule("back", r"(?:one|1) step (?:later|after(?:wards)?)", _named(1)),
-    _rule("back", r"(?:two|2) steps (?:later|after(?:wards)?)|两步(?:之)?后", _named(2)),
-    _rule("before_it", r"(?:在)?(?:那|这|此)?(?:之前|以前)|\bbefore(?: (?:that|it|then))?\b(?!\s*\d)"),
-    _rule("after_it", r"(?:在)?(?:那|这|此)?(?:之后|以后)|\bafter(?:wards?| that| it)?\b(?!\s*\d)"),
-    _rule(
+    rule("back", r"(?:one|1) step (?:later|after(?:wards)?)", named(1)),
+    rule("back", r"(?:two|2) steps (?:later|after(?:wards)?)|两步(?:之)?后", named(2)),
+    rule(
+        "before_it",
+        r"(?:在)?(?:那|这|此|[破掉跌降升涨坏崩])?(?:之前|以前)|\bbefore(?: (?:that|it"
+        r"|then))?\b(?!\s*\d)",
+    ),
+    rule("after_it", r"(?:在)?(?:那|这|此|[破掉跌降升涨坏崩])?(?:之后|以后)|\bafter(?:wards?| that| it)?\b(?!\s*\d)"),
+    rule(
         "around",
         rf"前后各\s*{_N}{_UNITS}|the {_N}{_UNITS} (?:before and after|on (?:either|each) side)(?: (?:it|that))?",
-        _counts,
+        counts,
     ),
-    _rule("stat", r"(?:the )?(?:mean|average|avg)(?: value)?(?: of)?|平均(?:值|数|下来)?(?:的)?|均值", _named("mean")),
-    _rule("stat", r"(?:the )?median(?: value)?(?: of)?|中位数|中值", _named("median")),
-    _rule(
+    rule("stat", r"(?:the )?(?:mean|average|avg)(?: value)?(?: of)?|平均(?:值|数|下来)?(?:的)?|均值", named("mean")),
+    rule("stat", r"(?:the )?median(?: value)?(?: of)?|中位数|中值", named("median")),
+    rule(
         "stat",
         r"(?:the )?(?:max(?:imum)?|highest|largest|biggest|peak|longest)(?: value)?(?: of)?|最[大高长][值点]?|峰值",
-        _named("max"),
+        named("max"),
     ),
-    _rule(
+    rule(
         "stat",
         r"(?:the )?(?:min(?:imum)?|lowest|smallest|shortest)(?: value)?(?: of)?|最[小低短][值点]?|谷值",
-        _named("min"),
+        named("min"),
     ),
-    _rule("stat", r"(?:the )?(?:std|standard deviation)(?: of)?|标准差", _named("std")),
-    _rule("stat", r"(?:the )?(?:sum|total)(?: of)?|总和|合计|总量", _named("sum")),
-    _rule(
+    rule("stat", r"(?:the )?(?:std|standard deviation)(?: of)?|标准差", named("std")),
+    rule("stat", r"(?:the )?(?:sum|total)(?: of)?|总和|合计|总量", named("sum")),
+    rule(
         "percentile",
         r"(?:the )?(\d{1,2})(?:th|st|nd|rd)[- ]percentile(?: of)?|\bp(\d{1,2})\b"
         r"|第?\s*(\d{1,2})\s*(?:个)?(?:百?分位(?:数"
         r"|点|值)?|%\s*分位(?:数|点)?)",
-        _counts,
+        counts,
     ),
-    _rule(
-        "rank", r"(?:the )?second[- ](?P<en>highest|largest|biggest|longest)|第二[大高长](?:的)?值?", _named(2, "max")
+    rule("limit", r"(?:为|是)正(?:数|值|的)?|\bpositive\b", named("positive", 0.0, "")),
+    rule("limit", r"(?:为|是)负(?:数|值|的)?|\bnegative\b", named("negative", 0.0, "")),
+    rule(
+        "except",
+        r"(?:excluding|without|w/o|except(?: for)?|leaving out|ignoring|不算|不含|剔除|去掉|排除|除去)"
+        r"(?: the| those| any)?(?: (?:outliers|spikes|values|steps|rows|ones))?",
     ),
-    _rule("rank", r"(?:the )?second[- ](?:lowest|smallest|shortest)|第二[小低短](?:的)?值?", _named(2, "min")),
-    _rule("rank", r"(?:the )?third[- ](?:highest|largest|biggest|longest)|第三[大高长](?:的)?值?", _named(3, "max")),
-    _rule("rank", r"(?:the )?third[- ](?:lowest|smallest|shortest)|第三[小低短](?:的)?值?", _named(3, "min")),
-    _rule(
+    rule(
+        "limit",
+        rf"(?:is |lies |are )?between\s+{_NUMBER}\s+and\s+{_NUMBER}{_NOT_STEPS}|在?\s*{_NUMBER}{_TO}{_NUMBER}\s*之间",
+        between,
+    ),
+    rule("its", r"它的|\b(?:its|their)\b"),
+    rule("rank", r"第二名", named(2, "told")),
+    rule("rank", r"第三名", named(3, "told")),
+    rule("rank", r"(?:the )?second[- ](?P<en>highest|largest|biggest|longest)|第二[大高长](?:的)?值?", named(2, "max")),
+    rule("rank", r"(?:the )?second[- ](?:lowest|smallest|shortest)|第二[小低短](?:的)?值?", named(2, "min")),
+    rule("rank", r"(?:the )?third[- ](?:highest|largest|biggest|longest)|第三[大高长](?:的)?值?", named(3, "max")),
+    rule("rank", r"(?:the )?third[- ](?:lowest|smallest|shortest)|第三[小低短](?:的)?值?", named(3, "min")),
+    rule(
         "limit",
         rf"(?:不低于|不小于|不少于|至少|>=|≥|at least|no less than)\s*(?:为|是)?\s*{_NUMBER}{_NOT_STEPS}{_SECONDS}",
-        _limit("at_least"),
+        limit("at_least"),
     ),
-    _rule(
+    rule(
         "limit",
         rf"(?:不超过|不高于|不大于|至多|<=|≤|at most|no more than)\s*(?:为|是)?\s*{_NUMBER}{_NOT_STEPS}{_SECONDS}",
-        _limit("at_most"),
+        limit("at_most"),
     ),
-    _rule(
+    rule(
         "limit",
-        rf"(?:(?:went |is |are |was |were |goes |go )?(?:超过|超出|高于|大于|多于|突破|升破|破|过|>|above|over"
+        rf"(?:(?:went |is |are |was |were |goes |go )?(?:超过|超出|高于|大于|多于|过|>|above|over"
         rf"|exceed(?:s|ed|ing)?"
         rf"|greater than|higher than|more than|larger than|longer than))\s*(?:了)?\s*{_NUMBER}{_NOT_STEPS}{_SECONDS}",
-        _limit("above"),
+        limit("above"),
     ),
-    _rule(
+    rule(
         "limit",
-        rf"(?:(?:is |are |was |were |went |goes |go )?(?:低于|小于|少于|不到|不足|跌破|<|below|under|less than"
+        rf"(?:(?:is |are |was |were |went |goes |go )?(?:低于|小于|少于|不到|不足|<|below|under|less than"
         rf"|lower than"
         rf"|smaller than|shorter than))\s*(?:了)?\s*{_NUMBER}{_NOT_STEPS}{_SECONDS}",
-        _limit("below"),
+        limit("below"),
     ),
-    _rule(
+    rule(
+        "limit",
+        rf"(?:第一次|首次)?(?:突破|升破|涨破|破|[升涨]到了?|rises? above|rose above|first (?:rose|went|goes"
+        rf"|climbed) above|climb(?:s|ed) above"
+        rf"|first exceeds?)\s*(?:了)?\s*{_NUMBER}"
+        rf"(?:\s*以上)?{_NOT_STEPS}{_SECONDS}",
+        crossed("above"),
+    ),
+    rule(
+        "limit",
+        rf"(?:第一次|首次)?(?:跌破|降破|[掉跌降落]到了?(?=.{{1,12}}以下)|falls? below|fell below|first (?:fell"
+        rf"|went|goes|dropped) (?:below|under)|drop(?:s"
+        rf"|ped) below)\s*(?:了)?\s*{_NUMBER}"
+        rf"(?:\s*以下)?{_NOT_STEPS}{_SECONDS}",
+        crossed("below"),
+    ),
+    rule(
         "limit",
         rf"(?:(?:is |are |was |were )?(?:等于|恰好是|正好是|恰为|==?|exactly"
         rf"|equal(?:s)? ?(?:to)?))\s*{_NUMBER}{_NOT_STEPS}{_SECONDS}",
-        _limit("equal"),
+        limit("equal"),
     ),
-    _rule("limit", rf"with (?:an? |the )?(?:value (?:of )?)?{_NUMBER}{_NOT_STEPS}{_SECONDS}", _limit("equal")),
-    _rule(
+    rule("limit", rf"with (?:an? |the )?(?:value (?:of )?)?{_NUMBER}{_NOT_STEPS}{_SECONDS}", limit("equal")),
+    rule(
         "all_n",
         rf"(?:over |of |in )?(?:the |all (?:the )?)(\d{{1,7}}){_UNITS}|(?:这|全部|所有)(\d{{1,7}}){_UNITS}",
-        _counts,
+        counts,
     ),
-    _rule(
+    rule(
         "count",
         r"(?:一共|总共|共)?有?(?:几|多少)个?(?:步|次|行|条|轮|个\s*step|step|值|记录|row)s?|how many (?:steps?"
         r"|rows?|times|values?"
         r"|evals?|points?)|how often|(?:the )?number of (?:steps?|rows?|evals?)|次数|步数",
     ),
-    _rule(
+    rule(
         "share",
         r"(?:占(?:了)?(?:全部|总数|总步数|所有步|全程)?的?(?:多少|几成|百分之几|百分之多少|比例|几)|(?:what "
         r"|which |the )?(?:share|fraction"
         r"|percentage|proportion) of (?:the )?(?:steps?|rows?|values?|points?)|比例(?:是)?(?:多少)?)",
     ),
-    _rule(
+    rule(
         "list",
         r"(?:都)?(?:有|是)?(?:哪些|哪几)个?\s*(?:步|次|轮|行|steps?|rows?)?|which (?:steps|rows|evals|ones)"
         r"|list (?:the "
         r"|all )?(?:steps|rows)|列(?:一下|出来)",
     ),
-    _rule(
+    rule("share", r"(?:的步|的行)?有几成(?=\W*$)"),
+    rule("and", r"(?:崩|坏|掉|涨|变)[^(（,，\d]{0,4}?[之以]?[前后](?=\s*[(（]\s*(?:step|第)?\s*\d)"),
+    rule(
+        "list",
+        r"的(?:步|行|轮|记录|steps?|rows?)(?=\W*$)|(?:the |list |all )*(?:steps|rows|evals) (?:with"
+        r"|where|at which)",
+    ),
+    rule(
         "first_time",
         r"(?:的)?(?:第一次|首次|最早(?:一次)?)|(?:the )?first time|\bfirst(?= (?:above|over|below|under|exceed|at or))"
         r"|(?:for )?the first time",
     ),
-    _rule(
+    rule(
         "difference",
         r"(?:之间)?的?(?:相差|差距|差值|差了|差)(?:是)?(?:多少|几个?(?:百分点|点)?|多大)?|(?:what(?:'s"
         r"| is) )?(?:the )?(?:difference"
@@ -276,31 +285,59 @@ _RULES: Final = (
         r"|lower or higher|longer or shorter|more or less|up or down)|[高低大小多少长短涨降升跌][了出]?(?:多少"
         r"|几(?:个百?分?点)?)",
     ),
-    _rule("ratio", r"的(?:几|多少)倍|(?:the )?ratio(?: of| between)?|比值|比率", _named("of")),
-    _rule("ratio", r"(?:几|多少)倍|倍数|(?:by )?what factor|how many times", _named("by")),
-    _rule(
+    rule("ratio", r"(?:缩小|缩短|减少|减小|下降|降低|少|小|低)了?(?:多少|几)倍", named("less")),
+    rule(
+        "percent",
+        r"(?:[涨升增降跌减变]了?|提高了?|变化)?(?:几成|百分之几|百分之多少|多少个?百分比)|(?:by )?(?:how many"
+        r"|what) per ?cent(?:age)?"
+        r"|per ?cent(?:age)? (?:change|difference)|in (?:%|per ?cent)",
+    ),
+    rule(
+        "moved",
+        r"(?:有没有|有|是|是不是)?(?:变[长高大多快]|上?涨|上升|升高?|增加|提高|变好)了?(?:吗|没有?"
+        r"|么)?(?![\u4e00-\u9fff])"
+        r"|(?:did it |has it )?(?:go|went|gone) up|(?:is |was )?(?:it |that )?(?:higher|longer|larger|up)\b(?= *\W*$)"
+        r"|(?:did it )?(?:rise|rose|grow|increase)\b",
+        named("up"),
+    ),
+    rule(
+        "moved",
+        r"(?:有没有|有|是|是不是)?(?:变[短低小少慢]|下?跌|下降|降低?|掉|减少|缩短)了?(?:吗|没有?"
+        r"|么)?(?![\u4e00-\u9fff])"
+        r"|(?:did it |has it )?(?:go|went|gone) down|(?:is |was )?(?:it |that )?(?:lower|shorter|smaller"
+        r"|down)\b(?= *\W*$)"
+        r"|(?:did it )?(?:fall|fell|drop|decrease|shrink)\b",
+        named("down"),
+    ),
+    rule("ratio", r"的(?:几|多少)倍|(?:the )?ratio(?: of| between)?|比值|比率", named("of")),
+    rule(
+        "ratio", r"(?:[翻涨升增]|增加|提高|扩大)?了?(?:几|多少)倍|倍数|(?:by )?what factor|how many times", named("by")
+    ),
+    rule(
         "which",
         r"(?:是)?(?:哪(?:一?个|边|段|一?次|头|半)|谁|which(?: (?:one|half|part|window))?)\s*(?:is |was "
         r"|are )?(?:的)?(?:更|比较"
         r"|要)?(?:高|大|长|多|higher|larger|bigger|longer|more)(?:一?[点些])?",
-        _named("max"),
+        named("max"),
     ),
-    _rule(
+    rule(
         "which",
         r"(?:是)?(?:哪(?:一?个|边|段|一?次|头|半)|谁|which(?: (?:one|half|part|window))?)\s*(?:is |was "
         r"|are )?(?:的)?(?:更|比较"
         r"|要)?(?:低|小|短|少|lower|smaller|shorter|less)(?:一?[点些])?",
-        _named("min"),
+        named("min"),
     ),
-    _rule("and", r"[,，、;；?？。.]|\band\b|和|跟|与|且|并且|而且?|同时|但|\bbut\b|\bplus\b|&|/|\bor\b|还是|\bto\b"),
-    _rule("and", r"\bvs\b\.?|\bversus\b|对?比|\bthan\b|\bagainst\b", _named("vs")),
-    _rule(
+    rule("and", r"的(?:值|步|行|记录|点)之?后"),
+    rule("and", r"[,，、;；?？。.]|\band\b|和|跟|与|且|并且|而且?|同时|但|\bbut\b|\bplus\b|&|/|\bor\b|还是|\bto\b"),
+    rule("and", r"\bvs\b\.?|\bversus\b|对?比|\bthan\b|\bagainst\b", named("vs")),
+    rule(
         "these",
         r"(?:of |in )?(?:these|those|them|the)(?: (two|three|four|five|[2-5]))?(?: (?:values|steps|ones))?|(?:这|那"
-        r"|上面)([两二三四五2-5])(?:个|步|次|者)?",
-        _counts,
+        r"|上面)?([两二三四五2-5])(?:个|步|次|者|轮)(?:里面?|中|之中|之间)?|(?:at )?(both)(?: (?:of them"
+        r"|steps))?|(?<=平均)一下",
+        counts,
     ),
-    _rule(
+    rule(
         "noise",
         r"(?:is (?:that|it|this) )?(?:significant|beyond noise|a real (?:change|difference))|(?:变化|差别|差距)?(?:显著"
         r"|超出噪声|是噪声)",
@@ -330,8 +367,8 @@ def _widened(text: str, names: Sequence[tuple[int, int, str]]) -> list[tuple[int
             re.split(r"[/_@.]", before[1].lower())
         ) <= known:
             start = before.start()
-        after = re.match(r"@\d+", text[end:])
-        end += after.end() if after is not None and after[0][1:] in known else 0
+        after = re.match(r"@(\d+)|[率值]" + (r"| time\b" if "tim" in key else ""), text[end:])
+        end += after.end() if after is not None and (after[1] is None or after[1] in known) else 0
         wide.append((start, end, key))
     return wide
 
@@ -368,7 +405,13 @@ def tagged(text: str, names: Sequence[tuple[int, int, str]]) -> list[Tag] | None
             place = min(stop, _next_tag(text, place, stop, covered))
         else:
             return None
-    return found
+    bare = any(tag.kind == "bare_range" for tag in found)
+    if bare and not any(tag.kind == "range" for tag in found):
+        return None  # two numbers may be anything where no other part is told by its steps
+    found = [replace(tag, kind="range") if tag.kind == "bare_range" else tag for tag in found]
+    labels = {"before_it", "after_it"}  # "before the crash (steps 1 to 60)"
+    heads = [tag for tag, then in pairwise(found) if tag.kind in labels and then.kind == "range"]
+    return [tag for tag in found if tag not in heads]
 
 
 def _next_tag(text: str, place: int, stop: int, covered: Sequence[bool]) -> int:

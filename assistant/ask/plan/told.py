@@ -43,9 +43,17 @@ def told(context: Context, plan: Plan) -> Verdict | None:
     metrics = list(dict.fromkeys(one.metric for one, _, _ in found))
     alone = len(metrics) == 1
     items = ("，" if context.language == "zh" else "; ").join(_item(context, *one, named=not alone) for one in found)
-    lead = context.say("plan.all_of", metric=metrics[0], items=items) if alone else context.say("plan.all", items=items)
-    noise = _noise(context, found) if len(found) == 2 and _against(plan) else ""
-    pieces = [noise if plan.noise else "", _largest(context, plan, found), lead, _compared(context, plan, found)]
+    where = any(one.limits for one, _, _ in found)
+    plain = alone and not where
+    lead = context.say("plan.all_of", metric=metrics[0], items=items) if plain else context.say("plan.all", items=items)
+    noise, beyond = _noise(context, found) if len(found) == 2 and _against(plan) else ("", True)
+    pieces = [
+        _moved(context, plan, found) if beyond else noise if plan.moved else "",
+        noise if plan.noise and (beyond or not plan.moved) else "",
+        _largest(context, plan, found),
+        lead,
+        _compared(context, plan, found),
+    ]
     pieces = [one for one in pieces if one]
     said = ("" if context.language == "zh" else " ").join(pieces)
     context.doc.paragraph(f"**{said}**")
@@ -55,12 +63,16 @@ def told(context: Context, plan: Plan) -> Verdict | None:
         value = context.value(limit.metric, at)
         if value is not None:
             text = limit_text(context, limit.condition, limit.metric)
-            lines.append(context.say("plan.event", metric=limit.metric, limit=text, v=value))
+            lines.append(
+                context.say(
+                    "plan.event_at" if plan.first_met else "plan.event", metric=limit.metric, limit=text, v=value
+                )
+            )
     whole = [part for one, _, part in found if one.whole and part is not None]
     if whole and alone:
         count = context.ledger.count("values in that part", len(whole[0]), metric=whole[0].metric)
         lines.append(context.say("plan.over", first=whole[0].steps[0], last=whole[0].steps[-1], n=count))
-    lines.append("" if plan.noise else noise)
+    lines.append("" if plan.noise or (plan.moved and not beyond) else noise)
     context.doc.paragraph(*[line for line in lines if line])
     rest = [line for _, _, part in found if part is not None for line in remarks(context, part)]
     context.doc.paragraph(*dict.fromkeys(rest))
@@ -70,7 +82,7 @@ def told(context: Context, plan: Plan) -> Verdict | None:
 
 def _against(plan: Plan) -> bool:
     """Whether the values are set against each other."""
-    return plan.difference or plan.ratio or plan.factor or bool(plan.which) or plan.event is not None
+    return plan.difference or plan.ratio or plan.factor or bool(plan.which or plan.moved) or plan.event is not None
 
 
 def _value(context: Context, output: Output) -> tuple[Fact, Part | None] | None:
@@ -142,6 +154,14 @@ def _item(context: Context, output: Output, fact: Fact, part: Part | None, *, na
         return said("point", v=fact)
     values |= {"v": shown(context, fact, output.metric), "stat": _stat_name(context, output.stat)}
     ends = {"first": part.steps[0], "last": part.steps[-1]}
+    if output.limits:
+        limits = [
+            context.say("plan.limit", metric=one.metric, limit=limit_text(context, one.condition, one.metric))
+            for one in output.limits
+        ]
+        number_of = context.ledger.count("steps that meet it", len(part))
+        joined = context.join(limits)
+        return context.say("plan.where", **values | {"metric": output.metric}, n=number_of, limits=joined)
     if output.among:
         return said("among", steps=context.doc.show(list(part.steps)))
     extreme = output.stat in {"max", "min"}
@@ -161,6 +181,9 @@ def _largest(context: Context, plan: Plan, found: Sequence[Told_]) -> str:
         return ""
     best = (max if plan.which == "max" else min)(number(fact) for _, fact, _ in found)
     where = [one for one in found if number(one[1]) == best]
+    if len(where) == 1 and len(found) > 2:
+        what = _what(context, *where[0], several=len({one.metric for one, _, _ in found}) > 1)
+        return context.say("plan.highest" if plan.which == "max" else "plan.lowest", what=what)
     if len(where) > 1:
         return context.say(f"plan.none_{plan.which}")
     several = len({one.metric for one, _, _ in found}) > 1
@@ -173,27 +196,49 @@ def _compared(context: Context, plan: Plan, found: Sequence[Told_]) -> str:
     one, other = found[0][0], found[-1][0]
     if len(found) != 2 or context.kind_of(one.metric) != context.kind_of(other.metric):
         return ""
-    if plan.difference or plan.which:
+    if plan.difference or (plan.which and len(found) == 2):
         said.append(_difference(context, found))
+    if plan.percent:
+        said.append(_percent(context, found))
     if plan.ratio or plan.factor:
         said.append(_ratio(context, found, back=plan.factor))
     return ("" if context.language == "zh" else " ").join(said)
 
 
-def _noise(context: Context, found: Sequence[Told_]) -> str:
-    """Whether the difference of two means of one metric is beyond the scatter of its values; empty where unknown."""
+def _moved(context: Context, plan: Plan, found: Sequence[Told_]) -> str:
+    """Whether the second is higher, or lower, than the first, as asked."""
+    if not plan.moved or len(found) != 2:
+        return ""
+    a, b = number(found[0][1]), number(found[1][1])
+    return context.say("plan.yes" if (b > a if plan.moved == "up" else b < a) else "plan.no")
+
+
+def _percent(context: Context, found: Sequence[Told_]) -> str:
+    (_, a, _), (_, b, _) = found
+    if number(a) == 0:
+        return ""
+    fact = context.ledger.derived(
+        "relative difference of the two", (number(b) - number(a)) / abs(number(a)), inputs=[a, b], unit="fraction",
+        formula="(second − first) ÷ |first|",
+    )  # fmt: skip
+    return context.say("plan.percent", p=mark(fact.id, f"{100 * float(fact.value or 0):+.3g}%"))
+
+
+def _noise(context: Context, found: Sequence[Told_]) -> tuple[str, bool]:
+    """Whether the difference of two means of one metric is beyond the scatter of its values, told and as a fact; empty
+    (and true) where unknown."""
     (one, a, first), (other, b, second) = found[0], found[-1]
     if first is None or second is None or {one.stat, other.stat} != {"mean"} or one.metric != other.metric:
-        return ""
+        return "", True
     whole = part_of(context, one.metric, Scope())
     places = {step: place for place, step in enumerate(whole.steps)}
     spans = [(places[part.steps[0]], places[part.steps[-1]] + 1) for part in (first, second)]
     if min(len(first), len(second)) < LEAST or not (spans[0][1] <= spans[1][0] or spans[1][1] <= spans[0][0]):
-        return ""
+        return "", True
     values = np.array(whole.values)
     made = difference((values, values), (spans[0], spans[1]), same=True)
     if made is None:
-        return ""
+        return "", True
     half = made.half_width()
     fact = context.ledger.derived(
         f"half-width of {a.name} − {b.name}", half, inputs=[a, b],
@@ -203,7 +248,7 @@ def _noise(context: Context, found: Sequence[Told_]) -> str:
     text = mark(fact.id, signed(half, kind, language=context.language).lstrip("+"))
     level = context.ledger.constant("confidence of an interval", 0.95, "the method", "fraction")
     beyond = abs(number(a) - number(b)) > half
-    return context.say("portion.beyond" if beyond else "portion.within", d=text, level=mark(level.id, "95%"))
+    return context.say("portion.beyond" if beyond else "portion.within", d=text, level=mark(level.id, "95%")), beyond
 
 
 def _what(context: Context, output: Output, fact: Fact, part: Part | None, *, several: bool) -> str:
@@ -324,4 +369,5 @@ def _settle(context: Context, metrics: Sequence[str], outputs: Sequence[Output])
     context.cells = tuple(
         Told(one.metric, None, None) if one.whole else Told(one.metric, one.first, one.last, one.stat)
         for one in outputs
+        if not one.limits
     )
