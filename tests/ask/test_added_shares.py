@@ -106,3 +106,14 @@ def test_the_number_of_restarts_that_a_question_names_is_held_against_the_log(
     question: str, times: int, opening: str
 ) -> None:
     assert ask(question, restarted(times)).answer.startswith(opening)
+
+
+@pytest.mark.parametrize("question", ["eval got worse over time, didn't it?", "val over time", "eval the last time?"])
+def test_over_time_asks_for_no_time(question: str) -> None:
+    rows = {
+        step: {"reward": 0.5, **({"eval_reward": 0.4 + 0.005 * step, "eval_runtime": 60.0} if step % 5 == 0 else {})}
+        for step in range(1, 61)
+    }
+    first = ask(question, run_of(rows, framework="TRL")).answer.split("\n", 1)[0]
+    assert "`eval_reward`" in first
+    assert "`eval_runtime`" not in first
