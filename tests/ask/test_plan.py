@@ -316,3 +316,8 @@ def test_a_second_part_told_by_its_ends_alone(asked: str) -> None:
 def test_words_that_say_nothing_have_no_tags() -> None:
     assert tagged("为什么", ()) in (None, [])
     assert tagged("那", ()) == []
+
+
+def test_what_lies_before_the_extreme_after_what_lies_behind_it_was_told() -> None:
+    made = conversation(RUN, "grad_norm 最高是哪步", "之后呢", "之前平均")
+    assert holds(made, math.fsum(of(NORM, 1, 36)) / 36)

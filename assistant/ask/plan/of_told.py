@@ -157,10 +157,12 @@ def _beside(tags: Sequence[Tag], kinds: set[str], cells: Sequence[Told], stat: s
         if at - 1 != place or at + 1 >= len(steps):
             return None  # "and after", of the step before which was told
         return Plan((Output(last.metric, "value", steps[at + 1], steps[at + 1]),))
-    if back or later == sooner or last.alone or last.of_two or last.statistic == "value":
+    first, final = int(last.first or 0), int(last.last or 0)
+    points = {one.first for one in cells if one.metric == last.metric and one.alone}
+    since = last.of_two and bool(stat) and first in points and final == steps[-1]  # "and after that?", of the course
+    if back or later == sooner or last.alone or (last.of_two and not since):
         return None
     apart = {one.first for one in cells if one.metric == last.metric and one.alone and one.statistic in _EXTREMES}
-    first, final = int(last.first or 0), int(last.last or 0)
     if later and first == steps[0]:
         rest = [step for step in steps if step > final]
         rest = rest[1:] if rest and rest[0] in apart else rest
