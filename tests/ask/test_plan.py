@@ -321,3 +321,20 @@ def test_words_that_say_nothing_have_no_tags() -> None:
 def test_what_lies_before_the_extreme_after_what_lies_behind_it_was_told() -> None:
     made = conversation(RUN, "grad_norm 最高是哪步", "之后呢", "之前平均")
     assert holds(made, math.fsum(of(NORM, 1, 36)) / 36)
+
+
+@pytest.mark.parametrize("asked", ["max 和 min 呢", "and the max and the min?"])
+def test_members_of_a_family_are_those_of_the_step_told(asked: str) -> None:
+    run = run_of(
+        {
+            step: {
+                "critic/score/mean": 0.5 + 0.001 * step,
+                "critic/score/max": 1.0 + step,
+                "critic/score/min": -1.0 - step,
+            }
+            for step in range(1, 31)
+        }
+    )
+    made = conversation(run, "step 20 的 score mean", asked)
+    assert holds(made, 21.0)
+    assert holds(made, -21.0)

@@ -95,7 +95,10 @@ def plan_of(tags: Sequence[Tag], run: Run, state: State | None) -> Plan | None:
     kinds = {tag.kind for tag in tags}
     metrics = list(dict.fromkeys(str(tag.value[0]) for tag in tags if tag.kind == "metric"))
     if not metrics and state is not None and state.cells:
-        metrics = [state.cells[-1].metric]
+        last = state.cells[-1]
+        if last.alone and last.statistic == "value" and kinds <= {"stat", "and"}:
+            return _members_there(tags, last.metric, int(last.first or 0), run)
+        metrics = [last.metric]
     if not metrics or any(metric not in run.columns for metric in metrics) or kinds & _READ_ELSEWHERE:
         return None
     counts = [int(tag.value[0]) for tag in tags if tag.kind == "all_n"]
@@ -115,6 +118,15 @@ def plan_of(tags: Sequence[Tag], run: Run, state: State | None) -> Plan | None:
     if kinds & _POINTING or "count" in kinds:
         return None
     return _outputs(tags, kinds, metrics, run, state)
+
+
+def _members_there(tags: Sequence[Tag], metric: str, step: int, run: Run) -> Plan | None:
+    """ "And the max and the min?" of a mean told at one step: the members of its family at that step."""
+    family = metric.rsplit("/", 1)[0]
+    keys = [f"{family}/{tag.value[0]}" for tag in tags if tag.kind == "stat"]
+    if len(keys) < 2 or "/" not in metric or any(run.value(key, step) is None for key in keys):
+        return None
+    return Plan(tuple(Output(key, "value", step, step) for key in dict.fromkeys(keys)))
 
 
 # -- limits ------------------------------------------------------------------------------------------------------------
