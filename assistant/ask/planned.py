@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import Final
 
 from assistant.analysis import Ledger
-from assistant.ask import run_questions
+from assistant.ask import answer_conditioned, run_questions
 from assistant.ask.antecedents import MOST_KEPT
 from assistant.ask.blanking import figures, spans_of
 from assistant.ask.context import Context
@@ -117,7 +117,16 @@ def answered(
     made = plan(query, runs[0], state)
     if made is None:
         return None
-    context = Context(replace(query, text=question), tuple(runs), resolver, Ledger(tuple(runs)))
+
+    def begun() -> Context:
+        return Context(replace(query, text=question), tuple(runs), resolver, Ledger(tuple(runs)))
+
+    limited = (made.event is None and any(output.limits for output in made.outputs)) or (
+        made.limits and not made.outputs
+    )
+    if limited and answer_conditioned.attempt(begun()) is not None:
+        return None  # which tells the other steps as well
+    context = begun()
     verdict = told(context, made)
     return None if verdict is None else (context, verdict)
 

@@ -6,6 +6,7 @@ Which of them, how far apart, their mean, the part on the other side, and anothe
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -19,6 +20,7 @@ _OF_TOLD = frozenset(
      "percent", "back", "before_it", "after_it"}
 )  # fmt: skip
 _AGAINST = frozenset({"which", "difference", "ratio", "noise", "moved", "percent"})
+_BROKEN = re.compile(r"(?i)\bnan\b|\binf\b|崩|炸|挂|垮|broke|break|collaps|diverg|explod")
 _EXTREMES = frozenset({"max", "min"})
 
 
@@ -37,6 +39,9 @@ def plan_of_told(tags: Sequence[Tag], run: Run, state: State) -> Plan | None:
             return _previous(tags, last, stat, run, state)
         if kinds <= {"around", "stat"} and "around" in kinds:
             return _around(tags, last, stat, run, state)
+        broken = state.query is not None and _BROKEN.search(state.query.wording or state.query.text) is not None
+        if broken and kinds & {"before_it", "after_it"}:
+            return None  # the step at which it broke belongs to neither side, which has a reader of its own
         if kinds <= {"before_it", "after_it", "back", "stat"} and kinds & {"before_it", "after_it", "back"}:
             return _beside(tags, kinds, cells, stat, run)
     if kinds & {"previous_n", "around", "before_it", "after_it", "back"}:
