@@ -76,7 +76,7 @@ def told(context: Context, plan: Plan) -> Verdict | None:
     context.doc.paragraph(*[line for line in lines if line])
     rest = [line for _, _, part in found if part is not None for line in remarks(context, part)]
     context.doc.paragraph(*dict.fromkeys(rest))
-    _settle(context, metrics, plan.outputs)
+    _settle(context, metrics, plan.outputs, met=plan.first_met)
     return Verdict("answered", unmark(said))
 
 
@@ -351,7 +351,8 @@ def _met(context: Context, limits: Sequence[Limit], ends: tuple[int, int]) -> tu
     return said, met, count
 
 
-def _settle(context: Context, metrics: Sequence[str], outputs: Sequence[Output]) -> None:
+def _settle(context: Context, metrics: Sequence[str], outputs: Sequence[Output], *, met: bool = False) -> None:
+    """What the answer was about, for its slots and for follow-ups; ``met``: of the step where a limit is first met."""
     context.metrics.extend(metrics)
     context.settled = True
     context.chart(context.title(metrics[0]), list(metrics[:2]))
@@ -361,7 +362,9 @@ def _settle(context: Context, metrics: Sequence[str], outputs: Sequence[Output])
         op = f"arg{op}"
     points = sorted({one.first for one in outputs if one.point})
     slot = context.query.steps
-    if len(points) == 1:
+    if met:
+        op = "first_crossing"
+    elif len(points) == 1:
         slot = StepSlot("single", (points[0],))
     elif len(points) == 2:
         slot = StepSlot("pair", tuple(points))
